@@ -1,0 +1,96 @@
+"""One error tree for every provider: is it worth a retry, what can be done, who to ask about it."""
+
+from __future__ import annotations
+
+from scenarios.errors import RunError
+
+
+class ProviderError(RunError):
+    """A call that did not bring an answer."""
+
+    retryable = False
+    code = "provider_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        status: int | None = None,
+        request_id: str | None = None,
+        retry_after_s: float | None = None,
+        field: str | None = None,
+    ) -> None:
+        """Keep what the endpoint said, without any secret in it."""
+        super().__init__(f"{message} ({hint})" if hint else message)
+        self.message = message
+        self.hint = hint
+        self.status = status
+        self.request_id = request_id
+        self.retry_after_s = retry_after_s
+        self.field = field
+
+
+class RateLimited(ProviderError):
+    """The endpoint asks to slow down (429, 529); honour ``retry_after_s``."""
+
+    retryable = True
+    code = "rate_limited"
+
+
+class ServerFault(ProviderError):
+    """The endpoint failed (5xx) or answered with something that is not its wire format."""
+
+    retryable = True
+    code = "server_fault"
+
+
+class Unreachable(ProviderError):
+    """No connection, or it broke."""
+
+    retryable = True
+    code = "unreachable"
+
+
+class TimedOut(ProviderError):
+    """No answer within the time allowed; it may have been computed and billed all the same."""
+
+    retryable = True
+    code = "timeout"
+
+
+class EmptyReply(ProviderError):
+    """An answer without any choice in it."""
+
+    retryable = True
+    code = "empty_reply"
+
+
+class Unauthorised(ProviderError):
+    """The key is missing, wrong, or not allowed to use this model (401, 403)."""
+
+    code = "unauthorised"
+
+
+class UnknownModel(ProviderError):
+    """The endpoint has no such model (404)."""
+
+    code = "unknown_model"
+
+
+class OutOfFunds(ProviderError):
+    """The account has no credit or quota left (402, or 429 with ``insufficient_quota``)."""
+
+    code = "out_of_funds"
+
+
+class FieldRejected(ProviderError):
+    """The endpoint does not accept the body field named ``field``; sending without it may work."""
+
+    code = "field_rejected"
+
+
+class BadRequest(ProviderError):
+    """The endpoint refuses the request for another reason (400, 413, 422)."""
+
+    code = "bad_request"

@@ -1,0 +1,96 @@
+"""What a model endpoint is asked and what it answers, whichever provider stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Structured = Literal["native", "instruct"]
+FinishReason = Literal["stop", "length", "refusal", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Sampling parameters; ``None`` leaves the endpoint's default."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int = 512
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Further body fields, sent as they are, e.g. ``{"top_k": 20}``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to a model for ``n`` samples."""
+
+    model: str
+    messages: tuple[Message, ...]
+    parameters: Parameters
+    schema: Mapping[str, object]
+    """JSON schema (object, no extra properties, all required) the answer must satisfy."""
+    schema_name: str
+    seed: int
+    """Sample ``i`` of this request is drawn with ``seed + i`` wherever a seed can be sent."""
+    n: int = 1
+    structured: Structured = "native"
+    """Whether to ask the endpoint to enforce the schema; the prompt always describes the format."""
+    omit: frozenset[str] = frozenset()
+    """Body fields this endpoint has rejected before and which are therefore left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens one request cost; ``cached`` is part of ``prompt``, ``reasoning`` of ``completion``."""
+
+    prompt: int
+    completion: int
+    cached: int = 0
+    reasoning: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One sample: the raw text and why it ended."""
+
+    text: str
+    finish: FinishReason
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back for one request; fewer (or more) choices than asked for are possible."""
+
+    choices: tuple[Choice, ...]
+    usage: Usage | None
+    request_id: str | None = None
+
+
+class Provider(Protocol):
+    """One endpoint: turns a request into HTTP (or into rules) and the answer into a reply."""
+
+    name: str
+    """``openai``, ``anthropic``, ``compatible`` or ``offline``."""
+    base_url: str | None
+    """Where it sends to; part of the fingerprint of a call."""
+    samples_per_request: bool
+    """Whether one request may ask for several samples (n > 1)."""
+
+    async def send(self, request: Request, timeout_s: float) -> Reply:
+        """Send once, without retrying.
+
+        Raises:
+            ProviderError: the endpoint could not or would not answer.
+        """
+
+    async def close(self) -> None:
+        """Release connections."""

@@ -1,0 +1,72 @@
+"""A case: one unit of work, named by the hash of what it consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scenarios.fingerprint import content_id
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Scenario, fact, goal, turns, language, variation and repetition of one dialogue.
+
+    Build it with :func:`make_case`, which computes ``id``. The wanted tactic is not part of it:
+    that is drawn from the seed, the id and the turn.
+    """
+
+    id: str
+    scheme: str
+    scenario: str
+    scenario_fingerprint: str
+    fact: str
+    goal: str
+    turns: int
+    """Improvised exchanges after the fixed opening; at least 1."""
+    language: str
+    variation: tuple[tuple[str, str], ...]
+    """Drawn (axis, value id) pairs, sorted by axis; empty without ``--vary``."""
+    repetition: int
+    seed: int
+    """The seed of the run."""
+
+
+def make_case(
+    *,
+    scheme: str,
+    scenario: str,
+    scenario_fingerprint: str,
+    fact: str,
+    goal: str,
+    turns: int,
+    language: str,
+    variation: Mapping[str, str],
+    repetition: int,
+    seed: int,
+) -> Case:
+    """Build a case with the content hash of its fields as its id.
+
+    Raises:
+        ValueError: fewer than one turn.
+    """
+    if turns < 1:
+        raise ValueError(f"a dialogue needs at least 1 turn, got {turns}")
+    drawn = tuple(sorted(variation.items()))
+    fields = [
+        scheme, scenario, scenario_fingerprint, fact, goal, turns, language,
+        [list(pair) for pair in drawn], repetition, seed,
+    ]  # fmt: skip
+    return Case(
+        id=content_id(fields),
+        scheme=scheme,
+        scenario=scenario,
+        scenario_fingerprint=scenario_fingerprint,
+        fact=fact,
+        goal=goal,
+        turns=turns,
+        language=language,
+        variation=drawn,
+        repetition=repetition,
+        seed=seed,
+    )

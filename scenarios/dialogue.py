@@ -1,0 +1,97 @@
+"""What a case becomes: a dialogue of labelled turns, each with the trace of how it was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from scenarios.case import Case
+from scenarios.schemes.model import LabelValue
+from scenarios.spec import RoleKey
+
+
+@dataclass(frozen=True, slots=True)
+class TacticLabel:
+    """The label one dimension got, and why."""
+
+    dimension: str
+    value: LabelValue
+    rationale: str = ""
+    raw: str | None = None
+    """What the model wrote, where an alias had to be resolved to ``value``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One utterance as the responder produced it, with the labels it declares."""
+
+    text: str
+    goal: LabelValue
+    """The label of the scheme's assigned dimension that the actor itself declared."""
+    tactic: tuple[TacticLabel, ...]
+    """One label per utterance dimension, in the scheme's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One of the K sampled utterances of a vote; ``draft`` is None where it could not be read."""
+
+    sample: int
+    draft: Draft | None
+    score: float | None
+    """Mean cosine similarity to the other candidates, in [-1, 1]."""
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Critique:
+    """Whether an utterance carries the label it declares for one dimension."""
+
+    dimension: str
+    carried: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One version of an utterance and what reflection said about it (nothing for the last)."""
+
+    draft: Draft
+    critiques: tuple[Critique, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an utterance came to be: the candidates of a vote or the attempts of a revision."""
+
+    strategy: str
+    candidates: tuple[Candidate, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    chosen: int = 0
+    """Index into ``candidates`` or ``attempts`` of the one that was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance of a dialogue."""
+
+    index: int
+    """0 is the fixed question, 1 the fixed statement, then question and answer alternate."""
+    role: RoleKey
+    text: str
+    kind: Literal["opening", "improvised"]
+    wanted: tuple[tuple[str, str], ...] = ()
+    """(dimension, label) pairs the actor was asked for; empty where it was free to choose."""
+    declared_goal: LabelValue | None = None
+    tactic: tuple[TacticLabel, ...] = ()
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """A finished dialogue of one case played by one arm."""
+
+    case: Case
+    arm: str
+    """The id of the arm: strategy x models x parameters."""
+    turns: tuple[Turn, ...]

@@ -1,0 +1,57 @@
+"""What can go wrong, in two families: the user's mistakes and failures while running."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with one input, precise enough to be mended without asking."""
+
+    file: str
+    line: int | None
+    field: str
+    found: str
+    expected: str
+    hint: str = ""
+    code: str = "invalid"
+    severity: Severity = "error"
+
+    def __str__(self) -> str:
+        """Return ``file:line: field: found ..., expected ...; hint`` on one line."""
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        field = f" {self.field}:" if self.field else ""
+        hint = f"; {self.hint}" if self.hint else ""
+        return f"{where}:{field} found {self.found}, expected {self.expected}{hint}"
+
+
+class HipoError(Exception):
+    """Root of every error that hipo raises on purpose."""
+
+
+class UsageError(HipoError):
+    """A mistake of the user's (input, option, configuration): nothing was done; exit code 2."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """Say what is wrong and, in ``hint``, what to do about it."""
+        super().__init__(f"{message}\n  {hint}" if hint else message)
+        self.message = message
+        self.hint = hint
+
+
+class InputError(UsageError):
+    """One or more problems in a file that the user supplied."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        """Hold every problem, so that all of them are shown at once."""
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+class RunError(HipoError):
+    """A failure while running: what was finished is kept, and the run can be resumed."""

@@ -1,0 +1,151 @@
+"""A scheme: the label dimensions that dialogues are generated, judged and scored with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Level = Literal["utterance", "dialogue"]
+Measurement = Literal["nominal", "ordinal", "interval", "multi"]
+Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+LabelValue = str | float | tuple[str, ...]
+"""One label (nominal, ordinal), a number (interval), or several labels (multi)."""
+
+
+class Strict(BaseModel):
+    """Frozen model that refuses fields it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+
+class Label(Strict):
+    """One value of a dimension, with what a person or a model needs to choose it."""
+
+    id: Annotated[str, Field(min_length=1, max_length=64)]
+    definition: Annotated[str, Field(min_length=1)]
+    example: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class Dimension(Strict):
+    """One question asked of every utterance or of the dialogue as a whole."""
+
+    id: Identifier
+    level: Level
+    measurement: Measurement = "nominal"
+    title: str = ""
+    question: Annotated[str, Field(min_length=1)]
+    labels: tuple[Label, ...] = ()
+    range: tuple[float, float] | None = None
+    """Lowest and highest value of an interval dimension."""
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The ids of the labels, in order (for an ordinal dimension, lowest first)."""
+        return tuple(label.id for label in self.labels)
+
+    @model_validator(mode="after")
+    def _measurement_fits(self) -> Self:
+        if self.measurement == "interval":
+            if self.range is None or self.range[0] >= self.range[1]:
+                raise ValueError("an interval dimension needs range: [lowest, highest]")
+        elif len(self.labels) < 2:
+            raise ValueError("a dimension needs at least two labels")
+        seen: set[str] = set()
+        for label in self.labels:
+            for name in (label.id, *label.aliases):
+                if name.casefold() in seen:
+                    raise ValueError(f"label or alias {name!r} stands twice")
+                seen.add(name.casefold())
+        return self
+
+
+class Contradiction(Strict):
+    """Labels that may not occur together, e.g. truthful non-disclosure with Quality."""
+
+    labels: dict[str, tuple[str, ...]]
+    reason: str
+
+
+class Requirement(Strict):
+    """What at least one utterance of a dialogue must carry when the dialogue has given labels."""
+
+    when: dict[str, tuple[str, ...]]
+    some_turn: dict[str, tuple[str, ...]]
+    reason: str
+
+
+class Scheme(Strict):
+    """A set of dimensions, the rules between them, and the vocabulary scenarios use.
+
+    Source: HIPO, section 3 (Why-How-What) for the scheme ``hipo``.
+    """
+
+    id: Identifier
+    version: int = 1
+    title: str
+    description: str = ""
+    source: str = ""
+    dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1)]
+    assigned: Identifier
+    """The nominal dialogue dimension whose label a case assigns to the responder (its goal)."""
+    felicity: Identifier | None = None
+    """The utterance dimension whose labels a scenario may restrict to the felicitous ones."""
+    contradictions: tuple[Contradiction, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
+    categories: tuple[str, ...] = ()
+    """Categories a scenario may belong to; empty means any."""
+    tags: tuple[str, ...] = ()
+    """Tags a scenario may carry; empty means any."""
+
+    @property
+    def goal(self) -> Dimension:
+        """The assigned dialogue dimension."""
+        return self.dimension(self.assigned)
+
+    @property
+    def utterance_dimensions(self) -> tuple[Dimension, ...]:
+        """The dimensions every responder utterance is labelled with, in order."""
+        return tuple(d for d in self.dimensions if d.level == "utterance")
+
+    def dimension(self, dimension_id: str) -> Dimension:
+        """Return one dimension.
+
+        Raises:
+            KeyError: the scheme has no such dimension.
+        """
+        for dimension in self.dimensions:
+            if dimension.id == dimension_id:
+                return dimension
+        raise KeyError(dimension_id)
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        ids = [d.id for d in self.dimensions]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two dimensions have the same id")
+        by_id = {d.id: d for d in self.dimensions}
+        goal = by_id.get(self.assigned)
+        if (
+            goal is None
+            or goal.level != "dialogue"
+            or goal.measurement not in ("nominal", "ordinal")
+        ):
+            raise ValueError(f"assigned: {self.assigned!r} is not a dialogue dimension with labels")
+        if self.felicity is not None:
+            dimension = by_id.get(self.felicity)
+            if dimension is None or dimension.level != "utterance" or not dimension.labels:
+                raise ValueError(
+                    f"felicity: {self.felicity!r} is not an utterance dimension with labels"
+                )
+        rules = [c.labels for c in self.contradictions]
+        rules += [part for r in self.requirements for part in (r.when, r.some_turn)]
+        for rule in rules:
+            for dimension_id, labels in rule.items():
+                if dimension_id not in by_id:
+                    raise ValueError(f"a rule names the unknown dimension {dimension_id!r}")
+                for label in labels:
+                    if label not in by_id[dimension_id].values:
+                        raise ValueError(f"a rule names {label!r}, no label of {dimension_id!r}")
+        return self

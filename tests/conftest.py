@@ -1,0 +1,11 @@
+"""What every test shares: asyncio as the only event loop, and a network that ends at 127.0.0.1."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Run async tests on asyncio, the loop the pipeline runs on."""
+    return "asyncio"
