@@ -39,11 +39,34 @@ class Dimension(Strict):
     labels: tuple[Label, ...] = ()
     range: tuple[float, float] | None = None
     """Lowest and highest value of an interval dimension."""
+    points: Annotated[int, Field(ge=2, le=1001)] | None = None
+    """How many equally spaced values people choose from (interval only); None means any number."""
+    anchors: tuple[str, ...] = ()
+    """What the points are called, lowest first; empty where they are numbers only."""
 
     @property
     def values(self) -> tuple[str, ...]:
         """The ids of the labels, in order (for an ordinal dimension, lowest first)."""
         return tuple(label.id for label in self.labels)
+
+    @property
+    def point_values(self) -> tuple[float, ...]:
+        """The values of the points, lowest first; empty where any number of the range will do."""
+        if self.range is None or self.points is None:
+            return ()
+        lowest, highest = self.range
+        last = self.points - 1
+        return tuple(((last - i) * lowest + i * highest) / last for i in range(self.points))
+
+    @model_validator(mode="after")
+    def _points_fit(self) -> Self:
+        if self.points is not None and self.measurement != "interval":
+            raise ValueError("only an interval dimension has points")
+        if self.anchors and len(self.anchors) != self.points:
+            raise ValueError(f"{len(self.anchors)} anchors do not name {self.points or 0} points")
+        if len({anchor.casefold() for anchor in self.anchors}) < len(self.anchors):
+            raise ValueError("two points have the same name")
+        return self
 
     @model_validator(mode="after")
     def _measurement_fits(self) -> Self:
@@ -76,6 +99,15 @@ class Requirement(Strict):
     reason: str
 
 
+class SelfContradiction(Strict):
+    """Answers of one person to one item that hardly go together, e.g. joy and very unpleasant."""
+
+    labels: dict[str, tuple[str, ...]]
+    intervals: dict[str, tuple[float, float]] = {}
+    """Lowest and highest value, both included, per interval dimension."""
+    reason: str
+
+
 class Scheme(Strict):
     """A set of dimensions, the rules between them, and the vocabulary scenarios use.
 
@@ -94,6 +126,10 @@ class Scheme(Strict):
     """The utterance dimension whose labels a scenario may restrict to the felicitous ones."""
     contradictions: tuple[Contradiction, ...] = ()
     requirements: tuple[Requirement, ...] = ()
+    self_contradictions: tuple[SelfContradiction, ...] = ()
+    """Combinations that quality control of annotations reports; generation does not read them."""
+    common_labels: dict[str, tuple[str, ...]] = {}
+    """Labels that rightly fill most answers: giving little else is not called straight-lining."""
     categories: tuple[str, ...] = ()
     """Categories a scenario may belong to; empty means any."""
     tags: tuple[str, ...] = ()
@@ -108,6 +144,15 @@ class Scheme(Strict):
     def utterance_dimensions(self) -> tuple[Dimension, ...]:
         """The dimensions every responder utterance is labelled with, in order."""
         return tuple(d for d in self.dimensions if d.level == "utterance")
+
+    @property
+    def truthful_goals(self) -> frozenset[str]:
+        """The labels of the assigned dimension for which a contradiction rules some label out.
+
+        For the scheme ``hipo`` that is truthful non-disclosure: nothing false may be said.
+        """
+        rules = self.contradictions
+        return frozenset(label for rule in rules for label in rule.labels.get(self.assigned, ()))
 
     def dimension(self, dimension_id: str) -> Dimension:
         """Return one dimension.
@@ -140,6 +185,8 @@ class Scheme(Strict):
                     f"felicity: {self.felicity!r} is not an utterance dimension with labels"
                 )
         rules = [c.labels for c in self.contradictions]
+        rules += [c.labels for c in self.self_contradictions]
+        rules += [self.common_labels]
         rules += [part for r in self.requirements for part in (r.when, r.some_turn)]
         for rule in rules:
             for dimension_id, labels in rule.items():
@@ -148,4 +195,15 @@ class Scheme(Strict):
                 for label in labels:
                     if label not in by_id[dimension_id].values:
                         raise ValueError(f"a rule names {label!r}, no label of {dimension_id!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _intervals_exist(self) -> Self:
+        numbers = {d.id for d in self.dimensions if d.measurement == "interval"}
+        for contradiction in self.self_contradictions:
+            for dimension_id, (lowest, highest) in contradiction.intervals.items():
+                if dimension_id not in numbers:
+                    raise ValueError(f"a rule names {dimension_id!r}, no interval dimension")
+                if lowest > highest:
+                    raise ValueError(f"the rule for {dimension_id!r} starts above its end")
         return self

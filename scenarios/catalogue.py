@@ -1,0 +1,143 @@
+"""Find scenarios: the library that ships, directories of one's own, and what is selected of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+
+from scenarios.checks.references import check_references
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.located import Located
+from scenarios.pack import (
+    LIBRARY,
+    PATH_VARIABLE,
+    check_place,
+    id_clash,
+    read_scenario,
+    roots_in,
+    scenario_files,
+)
+from scenarios.selection import select_facts, select_scenarios
+from scenarios.spec import Scenario
+from scenarios.spelling import suggestion
+
+__all__ = ["LIBRARY", "PATH_VARIABLE", "Catalogue", "Entry", "select_facts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One scenario of a catalogue, and where it came from."""
+
+    scenario: Scenario
+    """With its placeholders filled."""
+    template: Scenario
+    """As it is written, with its placeholders."""
+    located: Located
+    shipped: bool
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All scenarios that can be chosen, by id; in order of category, then id."""
+
+    entries: Mapping[str, Entry]
+
+    @classmethod
+    def load(
+        cls,
+        dirs: Sequence[Path] = (),
+        *,
+        real_names: bool = False,
+        environment: Mapping[str, str] | None = None,
+    ) -> Catalogue:
+        """Read the shipped library, the given directories, and those of ``HIPO_SCENARIO_PATH``.
+
+        Args:
+            dirs: directories (searched with everything below them) or single files.
+            real_names: fill placeholders with the real name where the record supports one.
+            environment: where to look for ``HIPO_SCENARIO_PATH``; by default the process's.
+
+        Raises:
+            UsageError: a directory does not exist.
+            InputError: files that are no scenarios, or ids that stand twice; all of them at once.
+        """
+        variable = (os.environ if environment is None else environment).get(PATH_VARIABLE, "")
+        roots = [LIBRARY, *dirs, *roots_in(variable)]
+        entries: dict[str, Entry] = {}
+        problems: list[Problem] = []
+        seen: set[Path] = set()
+        for number, root in enumerate(roots):
+            for path in scenario_files(root):
+                real = path.resolve()
+                if real in seen:
+                    continue
+                seen.add(real)
+                try:
+                    entry = _entry(path, root, shipped=number == 0, real_names=real_names)
+                    _add(entries, entry)
+                except InputError as error:
+                    problems += error.problems
+        if problems:
+            raise InputError(problems)
+        return cls(MappingProxyType(dict(sorted(entries.items(), key=_place))))
+
+    @cached_property
+    def scenarios(self) -> Mapping[str, Scenario]:
+        """The scenarios by id, with their placeholders filled."""
+        return MappingProxyType({name: entry.scenario for name, entry in self.entries.items()})
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The categories that occur, sorted."""
+        return tuple(sorted({entry.scenario.category for entry in self.entries.values()}))
+
+    def entry(self, scenario_id: str) -> Entry:
+        """Return one scenario with where it came from.
+
+        Raises:
+            UsageError: there is no such scenario; says the nearest id there is.
+        """
+        if scenario_id in self.entries:
+            return self.entries[scenario_id]
+        raise UsageError(
+            f"there is no scenario {scenario_id!r}",
+            suggestion(scenario_id, self.entries, listing="scenarios"),
+        )
+
+    def select(self, patterns: Sequence[str] | None = None) -> list[Scenario]:
+        """Return the scenarios that any pattern names, each once, in the catalogue's order.
+
+        A pattern is an id, a category, a glob over ids or ``category/id``, or ``tag:`` with a tag
+        (or a glob). None or no pattern selects all.
+
+        Raises:
+            UsageError: a pattern selects nothing; says the nearest name there is.
+        """
+        return select_scenarios(list(self.scenarios.values()), patterns)
+
+
+def _place(item: tuple[str, Entry]) -> tuple[str, str]:
+    return item[1].scenario.category, item[0]
+
+
+def _entry(path: Path, root: Path, *, shipped: bool, real_names: bool) -> Entry:
+    template, located = read_scenario(path, root)
+    problems = [
+        *check_references(template, located),
+        *check_place(template, located, path, shipped=shipped),
+    ]
+    if problems:
+        raise InputError(problems)
+    scenario = template.named(real=real_names)
+    return Entry(scenario=scenario, template=template, located=located, shipped=shipped)
+
+
+def _add(entries: dict[str, Entry], entry: Entry) -> None:
+    name = entry.template.id
+    if name in entries:
+        raise InputError([id_clash(entry.template, entry.located, entries[name].located.file)])
+    entries[name] = entry

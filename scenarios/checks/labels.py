@@ -1,0 +1,85 @@
+"""Whether a scenario uses the vocabulary of its scheme: goals, acts, category, tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scenarios.checks.subject import Place, Subject
+from scenarios.errors import Problem
+from scenarios.spelling import suggestion
+
+ANY_GOAL = "any"
+
+
+def check_labels(subject: Subject) -> Iterator[Problem]:
+    """Find goals, felicitous labels, a category or tags that the scheme does not know."""
+    scenario, scheme = subject.template, subject.scheme
+    if scenario.scheme != scheme.id:
+        yield subject.error(
+            ("scheme",), repr(scenario.scheme), f"{scheme.id!r}, the scheme in use", code="scheme"
+        )
+    yield from _goals(subject)
+    if scenario.felicitous and scheme.felicity is None:
+        yield subject.error(
+            ("felicitous",),
+            f"a list of {len(scenario.felicitous)}",
+            f"no such field: scheme {scheme.id!r} has no dimension of felicity",
+            code="felicitous",
+        )
+    elif scheme.felicity is not None:
+        values = scheme.dimension(scheme.felicity).values
+        yield from _known(subject, ("felicitous",), scenario.felicitous, values, "label")
+    if scheme.categories and scenario.category not in scheme.categories:
+        yield subject.error(
+            ("category",),
+            repr(scenario.category),
+            f"a category of scheme {scheme.id!r}",
+            hint=suggestion(scenario.category, scheme.categories, listing="categories"),
+            code="category",
+        )
+    if scheme.tags:
+        yield from _known(subject, ("tags",), scenario.tags, scheme.tags, "tag")
+
+
+def _goals(subject: Subject) -> Iterator[Problem]:
+    statements = subject.template.opening.statements
+    values = subject.scheme.goal.values
+    place: Place = ("opening", "statements")
+    for goal in statements:
+        if goal not in values and goal != ANY_GOAL:
+            yield subject.error(
+                (*place, goal),
+                f"the unknown goal {goal!r}",
+                f"a label of {subject.goal_id!r}, or any",
+                hint=suggestion(goal, (*values, ANY_GOAL), listing="goals"),
+                code="unknown-goal",
+            )
+    if ANY_GOAL in statements:
+        return
+    for value in values:
+        if value not in statements:
+            yield subject.error(
+                place,
+                f"no statement for the goal {value!r}",
+                "a statement for every goal",
+                hint="add it, or one under the key any",
+                code="missing-goal",
+            )
+
+
+def _known(
+    subject: Subject, place: Place, named: Sequence[str], known: Sequence[str], kind: str
+) -> Iterator[Problem]:
+    for index, name in enumerate(named):
+        if name not in known:
+            yield subject.error(
+                (*place, index),
+                f"the unknown {kind} {name!r}",
+                f"a {kind} of scheme {subject.scheme.id!r}",
+                hint=suggestion(name, known, listing=f"{kind}s"),
+                code=f"unknown-{kind}",
+            )
+        elif name in named[:index]:
+            yield subject.error(
+                (*place, index), f"{name!r} twice", f"every {kind} once", code=f"duplicate-{kind}"
+            )

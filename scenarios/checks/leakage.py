@@ -1,0 +1,122 @@
+"""Whether anything both roles can read gives a private fact away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from scenarios.checks.subject import Place, Subject
+from scenarios.errors import Problem
+from scenarios.located import shortened
+from scenarios.wording import (
+    content_stems,
+    is_negated,
+    numbers,
+    sentences,
+    share,
+    shingles,
+    union,
+    words,
+)
+
+STEM_SHARE = 0.6
+"""From which share of a fact's content words on a sentence gives it away. Ours; in the shipped
+library the highest is .5, by topic words alone."""
+RUN_SHARE = 0.3
+"""The same for runs of four words."""
+MIN_STEMS = 3
+MEANING = 0.75
+"""From which cosine similarity on a sentence gives a fact away. Ours; with all-MiniLM-L6-v2 the
+highest in the shipped library is .64."""
+ABOUT_WORDS = 10
+ABOUT_SHARE = 0.4
+"""From which share of the words that only the fact holds on its ``about`` gives it away."""
+
+
+def check_leakage(subject: Subject) -> Iterator[Problem]:
+    """Find public sentences, opening statements and ``about`` phrases that tell a private fact."""
+    windows = list(_windows(subject))
+    for index, fact in enumerate(subject.scenario.facts):
+        told: set[Place] = set()
+        for path, text in windows:
+            if path not in told and _tells(text, fact.text):
+                told.add(path)
+                yield _leak(subject, path, text, index)
+        yield from _about(subject, index)
+    if subject.similarity is not None:
+        yield from _same_meaning(subject, windows)
+
+
+def _windows(subject: Subject) -> Iterator[tuple[Place, str]]:
+    """Yield sentences and neighbouring pairs of what is public; of statements what is not denied."""
+    for path, text in subject.public_texts():
+        parts = sentences(text)
+        yield from ((path, part) for part in parts)
+        yield from ((path, f"{a} {b}") for a, b in pairwise(parts))
+    for path, text in subject.statement_texts():
+        # A denial names what it denies without giving it away.
+        yield from ((path, part) for part in sentences(text) if not is_negated(part))
+
+
+def _tells(text: str, fact: str) -> bool:
+    stems = content_stems(fact)
+    common = stems & content_stems(text)
+    if len(common) < MIN_STEMS:
+        return False
+    return (
+        len(common) / len(stems) >= STEM_SHARE
+        or share(frozenset(shingles(fact, 4)), frozenset(shingles(text, 4))) >= RUN_SHARE
+    )
+
+
+def _leak(subject: Subject, path: Place, text: str, index: int) -> Problem:
+    return subject.error(
+        path,
+        shortened(text, 90),
+        f"nothing that gives away facts[{index}] ({subject.scenario.facts[index].id})",
+        hint="say less here, or choose another fact",
+        code="leak",
+    )
+
+
+def _about(subject: Subject, index: int) -> Iterator[Problem]:
+    fact = subject.scenario.facts[index]
+    place: Place = ("facts", index, "about")
+    if len(words(fact.about)) > ABOUT_WORDS:
+        yield subject.error(
+            place,
+            f"{len(words(fact.about))} words",
+            f"a noun phrase of at most {ABOUT_WORDS} words",
+            code="about-length",
+        )
+    public = union(text for _, text in subject.public_texts())
+    private = content_stems(fact.text) - public
+    told = private & content_stems(fact.about)
+    if len(told) >= MIN_STEMS and len(told) / len(private) >= ABOUT_SHARE:
+        yield subject.error(
+            place,
+            shortened(fact.about),
+            "a phrase that names the subject without telling the fact",
+            hint=f"it shares {', '.join(sorted(told))} with the fact",
+            code="about-leak",
+        )
+    if figures := numbers(fact.about) & numbers(fact.text):
+        yield subject.error(
+            place,
+            f"{', '.join(sorted(figures))}, which stands in the fact",
+            "a phrase without the figures of the fact",
+            code="about-leak",
+        )
+
+
+def _same_meaning(subject: Subject, windows: Sequence[tuple[Place, str]]) -> Iterator[Problem]:
+    facts = subject.scenario.facts
+    if subject.similarity is None or not windows:
+        return
+    rows = subject.similarity([fact.text for fact in facts], [text for _, text in windows])
+    for index, row in enumerate(rows):
+        told: set[Place] = set()
+        for (path, text), cosine in zip(windows, row, strict=True):
+            if cosine >= MEANING and path not in told and not _tells(text, facts[index].text):
+                told.add(path)
+                yield _leak(subject, path, text, index)

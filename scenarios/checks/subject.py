@@ -1,0 +1,98 @@
+"""The scenario under inspection: as written, as read by the roles, and where each text stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from scenarios.errors import Problem
+from scenarios.located import Located, Step
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+
+Similarity = Callable[[Sequence[str], Sequence[str]], Iterable[Iterable[float]]]
+"""Cosine similarity of every left text with every right text, shape ``(left, right)``."""
+Place = tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A scenario with its scheme, its file, and the means to compare meanings, if there are any."""
+
+    template: Scenario
+    """As written, with its placeholders."""
+    scheme: Scheme
+    located: Located
+    similarity: Similarity | None = None
+    shipped: bool = False
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario with its placeholders filled by their aliases."""
+        return self.template.named()
+
+    @property
+    def goal_id(self) -> str:
+        """The id of the assigned dimension."""
+        return self.scheme.assigned
+
+    def error(
+        self, path: Sequence[Step], found: str, expected: str, *, code: str, hint: str = ""
+    ) -> Problem:
+        """Build an error that points at the node at ``path``."""
+        return self.located.problem(path, found=found, expected=expected, hint=hint, code=code)
+
+    def warning(
+        self, path: Sequence[Step], found: str, expected: str, *, code: str, hint: str = ""
+    ) -> Problem:
+        """Build a warning that points at the node at ``path``."""
+        return self.located.problem(
+            path, found=found, expected=expected, hint=hint, code=code, severity="warning"
+        )
+
+    def public_texts(self) -> Iterator[tuple[Place, str]]:
+        """Yield what both roles, or a reader of the finished dialogue, get to see, with its place.
+
+        The opening statements are not among them; see :meth:`statement_texts`.
+        """
+        yield from texts_in(self.scenario, _PUBLIC)
+
+    def statement_texts(self) -> Iterator[tuple[Place, str]]:
+        """Yield the wordings of the opening statements."""
+        yield from texts_in(self.scenario, (("opening", "statements"),))
+
+
+_PUBLIC: tuple[Place, ...] = (
+    ("title",),
+    ("summary",),
+    ("background",),
+    ("roles",),
+    ("opening", "question"),
+)
+
+
+def texts_in(scenario: Scenario, places: Iterable[Place]) -> Iterator[tuple[Place, str]]:
+    """Yield every string at or below the given places of a scenario, with its path."""
+    data = scenario.model_dump(exclude={"placeholders"})
+    for place in places:
+        here: object = data
+        for step in place:
+            here = here[step] if isinstance(here, dict) else None
+        yield from _strings(here, place)
+
+
+def all_texts(scenario: Scenario) -> Iterator[tuple[Place, str]]:
+    """Yield every string of a scenario but its placeholders, with its path."""
+    yield from _strings(scenario.model_dump(exclude={"placeholders"}), ())
+
+
+def _strings(value: object, path: Place) -> Iterator[tuple[Place, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _strings(item, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            yield from _strings(item, (*path, index))

@@ -1,0 +1,133 @@
+"""Inspect files of scenarios: every problem of every file at once, whatever else is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scenarios.checks.references import check_references
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.located import Located
+from scenarios.pack import LIBRARY, check_place, id_clash, read_scenario, scenario_files
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme, scheme_names
+from scenarios.spec import Scenario
+from scenarios.spelling import suggestion
+from scenarios.text_file import shown_path
+from scenarios.validation import Similarity, check_scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was inspected, and what is wrong with it."""
+
+    files: int
+    problems: tuple[Problem, ...]
+    """Errors and warnings, in the order of the files and of their lines."""
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """The problems that keep a scenario from being used."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """The problems that do not."""
+        return tuple(problem for problem in self.problems if problem.severity == "warning")
+
+
+def inspect_files(
+    roots: Sequence[Path],
+    *,
+    beside: Sequence[Path] = (),
+    scheme: Scheme | None = None,
+    similarity: Similarity | None = None,
+    library: Path = LIBRARY,
+) -> Inspection:
+    """Check the scenarios under the given roots, each file once.
+
+    Args:
+        roots: directories and single files.
+        beside: directories and files whose scenarios are in use beside these: ids must not clash.
+        scheme: what every scenario must be of; None checks each against the scheme it names.
+        similarity: compares meanings, where an embedding model is at hand.
+        library: the directory that is held to what the library that ships must keep to.
+
+    Raises:
+        UsageError: a root does not exist, or there is no file under any.
+    """
+    inspector = _Inspector(scheme, similarity, library.resolve())
+    inspector.taken = _names_under([library, *beside])
+    problems: list[Problem] = []
+    seen: set[Path] = set()
+    for root in roots:
+        for path in scenario_files(root):
+            real = path.resolve()
+            if real not in seen:
+                seen.add(real)
+                found = inspector.file(path, root, real)
+                problems += sorted(found, key=lambda problem: problem.line or 0)
+    if not seen:
+        where = ", ".join(shown_path(root) for root in roots)
+        raise UsageError(
+            f"there is no scenario under {where}", "scenarios are files ending in .yaml"
+        )
+    return Inspection(len(seen), tuple(problems))
+
+
+def _names_under(roots: Sequence[Path]) -> dict[str, Path]:
+    """Return the ids that are taken, by the names of the files: a valid one is called as its id."""
+    taken: dict[str, Path] = {}
+    for root in roots:
+        for path in scenario_files(root):
+            taken.setdefault(path.stem, path)
+    return taken
+
+
+@dataclass
+class _Inspector:
+    scheme: Scheme | None
+    similarity: Similarity | None
+    library: Path
+    taken: dict[str, Path] = field(default_factory=dict)
+
+    def file(self, path: Path, root: Path, real: Path) -> list[Problem]:
+        """Return the problems of one file."""
+        shipped = real.is_relative_to(self.library)
+        try:
+            scenario, located = read_scenario(path, root)
+        except InputError as error:
+            return list(error.problems)
+        problems = [*check_place(scenario, located, path, shipped=shipped)]
+        problems += self._clash(scenario, located, path, real)
+        scheme = self.scheme
+        if scheme is None and scenario.scheme in scheme_names():
+            scheme = load_scheme(scenario.scheme)
+        if scheme is None or scheme.id != scenario.scheme:
+            problems += [_other_scheme(scenario, located, self.scheme)]
+            return [*problems, *check_references(scenario, located)]
+        return problems + check_scenario(
+            scenario, scheme, located, self.similarity, shipped=shipped
+        )
+
+    def _clash(
+        self, scenario: Scenario, located: Located, path: Path, real: Path
+    ) -> Iterator[Problem]:
+        other = self.taken.setdefault(scenario.id, path)
+        if other.resolve() != real:
+            yield id_clash(scenario, located, shown_path(other))
+
+
+def _other_scheme(scenario: Scenario, located: Located, scheme: Scheme | None) -> Problem:
+    """Return the problem of a scenario that cannot be checked against the scheme it names."""
+    known: Collection[str] = scheme_names()
+    if scheme is None:
+        expected = "a scheme that ships"
+        there = suggestion(scenario.scheme, known, listing="schemes")
+        hint = f"{there}; give --scheme FILE for one of your own"
+    else:
+        expected, hint = f"{scheme.id!r}, the scheme in use", ""
+    return located.problem(
+        ("scheme",), found=repr(scenario.scheme), expected=expected, hint=hint, code="scheme"
+    )

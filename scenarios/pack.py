@@ -1,0 +1,100 @@
+"""The files of a folder of scenarios: found, read, and checked against their names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from scenarios.errors import Problem, UsageError
+from scenarios.located import Located
+from scenarios.spec import Scenario
+from scenarios.text_file import shown_path
+from scenarios.yaml_source import read_yaml, validate_model
+
+LIBRARY = Path(__file__).parent / "library"
+PATH_VARIABLE = "HIPO_SCENARIO_PATH"
+"""Environment variable with directories of scenarios, separated as in ``PATH``."""
+MAX_FILES = 10_000
+
+
+def scenario_files(root: Path) -> Iterator[Path]:
+    """Yield the YAML files under a directory in order, or the one file that is named.
+
+    Links to directories are not followed, hidden files are left out.
+
+    Raises:
+        UsageError: there is nothing at ``root``, it cannot be read, or it holds too many files.
+    """
+    if root.is_file():
+        yield root
+        return
+    if not root.is_dir():
+        raise UsageError(
+            f"there is no directory or file of scenarios at {shown_path(root)}",
+            f"check the option, or the variable {PATH_VARIABLE}",
+        )
+    count = 0
+    for folder, below, names in os.walk(root, onerror=_unreadable):
+        below[:] = sorted(name for name in below if not name.startswith("."))
+        for name in sorted(names):
+            if name.endswith((".yaml", ".yml")) and not name.startswith("."):
+                count += 1
+                if count > MAX_FILES:
+                    raise UsageError(f"more than {MAX_FILES} files under {shown_path(root)}")
+                yield Path(folder, name)
+
+
+def roots_in(variable: str) -> list[Path]:
+    """Return the directories that a value of ``HIPO_SCENARIO_PATH`` names."""
+    return [Path(part) for part in variable.split(os.pathsep) if part]
+
+
+def read_scenario(path: Path, root: Path) -> tuple[Scenario, Located]:
+    """Return the scenario of a file as it is written, and where its parts stand.
+
+    Args:
+        path: the file.
+        root: the directory it was found under, which it must not lead out of; or the file itself.
+
+    Raises:
+        InputError: the file is no scenario; every problem of its shape.
+    """
+    located = read_yaml(path, within=root if root.is_dir() else None)
+    return validate_model(Scenario, located), located
+
+
+def check_place(
+    template: Scenario, located: Located, path: Path, *, shipped: bool
+) -> Iterator[Problem]:
+    """Find a scenario that is not called as its file is or, in the library, as its folder is."""
+    if template.id != path.stem:
+        yield located.problem(
+            ("id",),
+            found=repr(template.id),
+            expected=f"{path.stem!r}, the name of the file",
+            hint="rename the one or the other",
+            code="id",
+        )
+    if shipped and template.category != path.parent.name:
+        yield located.problem(
+            ("category",),
+            found=repr(template.category),
+            expected=f"{path.parent.name!r}, the name of the folder",
+            code="category",
+        )
+
+
+def id_clash(template: Scenario, located: Located, other: str) -> Problem:
+    """Return the problem of a scenario whose id the file ``other`` has already."""
+    return located.problem(
+        ("id",),
+        found=f"{template.id!r}, which {other} has already",
+        expected="an id of its own",
+        hint="rename this file and its id",
+        code="id-clash",
+    )
+
+
+def _unreadable(error: OSError) -> None:
+    raise UsageError(f"cannot read the directory {error.filename}", str(error.strerror))

@@ -1,0 +1,117 @@
+"""Begin a scenario: a commented file that is valid as it stands, for any scheme."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from string import Template
+
+from pydantic import TypeAdapter, ValidationError
+
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Dimension, Identifier, Scheme
+from scenarios.spelling import suggestion
+
+TEMPLATE = Path(__file__).parent / "data" / "new_scenario.yaml"
+WIDTH = 100
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z0-9_-]+)*")
+_RESERVED = frozenset({"true", "false", "null"})
+_CLAIMING = """\
+      text:
+        - It dried out, I am afraid. I was here every other day, as I promised.
+        - I watered everything every other day. The fern dried out all the same.
+      claims: [every_other_day, dried_out, others_well]
+"""
+_CLAIMING_NOTHING_FALSE = """\
+      text:
+        - I am sorry about the fern. Most of the others have come through well, as you can see.
+        - The others look well, most of them. About the fern I am sorry.
+      claims: [others_well]
+"""
+
+
+def new_scenario(scenario_id: str, scheme: Scheme, category: str | None = None) -> str:
+    """Return the text of a new scenario file, with guidance above every field.
+
+    Args:
+        scenario_id: its id; the file is to be called the same.
+        scheme: whose goals, acts, categories and tags it offers.
+        category: one of the scheme's; None is the first of them.
+
+    Raises:
+        UsageError: this cannot be an id, or the scheme has no such category.
+    """
+    _check_id(scenario_id)
+    tags = [tag for tag in scheme.tags if tag == "everyday"] or list(scheme.tags[:1])
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        id=scenario_id,
+        scheme=scheme.id,
+        category=_scalar(_category(scheme, category)),
+        categories=_comment("One of: ", scheme.categories, "Any word."),
+        tags=f"[{', '.join(_scalar(tag) for tag in tags)}]",
+        tag_list=_comment("There are: ", scheme.tags, "Any words."),
+        goals=_comment("The goals are: ", scheme.goal.values, indent=2),
+        statements=_statements(scheme),
+        felicitous=_felicitous(scheme),
+    )
+
+
+def _check_id(scenario_id: str) -> None:
+    try:
+        TypeAdapter(Identifier).validate_python(scenario_id)
+    except ValidationError:
+        raise UsageError(
+            f"{scenario_id!r} cannot be the id of a scenario",
+            "it takes lower-case letters, digits and _, beginning with a letter, at most 64",
+        ) from None
+
+
+def _category(scheme: Scheme, category: str | None) -> str:
+    if category is None:
+        return scheme.categories[0] if scheme.categories else "everyday"
+    if scheme.categories and category not in scheme.categories:
+        raise UsageError(
+            f"the scheme {scheme.id!r} has no category {category!r}",
+            suggestion(category, scheme.categories, listing="categories"),
+        )
+    return category
+
+
+def _statements(scheme: Scheme) -> str:
+    """Write a statement for every goal; where nobody is to be misled, one that no fact belies."""
+    truthful = scheme.truthful_goals
+    return "".join(
+        f"    {_scalar(goal)}:\n" + (_CLAIMING_NOTHING_FALSE if goal in truthful else _CLAIMING)
+        for goal in scheme.goal.values
+    )
+
+
+def _felicitous(scheme: Scheme) -> str:
+    """Offer the labels of the felicity dimension, if there is one."""
+    if scheme.felicity is None:
+        return ""
+    dimension: Dimension = scheme.dimension(scheme.felicity)
+    labels = ", ".join(_scalar(value) for value in dimension.values)
+    return (
+        f"\n# Which labels of {dimension.id} the responder has the standing for; leave some out where\n"
+        f"# saying it would not make it so. No list at all means every one.\nfelicitous: [{labels}]\n"
+    )
+
+
+def _comment(opening: str, names: Iterable[str], otherwise: str = "", indent: int = 0) -> str:
+    """Write a list of names as the rest of a comment, wrapped into further comment lines."""
+    text = opening + ", ".join(names)
+    if text == opening:
+        return otherwise
+    lines = textwrap.wrap(" ".join(text.split()) + ".", WIDTH - indent - 2, break_on_hyphens=False)
+    return f"\n{' ' * indent}# ".join(lines)
+
+
+def _scalar(text: str) -> str:
+    """Write a text as YAML, in quotes where it could be read as something else."""
+    if _PLAIN.fullmatch(text) and text.casefold() not in _RESERVED:
+        return text
+    return json.dumps(text, ensure_ascii=False)

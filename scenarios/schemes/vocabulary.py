@@ -1,0 +1,122 @@
+"""Find out which label of a dimension somebody meant by what they wrote."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+from scenarios.schemes.model import Dimension, LabelValue
+
+_SEPARATORS = re.compile(r"[,;|\n]")
+_NUMBER = re.compile(r"[-+]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})")
+
+
+def resolve_label(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | None:
+    """Return the label that ``raw`` names, and whether an alias or a normalisation was needed.
+
+    Names are tried as they are, then as aliases, then without regard to case, then without regard
+    to spaces and punctuation; a spelling that fits two labels fits none. A multi dimension takes a
+    list or a text with separators and keeps the order of the dimension; an interval dimension
+    takes a number in its range.
+
+    Returns:
+        ``(label, changed)``, or None where ``raw`` names no label of the dimension.
+    """
+    if dimension.measurement == "interval":
+        return _number(dimension, raw)
+    if dimension.measurement == "multi":
+        return _several(dimension, raw)
+    text = _text(raw)
+    if text is None:
+        return None
+    label = _one(dimension, text)
+    return None if label is None else (label, label != raw)
+
+
+def _text(raw: object) -> str | None:
+    if isinstance(raw, str):
+        return raw.strip()
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return str(raw)
+    if isinstance(raw, float) and raw.is_integer():
+        return str(int(raw))
+    return None
+
+
+def _one(dimension: Dimension, text: str) -> str | None:
+    for level, table in zip(_LEVELS, _tables(dimension), strict=True):
+        if (label := table.get(level(text))) is not None:
+            return label
+    return None
+
+
+def _several(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | None:
+    if isinstance(raw, (list, tuple, set, frozenset)):
+        items = [_text(item) for item in raw]
+        written = {item for item in raw if isinstance(item, str)}
+    else:
+        text = _text(raw)
+        if text is None:
+            return None
+        items = [text] if _one(dimension, text) else [p.strip() for p in _SEPARATORS.split(text)]
+        items = [item for item in items if item]
+        if not items:
+            return None
+        written = set()
+    labels = [None if item is None else _one(dimension, item) for item in items]
+    if None in labels:
+        return None
+    chosen = tuple(value for value in dimension.values if value in labels)
+    return chosen, set(chosen) != written or len(chosen) != len(items)
+
+
+def _number(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | None:
+    changed = False
+    if isinstance(raw, str):
+        if not _NUMBER.fullmatch(raw.strip()):
+            return None
+        value, changed = float(raw), True
+    elif isinstance(raw, (int, float)) and not isinstance(raw, bool):
+        if isinstance(raw, int) and abs(raw) > 10**15:
+            return None
+        value = float(raw)
+    else:
+        return None
+    lowest, highest = dimension.range or (-math.inf, math.inf)
+    return (value, changed) if math.isfinite(value) and lowest <= value <= highest else None
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _bare(text: str) -> str:
+    """Leave letters, marks and digits only."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(char for char in folded if unicodedata.category(char)[0] in "LMN")
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+_LEVELS: tuple[Callable[[str], str], ...] = (_as_it_is, _folded, _bare)
+"""How loosely a name is compared, one after the other."""
+
+
+@lru_cache(maxsize=256)
+def _tables(dimension: Dimension) -> tuple[Mapping[str, str], ...]:
+    """Return one table from spelling to label for each level of looseness."""
+    tables: list[dict[str, str]] = []
+    for level in _LEVELS:
+        meant: dict[str, set[str]] = {}
+        for label in dimension.labels:
+            for name in (label.id, *label.aliases):
+                meant.setdefault(level(name), set()).add(label.id)
+        tables.append(
+            {name: labels.pop() for name, labels in meant.items() if name and len(labels) == 1}
+        )
+    return tuple(tables)

@@ -1,0 +1,86 @@
+"""Read a text file that somebody else wrote: bounded, regular, UTF-8, and where it says it is."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from scenarios.errors import InputError, Problem
+
+MAX_BYTES = 1 << 20
+
+
+def read_text(path: Path, *, within: Path | None = None) -> str:
+    """Return the text of a file of at most 1 MiB.
+
+    Args:
+        path: the file.
+        within: a directory that the file, once links are followed, must not lie outside of.
+
+    Raises:
+        InputError: the file cannot be read or is no UTF-8 text; one problem.
+    """
+    name = shown_path(path)
+    raw = _read_bytes(path, name, within)
+    if len(raw) > MAX_BYTES:
+        raise _refused(name, "more than 1 MiB", "at most 1 MiB", code="size")
+    zero = raw.find(b"\0")
+    if zero >= 0:
+        line = raw.count(b"\n", 0, zero) + 1
+        found = "text in UTF-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "a binary file"
+        raise _refused(name, found, "text in UTF-8", line=line, code="encoding")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _refused(
+            name,
+            f"the byte 0x{raw[error.start]:02x}",
+            "text in UTF-8",
+            "save it as UTF-8",
+            line=raw.count(b"\n", 0, error.start) + 1,
+            code="encoding",
+        ) from None
+
+
+def shown_path(path: Path) -> str:
+    """Return the path as errors show it: relative where it lies in the current directory."""
+    try:
+        return str(path.absolute().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
+
+
+def _refused(
+    file: str,
+    found: str,
+    expected: str,
+    hint: str = "",
+    *,
+    line: int | None = None,
+    code: str = "path",
+) -> InputError:
+    return InputError([Problem(file, line, "", found, expected, hint, code)])
+
+
+def _read_bytes(path: Path, name: str, within: Path | None) -> bytes:
+    try:
+        if within is not None and not path.resolve().is_relative_to(within.resolve()):
+            raise _refused(
+                name,
+                "a link to a file elsewhere",
+                f"a file inside {shown_path(within)}",
+                "copy the file into the directory",
+            )
+        # O_NONBLOCK: opening a FIFO must not wait for somebody to write into it.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = str(getattr(error, "strerror", None) or "a path that leads nowhere").lower()
+        raise _refused(name, reason, "a readable file") from None
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise _refused(name, "something that is no regular file", "a file")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(MAX_BYTES + 1)
+    finally:
+        os.close(handle)

@@ -1,0 +1,52 @@
+"""Everything that can be wrong with a scenario beyond its shape."""
+
+from __future__ import annotations
+
+from scenarios.checks.duplicates import check_duplicates
+from scenarios.checks.form import check_form
+from scenarios.checks.labels import check_labels
+from scenarios.checks.leakage import check_leakage
+from scenarios.checks.names import check_names
+from scenarios.checks.references import check_references
+from scenarios.checks.subject import Similarity, Subject
+from scenarios.checks.truth import check_truth
+from scenarios.errors import Problem
+from scenarios.located import Located
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+
+__all__ = ["Similarity", "check_scenario"]
+
+
+def check_scenario(
+    scenario: Scenario,
+    scheme: Scheme,
+    located: Located | None = None,
+    similarity: Similarity | None = None,
+    *,
+    shipped: bool = False,
+) -> list[Problem]:
+    """Check a scenario against its scheme and against itself.
+
+    Args:
+        scenario: the scenario, best as written, with its placeholders.
+        scheme: the scheme whose labels, category and tags it uses.
+        located: the file it was read from, for line numbers.
+        similarity: compares meanings, where an embedding model is installed.
+        shipped: hold it to what the library that ships must keep to.
+
+    Returns:
+        The problems, errors and warnings, in the order of the file.
+    """
+    where = located or Located(data=None, file=f"{scenario.id}.yaml")
+    subject = Subject(scenario, scheme, where, similarity, shipped)
+    problems = [
+        *check_references(scenario, where),
+        *check_labels(subject),
+        *check_truth(subject),
+        *check_names(subject),
+        *check_form(subject),
+        *check_leakage(subject),
+        *check_duplicates(subject),
+    ]
+    return sorted(problems, key=lambda problem: problem.line or 0)

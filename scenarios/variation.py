@@ -1,0 +1,251 @@
+"""Let dialogues of the same kind differ: personas, registers, styles of asking, opening wordings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.fingerprint import seed_from
+from scenarios.located import Located
+from scenarios.schemes.model import Identifier, Strict
+from scenarios.spec import RoleKey, Scenario
+from scenarios.spelling import suggestion
+from scenarios.yaml_source import read_yaml, validate_model
+
+_SHIPPED = Path(__file__).parent / "data" / "variation.yaml"
+_OPENING_PARTS = ("opening_question", "opening_statement")
+
+
+class AxisValue(Strict):
+    """One value of an axis: its id, and the line the prompts show for it."""
+
+    id: Identifier
+    text: Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class Axis(Strict):
+    """One way in which dialogues may differ."""
+
+    heading: Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\n:#]+$")]
+    """What the prompt calls it, e.g. ``Register``."""
+    roles: Annotated[tuple[RoleKey, ...], Field(alias="for", min_length=1)]
+    """The roles whose prompt shows it."""
+    values: tuple[AxisValue, ...] = ()
+    shared: bool = False
+    """Whether both roles get the same draw; otherwise an axis for both is drawn for each."""
+    wordings: bool = False
+    """Whether the axis has no values, and draws among a scenario's opening wordings instead."""
+
+    @model_validator(mode="after")
+    def _has_values(self) -> Self:
+        if self.wordings == bool(self.values):
+            raise ValueError("an axis has either values or wordings: true")
+        ids = [value.id for value in self.values]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two values have the same id")
+        if len(set(self.roles)) < len(self.roles):
+            raise ValueError("a role stands twice in for")
+        return self
+
+    def keys(self, name: str) -> dict[str, tuple[RoleKey, ...]]:
+        """Return the keys that draws of this axis are recorded under, with the roles they concern."""
+        if self.wordings:
+            return dict.fromkeys(_OPENING_PARTS, ())
+        if self.shared or len(self.roles) == 1:
+            return {name: self.roles}
+        return {f"{name}_{role}": (role,) for role in self.roles}
+
+    def text(self, value_id: str) -> str:
+        """Return the line of one value.
+
+        Raises:
+            UsageError: the axis has no such value.
+        """
+        for value in self.values:
+            if value.id == value_id:
+                return value.text
+        raise UsageError(
+            f"the variation {self.heading!r} has no value {value_id!r}",
+            suggestion(value_id, [value.id for value in self.values], listing="values"),
+        )
+
+
+class _AxisChange(Strict):
+    """What a file says about an axis: all of it, or what to add to one that exists."""
+
+    heading: str | None = None
+    roles: Annotated[tuple[RoleKey, ...] | None, Field(alias="for")] = None
+    values: tuple[AxisValue, ...] = ()
+    shared: bool | None = None
+    wordings: bool = False
+    replace: bool = False
+
+
+class _File(Strict):
+    axes: Annotated[dict[Identifier, _AxisChange], Field(min_length=1)]
+
+
+def load_axes(path: Path | None = None) -> Mapping[str, Axis]:
+    """Return the axes that ship, with those of a file added to them.
+
+    Raises:
+        InputError: the file is not a set of axes.
+    """
+    shipped = _shipped_axes()
+    return shipped if path is None else _merged(shipped, read_yaml(path))
+
+
+@cache
+def _shipped_axes() -> Mapping[str, Axis]:
+    return _merged({}, read_yaml(_SHIPPED))
+
+
+def _merged(known: Mapping[str, Axis], located: Located) -> Mapping[str, Axis]:
+    axes = dict(known)
+    for name, change in validate_model(_File, located).axes.items():
+        before = axes.get(name)
+        values = {} if before is None or change.replace else {v.id: v for v in before.values}
+        values.update((value.id, value) for value in change.values)
+        heading = change.heading or (
+            before.heading if before else name.replace("_", " ").capitalize()
+        )
+        shared = before is not None and before.shared if change.shared is None else change.shared
+        fields = {
+            "heading": heading,
+            "for": change.roles or (before.roles if before else ("initiator", "responder")),
+            "values": [value.model_dump() for value in values.values()],
+            "shared": shared,
+            "wordings": change.wordings or (before.wordings if before else False),
+        }
+        axes[name] = _axis(name, fields, located)
+    return axes
+
+
+def _axis(name: str, fields: Mapping[str, object], located: Located) -> Axis:
+    lines = {path[2:]: line for path, line in located.lines.items() if path[:2] == ("axes", name)}
+    try:
+        return validate_model(Axis, Located(dict(fields), located.file, lines))
+    except InputError as error:
+        raise InputError([_under(name, problem) for problem in error.problems]) from None
+
+
+def _under(name: str, problem: Problem) -> Problem:
+    field = f"axes.{name}.{problem.field}" if problem.field else f"axes.{name}"
+    return Problem(
+        problem.file, problem.line, field, problem.found, problem.expected, problem.hint,
+        problem.code, problem.severity,
+    )  # fmt: skip
+
+
+def choose_axes(names: Iterable[str], known: Mapping[str, Axis]) -> dict[str, Axis]:
+    """Return the named axes, in the order of ``names``.
+
+    Raises:
+        UsageError: there is no axis of that name.
+    """
+    chosen = {}
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"unknown variation axis {name!r}", suggestion(name, known, listing="axes")
+            )
+        chosen[name] = known[name]
+    return chosen
+
+
+def draw_variation(
+    axes: Sequence[str] | Mapping[str, Axis],
+    *,
+    scenario: Scenario,
+    fact: str,
+    goal: str,
+    turns: int,
+    repetition: int,
+    seed: int,
+) -> dict[str, str]:
+    """Draw a value of every axis for one case, by its seed alone.
+
+    Args:
+        axes: the axes to draw, or names of axes that ship.
+        scenario: the scenario, whose opening wordings the axis ``opening`` draws among.
+        fact: the id of the fact.
+        goal: the label of the assigned dimension.
+        turns: improvised exchanges.
+        repetition: which repetition of the case.
+        seed: the seed of the run.
+
+    Returns:
+        Recorded name to value id; persona has one for each role, opening an index for the
+        question and one for the statement.
+
+    Raises:
+        UsageError: there is no axis of that name, or the goal has no opening statement.
+    """
+    if not isinstance(axes, Mapping):
+        axes = choose_axes(axes, load_axes(None))
+    drawn: dict[str, str] = {}
+    for name, axis in axes.items():
+        for key in axis.keys(name):
+            if axis.wordings:
+                choices = [str(index) for index in range(len(_wordings(scenario, goal, key)))]
+            else:
+                choices = [value.id for value in axis.values]
+            place = seed_from(seed, "vary", key, scenario.id, fact, goal, turns, repetition)
+            drawn[key] = choices[place % len(choices)]
+    return drawn
+
+
+def manner_lines(
+    axes: Mapping[str, Axis], variation: Mapping[str, str], role: RoleKey
+) -> tuple[str, ...]:
+    """Return the lines that tell one role how to speak, one for each drawn axis that concerns it.
+
+    Raises:
+        UsageError: a drawn value is not among the axes.
+    """
+    lines = []
+    for name, axis in axes.items():
+        for key, roles in axis.keys(name).items():
+            if role in roles and key in variation:
+                lines.append(f"{axis.heading}: {' '.join(axis.text(variation[key]).split())}")
+    return tuple(lines)
+
+
+def opening_texts(
+    scenario: Scenario, goal: str, variation: Mapping[str, str] | None = None
+) -> tuple[str, str]:
+    """Return the wordings of the opening question and statement that a case uses.
+
+    Without a draw, those are the first ones.
+
+    Raises:
+        UsageError: the goal has no opening statement, or the scenario no such wording.
+    """
+    texts = []
+    for key in _OPENING_PARTS:
+        wordings = _wordings(scenario, goal, key)
+        index = (variation or {}).get(key, "0")
+        if not index.isdecimal() or int(index) >= len(wordings):
+            raise UsageError(
+                f"scenario {scenario.id!r} has no wording {index!r} for its {key.replace('_', ' ')}",
+                f"it has {len(wordings)}, counted from 0",
+            )
+        texts.append(wordings[int(index)])
+    return texts[0], texts[1]
+
+
+def _wordings(scenario: Scenario, goal: str, part: str) -> tuple[str, ...]:
+    if part == "opening_question":
+        return scenario.opening.question
+    try:
+        return scenario.opening.statement_for(goal).text
+    except KeyError:
+        raise UsageError(
+            f"scenario {scenario.id!r} has no opening statement for the goal {goal!r}",
+            "add it to opening.statements, or one for the key any",
+        ) from None

@@ -1,0 +1,182 @@
+"""Measure texts without a model: sentences, words, stems, shingles, and how much two texts share."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+_END = re.compile(
+    r"([.!?\u2026]+[\"'\u201d\u2019)\]]*)(?=\s+|$)|([\u3002\uff01\uff1f]+[\u201d\u300f\u300d]*)"
+)
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_OPENERS = "\"'\u201c\u2018(["
+_ABBREVIATIONS_TEXT = (
+    "mr mrs ms dr prof st mt messrs sr jr rev gen col lt sgt hon gov sen rep vs cf approx fig ca "
+    "e.g i.e inc ltd co corp dept est art sec para"
+)
+_BEFORE_NUMBER_TEXT = "no nos p pp vol ch art sec nr para"
+_STOP_TEXT = (
+    "a about above after again against all along already also although always am an and another any "
+    "anybody anyone anything are aren't around as asked at away back be because been before being "
+    "below between both but by came can can't cannot come could couldn't did didn't do does doesn't "
+    "doing don't down during each either else ever every for from further gave get give given go "
+    "goes going gone got had hadn't has hasn't have haven't having he her here hers him his how i "
+    "i'm if in into is isn't it it's its itself just kept last later let like long made make many "
+    "may me might more most much must my near never new next no nobody nor not nothing now of off "
+    "often old on once one only or other our ours out over own per put said same say says see she "
+    "should since so some someone something still such take than that that's the their theirs them "
+    "themselves then there these they this those though through till to together told too took "
+    "toward under until up upon us use used very was wasn't way we well were weren't what when "
+    "where whether which while who whole whom whose why will with within without won't would "
+    "wouldn't yet you your yours"
+)
+_NEGATIONS_TEXT = "no not never none nobody nothing neither nor cannot without nowhere hardly"
+# Small numbers count people and things in any phrase; they give nothing away.
+_NUMERALS_TEXT = (
+    "five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred "
+    "thousand million billion dozen"
+)
+_ABBREVIATIONS = frozenset(_ABBREVIATIONS_TEXT.split())
+_BEFORE_NUMBER = frozenset(_BEFORE_NUMBER_TEXT.split())
+_STOP = frozenset(_STOP_TEXT.split())
+_NEGATIONS = frozenset(_NEGATIONS_TEXT.split())
+_NUMERALS = frozenset(_NUMERALS_TEXT.split())
+_ENDINGS = (
+    ("ies", "y"), ("ied", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("ers", ""),
+    ("er", ""), ("ations", ""), ("ation", ""), ("ment", ""), ("ments", ""), ("ness", ""),
+    ("es", ""), ("s", ""), ("ly", ""), ("e", ""),
+)  # fmt: skip
+
+
+def sentences(text: str) -> list[str]:
+    """Split a text into sentences; abbreviations, initials and decimals do not end one."""
+    text = " ".join(text.split())
+    parts: list[str] = []
+    start = 0
+    for match in _END.finditer(text):
+        if match.group(1) is not None and not _ends_sentence(match, start):
+            continue
+        parts.append(text[start : match.end()].strip())
+        start = match.end()
+    rest = text[start:].strip()
+    return [part for part in [*parts, rest] if part]
+
+
+def _ends_sentence(match: re.Match[str], start: int) -> bool:
+    text, mark = match.string, match.group(1)
+    following = text[match.end() :].lstrip()
+    if not following:
+        return True
+    opening = following.lstrip(_OPENERS)[:1]
+    if opening and opening.islower():
+        return False
+    if mark[0] != ".":
+        return True
+    before = text[start : match.start()].split()
+    last = before[-1].lstrip(_OPENERS) if before else ""
+    if last.casefold() in _BEFORE_NUMBER and opening.isdigit():
+        return False
+    is_initial = len(last) == 1 and last.isupper() and last != "I"
+    return not (last.casefold() in _ABBREVIATIONS or is_initial or re.fullmatch(r"(\w\.)+\w", last))
+
+
+def words(text: str) -> list[str]:
+    """Return the words and numbers in lower case; scripts without spaces give pairs of signs."""
+    found: list[str] = []
+    for match in _WORD.finditer(
+        unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    ):
+        word = match.group()
+        if _is_dense(word):
+            found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+        else:
+            found.append(word)
+    return found
+
+
+def stem(word: str) -> str:
+    """Cut the commonest English endings off, so that ``repaired`` and ``repairs`` meet."""
+    word = word.removesuffix("'s")
+    for ending, instead in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            word = word[: -len(ending)] + instead
+            break
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl" else word
+
+
+@lru_cache(maxsize=4096)
+def content_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that carry content (no function words)."""
+    return frozenset(stem(word) for word in words(text) if _carries(word))
+
+
+def numbers(text: str) -> frozenset[str]:
+    """Return the numbers of a text, in digits or words."""
+    return frozenset(word for word in words(text) if word[0].isdigit() or word in _NUMERALS)
+
+
+def is_negated(sentence: str) -> bool:
+    """Say whether a sentence holds a word of negation."""
+    return any(word in _NEGATIONS or word.endswith("n't") for word in words(sentence))
+
+
+def shingles(text: str, size: int) -> frozenset[tuple[str, ...]]:
+    """Return the runs of ``size`` stems of a text, function words included."""
+    stems = [stem(word) for word in words(text)]
+    return frozenset(tuple(stems[i : i + size]) for i in range(len(stems) - size + 1))
+
+
+def share(part: frozenset[object], whole: frozenset[object]) -> float:
+    """Return which share of ``part`` occurs in ``whole``, in [0, 1]; 0 where ``part`` is empty."""
+    return len(part & whole) / len(part) if part else 0.0
+
+
+def resemblance(left: str, right: str) -> float:
+    """Return the Jaccard similarity of the content stems and word pairs of two texts, in [0, 1]."""
+    a: frozenset[object] = content_stems(left) | _content_pairs(left)
+    b: frozenset[object] = content_stems(right) | _content_pairs(right)
+    return len(a & b) / len(a | b) if a | b else 0.0
+
+
+def union(texts: Iterable[str]) -> frozenset[str]:
+    """Return the content stems of all the texts together."""
+    return frozenset().union(*(content_stems(text) for text in texts))
+
+
+def _content_pairs(text: str) -> frozenset[object]:
+    stems = [stem(word) for word in words(text) if _carries(word)]
+    return frozenset(pairwise(stems))
+
+
+def _carries(word: str) -> bool:
+    return word not in _STOP and (len(word) > 2 or word[0].isdigit() or _is_dense(word))
+
+
+def _is_dense(word: str) -> bool:
+    return any("\u3040" <= char <= "\u9fff" or "\u0e00" <= char <= "\u0e7f" for char in word)
+
+
+SCRIPTS: dict[str, tuple[str, ...]] = {
+    "ar": ("ARABIC",), "fa": ("ARABIC",), "ur": ("ARABIC",), "he": ("HEBREW",), "el": ("GREEK",),
+    "ru": ("CYRILLIC",), "uk": ("CYRILLIC",), "bg": ("CYRILLIC",), "sr": ("CYRILLIC", "LATIN"),
+    "zh": ("CJK",), "ja": ("CJK", "HIRAGANA", "KATAKANA"), "ko": ("HANGUL", "CJK"),
+    "hi": ("DEVANAGARI",), "mr": ("DEVANAGARI",), "bn": ("BENGALI",), "ta": ("TAMIL",),
+    "te": ("TELUGU",), "th": ("THAI",), "ka": ("GEORGIAN",), "hy": ("ARMENIAN",), "am": ("ETHIOPIC",),
+}  # fmt: skip
+"""Scripts of languages not written in Latin letters, by the names Unicode gives their letters."""
+
+
+def script_share(text: str, languages: Sequence[str]) -> float:
+    """Return which share of the letters belongs to a script of the languages, in [0, 1]."""
+    expected = {
+        script
+        for language in languages
+        for script in SCRIPTS.get(language.split("-")[0].casefold(), ("LATIN",))
+    }
+    letters = [char for char in text if char.isalpha()]
+    fitting = sum(unicodedata.name(c, "").split(" ")[0].split("-")[0] in expected for c in letters)
+    return fitting / len(letters) if letters else 1.0

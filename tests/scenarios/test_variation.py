@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenarios.catalogue import Catalogue
+from scenarios.errors import InputError, UsageError
+from scenarios.variation import (
+    choose_axes,
+    draw_variation,
+    load_axes,
+    manner_lines,
+    opening_texts,
+)
+from scenarios.wording import content_stems
+
+AXES = load_axes()
+USED_CAR = Catalogue.load(environment={}).scenarios["used_car"]
+GOALS = ("deception", "truthful non-disclosure")
+
+
+def draw(scenario, axes=AXES, **changed):
+    case = {"fact": "leak", "goal": "deception", "turns": 2, "repetition": 0, "seed": 1}
+    return draw_variation(axes, scenario=scenario, **{**case, **changed})
+
+
+def test_the_shipped_axes_are_as_rich_as_promised():
+    assert set(AXES) == {"persona", "register", "style", "opening"}
+    assert len(AXES["persona"].values) >= 12
+    assert len(AXES["register"].values) >= 6
+    assert len(AXES["style"].values) >= 6
+
+
+def test_no_shipped_manner_touches_honesty_or_secrets(hipo):
+    loaded = content_stems("lie lying deceive honest truth secret hide conceal false trick evasive")
+    for dimension in hipo.dimensions:
+        for label in dimension.labels:
+            loaded |= content_stems(label.id) - {"non", "affect"}
+    for axis in AXES.values():
+        for value in axis.values:
+            assert not content_stems(value.text) & loaded, value.text
+
+
+def test_a_draw_records_one_value_for_each_role_and_wording(scenario):
+    drawn = draw(scenario)
+    assert set(drawn) == {
+        "persona_initiator", "persona_responder", "register", "style",
+        "opening_question", "opening_statement",
+    }  # fmt: skip
+    assert draw(scenario, ["style", "opening"]).keys() == {
+        "style", "opening_question", "opening_statement",
+    }  # fmt: skip
+    assert draw(scenario, []) == {}
+
+
+def test_a_draw_is_the_same_again_and_another_for_another_repetition(scenario):
+    assert draw(scenario) == draw(scenario)
+    assert len({tuple(draw(scenario, repetition=i).items()) for i in range(20)}) > 15
+
+
+def test_leaving_an_axis_out_does_not_change_the_others(scenario):
+    everything = draw(scenario)
+    some = draw(scenario, ["persona"])
+    assert some == {key: everything[key] for key in some}
+
+
+def test_draws_do_not_tell_the_goal(scenario):
+    for key in ("persona_responder", "register"):
+        by_goal = [
+            Counter(draw(scenario, goal=goal, repetition=i)[key] for i in range(800))
+            for goal in GOALS
+        ]
+        expected = 800 / len(AXES[key.split("_")[0]].values)
+        for counts in by_goal:
+            assert all(0.5 * expected < n < 1.6 * expected for n in counts.values())
+            assert len(counts) == len(AXES[key.split("_")[0]].values)
+
+
+def test_the_initiator_is_shown_its_style_and_the_responder_is_not(scenario):
+    drawn = draw(scenario)
+    asked = manner_lines(AXES, drawn, "initiator")
+    answered = manner_lines(AXES, drawn, "responder")
+    assert [line.split(":")[0] for line in asked] == ["Persona", "Register", "How you press"]
+    assert [line.split(":")[0] for line in answered] == ["Persona", "Register"]
+    assert asked[1] == answered[1]
+    assert manner_lines(AXES, {}, "initiator") == ()
+
+
+def test_the_opening_uses_the_wordings_that_were_drawn(scenario):
+    drawn = {"opening_question": "1", "opening_statement": "2"}
+    assert opening_texts(scenario, "deception", drawn) == (
+        "Can I take her out as she is?",
+        "All set.",
+    )
+    assert opening_texts(scenario, "deception") == (
+        "Is this boat ready to sail?", "She is ready, from keel to mast.",
+    )  # fmt: skip
+
+
+@given(st.integers(0, 2**31), st.integers(0, 50), st.sampled_from(GOALS))
+def test_whatever_is_drawn_can_be_shown_and_said(seed, repetition, goal):
+    drawn = draw(USED_CAR, fact="airbag", seed=seed, repetition=repetition, goal=goal)
+    question, statement = opening_texts(USED_CAR, goal, drawn)
+    assert question in USED_CAR.opening.question
+    assert statement in USED_CAR.opening.statement_for(goal).text
+    assert len(manner_lines(AXES, drawn, "initiator")) == 3
+
+
+def test_what_is_not_there_is_named(scenario):
+    with pytest.raises(UsageError, match="did you mean 'persona'"):
+        draw(scenario, ["persone"])
+    with pytest.raises(UsageError, match="no opening statement for the goal 'lying'"):
+        draw(scenario, ["opening"], goal="lying")
+    with pytest.raises(UsageError, match="no value 'shouting'"):
+        manner_lines(AXES, {"register": "shouting"}, "initiator")
+    for index in ("9", "-1", "one"):
+        with pytest.raises(UsageError, match="no wording"):
+            opening_texts(scenario, "deception", {"opening_question": index})
+
+
+def own(tmp_path, text):
+    path = tmp_path / "axes.yaml"
+    path.write_text(text)
+    return load_axes(path)
+
+
+def test_a_file_adds_values_and_changes_the_text_of_those_it_names(tmp_path):
+    axes = own(
+        tmp_path,
+        "axes:\n  register:\n    values:\n"
+        "      - {id: casual, text: Slangy.}\n      - {id: verse, text: In rhymes.}\n",
+    )
+    assert len(axes["register"].values) == len(AXES["register"].values) + 1
+    assert axes["register"].text("casual") == "Slangy."
+    assert axes["register"].text("verse") == "In rhymes."
+    assert axes["register"].shared
+    assert axes["persona"] == AXES["persona"]
+    assert "verse" not in {value.id for value in load_axes().get("register").values}
+
+
+def test_a_file_replaces_an_axis_and_adds_one_of_its_own(tmp_path, scenario):
+    axes = own(
+        tmp_path,
+        "axes:\n"
+        "  style: {replace: true, values: [{id: calm, text: Ask calmly.}]}\n"
+        "  place: {for: [responder], values: [{id: car, text: You are driving.}]}\n",
+    )
+    assert [value.id for value in axes["style"].values] == ["calm"]
+    chosen = choose_axes(["style", "place"], axes)
+    drawn = draw(scenario, chosen)
+    assert drawn == {"style": "calm", "place": "car"}
+    assert manner_lines(chosen, drawn, "responder") == ("Place: You are driving.",)
+    assert manner_lines(chosen, drawn, "initiator") == ("How you press: Ask calmly.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("axes: {}\n", "axes"),
+        ("axes:\n  mood: {values: []}\n", "axes.mood"),
+        ("axes:\n  mood:\n    values: [{id: a, txt: b}]\n", "did you mean 'text'"),
+        ("axes:\n  style: {replace: true}\n", "axes.style"),
+        (
+            "axes:\n  mood:\n    heading: 'a: b'\n    values: [{id: a, text: b}]\n",
+            "axes.mood.heading",
+        ),
+        ("axes:\n  mood: {for: [buyer], values: [{id: a, text: b}]}\n", "axes.mood.for"),
+    ],
+)
+def test_a_file_that_is_no_set_of_axes_is_told_by_line_and_field(tmp_path, text, said):
+    with pytest.raises(InputError) as error:
+        own(tmp_path, text)
+    assert said in str(error.value)
+    assert all(problem.line for problem in error.value.problems)
