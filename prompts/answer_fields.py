@@ -1,0 +1,263 @@
+"""The fields an answer is made of: how each is described to a model, enforced, and read back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import orjson
+
+from prompts.plain_text import one_line, shortened, spoken
+from prompts.tolerant_json import Answer, squash
+from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.vocabulary import resolve_label
+
+Kind = Literal["unparseable", "unknown_label", "invalid"]
+
+LONGEST_UTTERANCE = 2_000
+"""Characters; far beyond two sentences, so that only runaway answers are refused."""
+_TRUE = frozenset({"true", "yes", "carried", "1"})
+_FALSE = frozenset({"false", "no", "notcarried", "0"})
+
+
+class _Absent:
+    """Stands for a key that an answer does not have."""
+
+
+ABSENT: Final = _Absent()
+
+
+@dataclass(slots=True)
+class Findings:
+    """What is wrong with one answer, collected so that all of it can be mended at once."""
+
+    kind: Kind = "unknown_label"
+    reasons: list[str] = field(default_factory=list)
+
+    def missing(self, key: str, expected: str) -> None:
+        """Note that a key is not there."""
+        self.kind = "invalid"
+        self.reasons.append(f"{key}: missing, expected {expected}")
+
+    def wrong(self, key: str, found: object, expected: str) -> None:
+        """Note a value that no field of this type can have."""
+        self.kind = "invalid"
+        self.reasons.append(f"{key}: found {quoted(found)}, expected {expected}")
+
+    def unknown(self, key: str, found: object, expected: str) -> None:
+        """Note a label that the scheme does not have."""
+        self.reasons.append(f"{key}: found {quoted(found)}, expected {expected}")
+
+
+def quoted(value: object) -> str:
+    """Return a value as short JSON on one line."""
+    return shortened(_json(value))
+
+
+def _json(value: object) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        # Lone surrogates or numbers beyond 64 bits; what is nested too deeply has no short form.
+        return repr(value) if isinstance(value, (str, int, float)) else f"<{type(value).__name__}>"
+
+
+def value_of(answer: Answer, key: str) -> object:
+    """Return the value of a key in any spelling, or ``ABSENT``."""
+    if key in answer:
+        return answer[key]
+    wanted = squash(key)
+    for other, value in answer.items():
+        if squash(str(other)) == wanted:
+            return value
+    return ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class TextField:
+    """A text the model writes freely; read leniently, since nothing depends on its wording."""
+
+    key: str
+    about: str
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The JSON schema of the value."""
+        return {"type": "string", "description": self.about}
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for the value in the skeleton."""
+        return '"<text>"'
+
+    def read(self, answer: Answer) -> str:
+        """Return the text on one line, empty where there is none."""
+        value = value_of(answer, self.key)
+        if value is ABSENT or value is None:
+            return ""
+        return one_line(value if isinstance(value, str) else _json(value))
+
+
+@dataclass(frozen=True, slots=True)
+class UtteranceField:
+    """The utterance itself: it must be there and be something a person can say."""
+
+    key: str = "utterance"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The JSON schema of the value."""
+        return {"type": "string", "description": "what is said, one or two sentences"}
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for the value in the skeleton."""
+        return '"<text>"'
+
+    def read(self, answer: Answer, findings: Findings) -> str:
+        """Return the utterance without speaker tag and enclosing quotes."""
+        value = value_of(answer, self.key)
+        expected = "what is said, one or two sentences"
+        if value is ABSENT or value is None:
+            findings.missing(self.key, expected)
+            return ""
+        if not isinstance(value, str):
+            findings.wrong(self.key, value, expected)
+            return ""
+        text = spoken(value)
+        if not any(map(str.isalnum, text)) or text == "<text>":
+            findings.wrong(self.key, value, expected)
+        elif len(text) > LONGEST_UTTERANCE:
+            findings.wrong(self.key, f"{len(text):,} characters", expected)
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class FlagField:
+    """A yes or no."""
+
+    key: str
+    about: str
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The JSON schema of the value."""
+        return {"type": "boolean", "description": self.about}
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for the value in the skeleton."""
+        return "<true or false>"
+
+    def read(self, answer: Answer, findings: Findings) -> bool:
+        """Return the flag; the words yes and no, and 1 and 0, are understood too."""
+        value = value_of(answer, self.key)
+        if value is True or value is False:
+            return value is True
+        if value is ABSENT or value is None:
+            findings.missing(self.key, "true or false")
+            return False
+        word = squash(str(value))
+        if word not in _TRUE | _FALSE:
+            findings.wrong(self.key, value, "true or false")
+        return word in _TRUE
+
+
+class LabelField:
+    """The label of one dimension."""
+
+    def __init__(self, dimension: Dimension, key: str | None = None) -> None:
+        """Describe the dimension once; ``key`` defaults to its id."""
+        self.key = key or dimension.id
+        self.dimension = dimension
+        self._exact = (
+            frozenset(dimension.values)
+            if dimension.measurement in ("nominal", "ordinal")
+            else frozenset()
+        )
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The JSON schema of the value.
+
+        The range of an interval stands in the description: strict modes of some endpoints refuse
+        ``minimum`` and ``maximum``.
+        """
+        labels = list(self.dimension.values)
+        if self.dimension.measurement == "interval":
+            return {"type": "number", "description": self.expected}
+        if self.dimension.measurement == "multi":
+            return {"type": "array", "items": {"type": "string", "enum": labels}}
+        return {"type": "string", "enum": labels}
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for the value in the skeleton."""
+        if self.dimension.measurement == "interval":
+            return f"<{self.expected}>"
+        quoted_options = _json(f"<{self.expected}>")
+        return f"[{quoted_options}]" if self.dimension.measurement == "multi" else quoted_options
+
+    @property
+    def expected(self) -> str:
+        """What the value may be, e.g. ``one of: A | B`` or ``number from 1 to 7``."""
+        if self.dimension.range is not None and self.dimension.measurement == "interval":
+            low, high = self.dimension.range
+            return f"number from {low:g} to {high:g}"
+        options = " | ".join(one_line(label) for label in self.dimension.values)
+        return f"{'any of' if self.dimension.measurement == 'multi' else 'one of'}: {options}"
+
+    def read(self, answer: Answer, findings: Findings) -> tuple[LabelValue, str | None]:
+        """Return the label and, where it was spelled otherwise, what the model wrote.
+
+        A label that cannot be resolved is noted in ``findings`` and returned as an empty string.
+        """
+        raw = value_of(answer, self.key)
+        if isinstance(raw, str) and raw in self._exact:
+            return raw, None
+        if raw is ABSENT:
+            findings.missing(self.key, self.expected)
+            return "", None
+        return self._resolve(raw, findings)
+
+    def _resolve(self, raw: object, findings: Findings) -> tuple[LabelValue, str | None]:
+        asked = raw
+        if isinstance(raw, float) and not math.isfinite(raw):
+            asked = None
+        elif raw is None:
+            # A model that means a label called "None" may well write null.
+            asked = "None"
+        elif isinstance(raw, list) and len(raw) == 1 and self.dimension.measurement != "multi":
+            asked = raw[0]
+        if isinstance(asked, (str, int, float, list)):
+            resolved = resolve_label(self.dimension, asked)
+            if resolved is not None:
+                value, normalised = resolved
+                changed = normalised or asked is not raw
+                return value, (raw if isinstance(raw, str) else _json(raw)) if changed else None
+        if raw is None:
+            findings.missing(self.key, self.expected)
+        else:
+            findings.unknown(self.key, raw, self.expected)
+        return "", None
+
+
+AnswerField = TextField | UtteranceField | FlagField | LabelField
+
+
+def object_schema(fields: Sequence[AnswerField]) -> dict[str, object]:
+    """Return the JSON schema of an object with exactly these fields, in this order."""
+    return {
+        "type": "object",
+        "properties": {f.key: f.schema for f in fields},
+        "required": [f.key for f in fields],
+        "additionalProperties": False,
+    }
+
+
+def skeleton(fields: Sequence[AnswerField]) -> str:
+    """Return the object as a model is shown it: one key per line, a placeholder for each value."""
+    lines = ",\n".join(f'  "{f.key}": {f.placeholder}' for f in fields)
+    return f"{{\n{lines}\n}}"

@@ -1,0 +1,210 @@
+"""The Jinja environment of the prompts: strict, values on one line, the user's templates sandboxed."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from jinja2 import (
+    Environment,
+    FunctionLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateSyntaxError,
+)
+from jinja2 import nodes as jinja_nodes
+from jinja2.meta import find_undeclared_variables
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from prompts.plain_text import one_line
+from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
+from scenarios.spelling import suggestion
+
+SHIPPED = Path(__file__).parent / "templates"
+_MAX_BYTES = 256 * 1024
+_HEADING = re.compile(r"#+(?:\s|$)")
+_RUNTIME = (
+    TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError,
+    RecursionError,
+)  # fmt: skip
+
+
+class Block(str):
+    """Text of our own making that may span several lines of a prompt."""
+
+    __slots__ = ()
+
+
+def as_data(value: object) -> object:
+    """Put a value on one line and keep it from opening a section; a :class:`Block` stays as it is."""
+    if not isinstance(value, str) or isinstance(value, Block):
+        return value
+    line = one_line(value)
+    return "\\" + line if _HEADING.match(line) else line
+
+
+class Templates:
+    """The shipped templates, any of them replaced by the file of that name in a directory.
+
+    Values are data: they are never rendered as templates, and cannot start a line of their own.
+    """
+
+    def __init__(self, directory: Path | None = None) -> None:
+        """Read and compile every template.
+
+        Raises:
+            UsageError: the directory is not there, holds a file that replaces nothing, or one that
+                cannot be read, compiled, or names a variable that no prompt has.
+        """
+        self._files = {path.name: path for path in sorted(SHIPPED.glob("*.j2"))}
+        shipped = {name: path.read_text(encoding="utf-8") for name, path in self._files.items()}
+        self._sources = dict(shipped)
+        own = () if directory is None else self._override(directory)
+        self._environment = _environment(self._load, sandboxed=bool(own))
+        if own:
+            known = self._variables(shipped)
+            for name in own:
+                self._check(name, known)
+        self._templates = {name: self._environment.get_template(name) for name in self._sources}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The file names of all templates, sorted."""
+        return tuple(self._sources)
+
+    @property
+    def fingerprint(self) -> str:
+        """The content hash of all effective sources."""
+        return self.fingerprint_of(self._sources)
+
+    def fingerprint_of(self, names: Iterable[str]) -> str:
+        """Return the content hash of some effective sources."""
+        return fingerprint({name: self._sources[name] for name in names})
+
+    def render(self, name: str, variables: Mapping[str, object]) -> str:
+        """Render one template, without blank lines at its ends.
+
+        Raises:
+            UsageError: the template asks for something that is not there or not allowed.
+        """
+        template = self._templates[name]
+        try:
+            return template.render(variables).strip()
+        except _RUNTIME as error:
+            raise UsageError(
+                f"{self._place(name, error)}: {one_line(str(error))}",
+                f"compare it with the shipped template {name}",
+            ) from error
+
+    def _load(self, name: str) -> tuple[str, str, None] | None:
+        source = self._sources.get(name)
+        return None if source is None else (source, str(self._files[name]), None)
+
+    def _override(self, directory: Path) -> tuple[str, ...]:
+        """Put the files of a directory in place of shipped ones, and return their names."""
+        if not directory.is_dir():
+            raise UsageError(
+                f"{directory}: there is no such directory",
+                "give a directory with templates of your own, or leave the option out",
+            )
+        found = [
+            path
+            for path in sorted(directory.iterdir())
+            if not path.name.startswith(".") and path.name.upper() != "README.MD"
+        ]
+        if not found:
+            raise UsageError(
+                f"{directory}: holds no template",
+                suggestion("", sorted(self._files), listing="templates"),
+            )
+        for path in found:
+            if path.name not in self._files:
+                raise UsageError(
+                    f"{path}: replaces no template",
+                    suggestion(path.name, sorted(self._files), listing="templates"),
+                )
+            self._sources[path.name] = _read(path)
+            self._files[path.name] = path
+        return tuple(path.name for path in found)
+
+    def _variables(self, sources: Mapping[str, str]) -> frozenset[str]:
+        """Collect the variables that the shipped templates use: what prompts have to offer."""
+        found = (find_undeclared_variables(self._environment.parse(s)) for s in sources.values())
+        return frozenset().union(*found) - set(self._environment.globals)
+
+    def _check(self, name: str, known: frozenset[str]) -> None:
+        """Refuse a template of the user's that cannot work, before anything is rendered."""
+        file = self._files[name]
+        try:
+            tree = self._environment.parse(self._sources[name], name, str(file))
+            # Some mistakes, unknown filters among them, only show when the template is compiled.
+            self._environment.get_template(name)
+        except TemplateSyntaxError as error:
+            raise UsageError(
+                f"{file}:{error.lineno}: {error.message}",
+                "mend the template, or remove the file to use the shipped one",
+            ) from error
+        for included in tree.find_all(jinja_nodes.Include):
+            target = included.template
+            if isinstance(target, jinja_nodes.Const) and target.value not in self._sources:
+                raise UsageError(
+                    f"{file}:{included.lineno}: includes the unknown template {target.value!r}",
+                    suggestion(str(target.value), self._sources, listing="templates"),
+                )
+        unknown = find_undeclared_variables(tree) - known - set(self._environment.globals)
+        for node in tree.find_all(jinja_nodes.Name):
+            if node.ctx == "load" and node.name in unknown:
+                raise UsageError(
+                    f"{file}:{node.lineno}: {node.name!r} is no variable of any prompt",
+                    suggestion(node.name, sorted(known), listing="variables"),
+                )
+
+    def _place(self, name: str, error: Exception) -> str:
+        """Return ``file:line`` of the innermost template line that raised."""
+        files = {str(path) for path in self._files.values()}
+        for frame in reversed(traceback.extract_tb(error.__traceback__)):
+            if frame.filename in files:
+                return f"{frame.filename}:{frame.lineno}"
+        return str(self._files[name])
+
+
+def _environment(
+    load: Callable[[str], tuple[str, str, None] | None], *, sandboxed: bool
+) -> Environment:
+    """Return the strict environment; our own templates do without the cost of a sandbox."""
+    kind = ImmutableSandboxedEnvironment if sandboxed else Environment
+    return kind(
+        loader=FunctionLoader(load),
+        undefined=StrictUndefined,
+        finalize=as_data,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+        autoescape=False,
+    )
+
+
+def _read(path: Path) -> str:
+    """Return the text of a template file of the user's.
+
+    Raises:
+        UsageError: it is no file, too large, or not UTF-8.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path}: is no file", "put templates directly into the directory")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}", "make the file readable") from error
+    if len(content) > _MAX_BYTES:
+        raise UsageError(
+            f"{path}: {len(content):,} bytes", f"a template may have {_MAX_BYTES:,} at most"
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: is not UTF-8 ({error.reason})", "save it as UTF-8") from error

@@ -1,0 +1,53 @@
+"""Make text that others wrote safe to place on one line, and tidy what a model calls an utterance."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
+_SPEAKER = re.compile(
+    r"[*_]{0,2}(?:initiator|responder|utterance|response)[*_]{0,2}\s*:\s*[*_]{0,2}\s*",
+    re.IGNORECASE,
+)
+_PAIRS = {'"': '"', "\u201c": "\u201d", "\u2018": "\u2019", "'": "'", "\u00ab": "\u00bb"}
+_INNER_APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
+
+
+def one_line(text: str) -> str:
+    """Return the text on one line: control characters and runs of whitespace become one space.
+
+    Halves of surrogate pairs are put together; a lone half, which no UTF-8 file can hold, becomes
+    the replacement character.
+    """
+    if text.isprintable() and "  " not in text:
+        return text.strip()
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _CONTROL.sub(" ", whole).strip()
+
+
+def shortened(text: str, limit: int = 80) -> str:
+    """Return the text on one line, cut to ``limit`` characters with an ellipsis."""
+    line = one_line(text)
+    return line if len(line) <= limit else line[: limit - 3].rstrip() + "..."
+
+
+def spoken(text: str) -> str:
+    """Return an utterance without line breaks, a speaker tag in front, or quotes around it."""
+    line = one_line(text)
+    while True:
+        bare = _unquoted(line)
+        tag = _SPEAKER.match(bare)
+        bare = bare[tag.end() :] if tag else bare
+        if bare == line:
+            return line
+        line = bare
+
+
+def _unquoted(line: str) -> str:
+    """Remove quotes that enclose the whole line, and only those."""
+    closing = _PAIRS.get(line[:1])
+    if closing is None or len(line) < 2 or line[-1] != closing:
+        return line
+    inner = line[1:-1]
+    rest = _INNER_APOSTROPHE.sub("", inner)
+    return line if line[0] in rest or closing in rest else inner.strip()

@@ -1,0 +1,154 @@
+"""Answer formats built from a scheme: JSON schema, skeleton for the prompt, and tolerant reader."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from prompts.answer_fields import (
+    AnswerField,
+    Findings,
+    FlagField,
+    Kind,
+    LabelField,
+    TextField,
+    UtteranceField,
+    object_schema,
+    skeleton,
+)
+from prompts.tolerant_json import Answer, find_object
+from scenarios.dialogue import Critique, Draft, TacticLabel
+from scenarios.errors import RunError, UsageError
+from scenarios.schemes.model import Scheme
+
+T = TypeVar("T")
+
+
+class Unreadable(RunError):
+    """An answer that cannot be used: not JSON, a label nobody knows, or something missing."""
+
+    def __init__(self, kind: Kind, reasons: Sequence[str]) -> None:
+        """Keep the reasons, one per field, each fit to be handed back to the model."""
+        super().__init__("; ".join(reasons))
+        self.kind = kind
+        self.reasons = tuple(reasons)
+
+    def __reduce__(self) -> tuple[type[Unreadable], tuple[Kind, tuple[str, ...]]]:
+        return (type(self), (self.kind, self.reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFormat(Generic[T]):
+    """How an answer has to look, and how it is read. Build it with :func:`response_format`."""
+
+    name: str
+    schema: Mapping[str, object]
+    """JSON schema: an object without further properties, every property required."""
+    skeleton: str
+    """The object with placeholders for values, one key per line."""
+    keys: tuple[str, ...]
+    build: Callable[[Answer, Findings], T]
+    """Turns the parsed object into the result and notes what is wrong with it."""
+
+    def read(self, text: str) -> T:
+        """Return what the answer says.
+
+        Raises:
+            Unreadable: there is no JSON object in it, or a value is missing, unknown or impossible.
+        """
+        answer = find_object(text, self.keys)
+        if answer is None:
+            what = "nothing" if not text.strip() else "no JSON object with the keys asked for"
+            keys = ", ".join(f'"{key}"' for key in self.keys)
+            raise Unreadable("unparseable", [f"answer: found {what}, expected one with {keys}"])
+        findings = Findings()
+        result = self.build(answer, findings)
+        if findings.reasons:
+            raise Unreadable(findings.kind, findings.reasons)
+        return result
+
+
+def response_format(
+    name: str, fields: Sequence[AnswerField], build: Callable[[Answer, Findings], T]
+) -> ResponseFormat[T]:
+    """Describe an answer made of ``fields``.
+
+    Raises:
+        UsageError: two fields have the same key, because a dimension is called like one of ours.
+    """
+    keys = tuple(field.key for field in fields)
+    twice = [key for key, count in Counter(keys).items() if count > 1]
+    if twice:
+        raise UsageError(
+            f"the answer format {name!r} has the key {twice[0]!r} twice",
+            "a dimension of the scheme is called like a field of the answer: rename the dimension",
+        )
+    return ResponseFormat(name, object_schema(fields), skeleton(fields), keys, build)
+
+
+def utterance_format() -> ResponseFormat[str]:
+    """Return the format of an initiator's answer: the utterance alone."""
+    utterance = UtteranceField()
+    return response_format("utterance", [utterance], utterance.read)
+
+
+def tactic_format(scheme: Scheme) -> ResponseFormat[Draft]:
+    """Return the format of a responder's answer: utterance, goal, and each dimension with its reason.
+
+    The rationale stands before its label, so that a model reasons before it decides.
+
+    Raises:
+        UsageError: a dimension of the scheme is called like another field of the answer.
+
+    Source: HIPO, appendix G (fields of the actor's output).
+    """
+    utterance = UtteranceField()
+    goal = LabelField(scheme.goal)
+    pairs = [
+        (
+            TextField(f"{d.id}_rationale", f"one sentence: why the utterance has this {d.id}"),
+            LabelField(d),
+        )
+        for d in scheme.utterance_dimensions
+    ]
+
+    def build(answer: Answer, findings: Findings) -> Draft:
+        text = utterance.read(answer, findings)
+        declared, _ = goal.read(answer, findings)
+        tactic = []
+        for rationale, label in pairs:
+            value, raw = label.read(answer, findings)
+            why = rationale.read(answer)
+            tactic.append(TacticLabel(label.dimension.id, value, why, raw))
+        return Draft(text, declared, tuple(tactic))
+
+    fields: list[AnswerField] = [utterance, goal]
+    fields += [field for pair in pairs for field in pair]
+    return response_format("tactic", fields, build)
+
+
+def critique_format(scheme: Scheme) -> ResponseFormat[tuple[Critique, ...]]:
+    """Return the format of a reflection: per dimension a reason, then whether the label is carried.
+
+    Raises:
+        UsageError: the names of two dimensions make the same key.
+    """
+    pairs = [
+        (
+            d.id,
+            TextField(f"{d.id}_reason", f"one sentence: which {d.id} the words have, and why"),
+            FlagField(f"{d.id}_carried", f"whether the words carry the declared {d.id}"),
+        )
+        for d in scheme.utterance_dimensions
+    ]
+
+    def build(answer: Answer, findings: Findings) -> tuple[Critique, ...]:
+        return tuple(
+            Critique(dimension, carried.read(answer, findings), reason.read(answer))
+            for dimension, reason, carried in pairs
+        )
+
+    fields: list[AnswerField] = [f for _, reason, carried in pairs for f in (reason, carried)]
+    return response_format("critique", fields, build)

@@ -1,0 +1,107 @@
+"""A scheme as plain data for templates: its dimensions, and its rules as sentences.
+
+Templates may be the user's own, so they get tuples and strings, and no model with methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class LabelText:
+    """One label as it is explained to a model."""
+
+    id: str
+    definition: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionText:
+    """One dimension as it is explained to a model."""
+
+    id: str
+    title: str
+    question: str
+    form: str
+    """How it is answered: one label, a number in a range, several labels."""
+    labels: tuple[LabelText, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeText:
+    """Everything about a scheme that a prompt may tell."""
+
+    goal: DimensionText
+    dimensions: tuple[DimensionText, ...]
+    """The utterance dimensions, in the scheme's order."""
+    rules: tuple[str, ...]
+    """One sentence per contradiction and requirement, each followed by its reason."""
+
+
+def scheme_text(scheme: Scheme) -> SchemeText:
+    """Return the plain text of a scheme."""
+    return SchemeText(
+        goal=dimension_text(scheme.goal),
+        dimensions=tuple(map(dimension_text, scheme.utterance_dimensions)),
+        rules=scheme_rules(scheme),
+    )
+
+
+def dimension_text(dimension: Dimension) -> DimensionText:
+    """Return the plain text of one dimension."""
+    return DimensionText(
+        id=dimension.id,
+        title=dimension.title or dimension.id,
+        question=dimension.question,
+        form=_form(dimension),
+        labels=tuple(
+            LabelText(label.id, label.definition, label.example) for label in dimension.labels
+        ),
+    )
+
+
+def scheme_rules(scheme: Scheme) -> tuple[str, ...]:
+    """Return one sentence per contradiction and requirement, each with its reason."""
+    never = [
+        f"Never in one utterance: {_together(c.labels)}. {c.reason}" for c in scheme.contradictions
+    ]
+    must = [
+        f"Under {_together(r.when)}, at least one thing the RESPONDER says after the opening has "
+        f"{_together(r.some_turn)}. {r.reason}"
+        for r in scheme.requirements
+    ]
+    return (*never, *must)
+
+
+def label_text(value: LabelValue) -> str:
+    """Return a label as prompts write it: several are joined by a bar, numbers are short."""
+    if isinstance(value, tuple):
+        return " | ".join(value)
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _form(dimension: Dimension) -> str:
+    if dimension.measurement == "interval" and dimension.range is not None:
+        low, high = dimension.range
+        return f"A number from {low:g} to {high:g}."
+    return {
+        "ordinal": "One of these, from the lowest to the highest:",
+        "multi": "As many of these as apply:",
+    }.get(dimension.measurement, "One of these:")
+
+
+def _together(labels: Mapping[str, tuple[str, ...]]) -> str:
+    """Return ``goal "A" together with veracity "B", "C" or "D"``."""
+    return " together with ".join(
+        f"{dimension} {_either(values)}" for dimension, values in labels.items()
+    )
+
+
+def _either(labels: tuple[str, ...]) -> str:
+    *others, last = [f'"{label}"' for label in labels]
+    return f"{', '.join(others)} or {last}" if others else last
