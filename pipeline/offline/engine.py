@@ -1,0 +1,101 @@
+"""The embedded default ``offline/rules``: answers a prompt by rules, the same way every time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+
+from pipeline.offline.dice import Dice, hash_texts
+from pipeline.offline.initiating import ask
+from pipeline.offline.reading import Asked, Field, PromptNotUnderstood, read_prompt
+from pipeline.offline.reflecting import reflect
+from pipeline.offline.responding import rationale, read_scene, speak
+from pipeline.offline.tactics import (
+    ACT,
+    INTENTION,
+    REPERTOIRE,
+    VERACITY,
+    Tactic,
+    Value,
+    draw_tactic,
+    draw_value,
+    goal_mark,
+)
+
+__all__ = ["PromptNotUnderstood", "answer"]
+
+_STEADY, _LOOSE, _WORDS = 1, 2, 3
+
+
+def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
+    """Return the JSON text that answers a prompt made from the shipped templates.
+
+    Nothing but the (role, content) messages and the seed is read; equal input gives equal output.
+
+    Raises:
+        PromptNotUnderstood: a section the rules need is missing.
+    """
+    asked = read_prompt(messages)
+    state = hash_texts(text for message in messages for text in message)
+    words = Dice(state, _WORDS, seed, asked.corrections)
+    if asked.task == "initiator":
+        return _json({"utterance": ask(asked, words)})
+    if asked.task == "reflect":
+        return _json(reflect(asked, words))
+    return _json(_respond(asked, state, seed, words))
+
+
+def _json(value: dict[str, object]) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _respond(asked: Asked, state: int, seed: int, dice: Dice) -> dict[str, object]:
+    """Answer as the one who knows: an utterance, the goal as assigned, a label per dimension."""
+    scene = read_scene(asked)
+    goal = asked.line("Your goal", "Goal")
+    wanted = {**asked.declared, **asked.wanted}
+    improvised = len(asked.said_by("RESPONDER")) - 1
+    tactic = draw_tactic(
+        asked.fields,
+        wanted,
+        mark=goal_mark(goal),
+        open_acts=_open_labels(asked),
+        first=improvised < 1,
+        steady=Dice(state, _STEADY),
+        loose=Dice(state, _LOOSE, seed),
+    )
+    text = speak(scene, tactic, dice)
+    answered: dict[str, object] = {}
+    for field in asked.fields:
+        if field.name == "utterance":
+            answered[field.name] = text
+        elif not field.name.endswith("_rationale"):
+            answered[field.name] = _label(field, tactic, goal, wanted, dice)
+    for field in asked.fields:
+        if field.name.endswith("_rationale"):
+            dimension = field.name.removesuffix("_rationale")
+            label = _shown(answered.get(dimension, dimension))
+            answered[field.name] = rationale(scene, tactic, dimension, label, dice)
+    return {field.name: answered[field.name] for field in asked.fields}
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _label(field: Field, tactic: Tactic, goal: str, wanted: dict[str, str], dice: Dice) -> Value:
+    """Return the value of a key: the goal as assigned, what the utterance carries, else a draw."""
+    if goal in field.options:
+        return goal
+    carried = {INTENTION: tactic.intention, VERACITY: tactic.veracity, ACT: tactic.act}
+    label = carried.get(field.name)
+    if label in field.options and set(field.options) <= set(REPERTOIRE[field.name]):
+        return label
+    return draw_value(field, wanted.get(field.name), dice)
+
+
+def _open_labels(asked: Asked) -> tuple[str, ...]:
+    text = asked.sections.get("Acts open to you", "").partition("Open to you:")[2]
+    first = text.strip().splitlines()[:1]
+    return tuple(part.strip() for part in "".join(first).split("|") if part.strip())

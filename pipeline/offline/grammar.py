@@ -1,0 +1,62 @@
+"""Fill phrase templates: which of them can be filled, and what the filled text looks like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from pipeline.offline.dice import Dice
+from pipeline.offline.lexicon import load, tree
+
+Slots = Mapping[str, Sequence[str]]
+"""The fillers each slot may take; a slot without any makes its templates unavailable."""
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_GOAL_MARK = re.compile(r"^([td])\| ")
+
+
+@lru_cache(maxsize=4096)
+def slots_of(template: str) -> tuple[str, ...]:
+    """Return the slots a template has, in order."""
+    return tuple(_SLOT.findall(template))
+
+
+@lru_cache(maxsize=256)
+def choices(book: str, first: str, second: str, mark: str) -> tuple[str, ...]:
+    """Return the templates of one cell of a phrase book that fit the goal mark ``t`` or ``d``."""
+    found = []
+    for line in tree(book)[first][second]:
+        match = _GOAL_MARK.match(line)
+        if match is None:
+            found.append(line)
+        elif match[1] == mark:
+            found.append(line[match.end() :])
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def listed(book: str, *path: str) -> tuple[str, ...]:
+    """Return the templates that stand under ``path`` in a data file; none where there are none."""
+    node: object = load(book)
+    for key in path:
+        node = node.get(key) if isinstance(node, dict) else None
+    return tuple(str(item) for item in node) if isinstance(node, list) else ()
+
+
+def available(templates: Sequence[str], slots: Slots) -> list[str]:
+    """Return the templates whose slots can all be filled."""
+    return [t for t in templates if all(slots.get(name) for name in slots_of(t))]
+
+
+def fill(template: str, slots: Slots, dice: Dice) -> str:
+    """Fill a template; what is put in is text and never read as a template again."""
+    if "{" not in template:
+        return template
+    return _SLOT.sub(lambda match: dice.pick(slots[match[1]]), template)
+
+
+def realise(templates: Sequence[str], slots: Slots, dice: Dice) -> str:
+    """Draw one available template and fill it."""
+    usable = available(templates, slots)
+    return fill(dice.pick(usable), slots, dice) if usable else ""

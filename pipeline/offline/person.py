@@ -1,0 +1,133 @@
+"""Turn third-person clauses into what the person they speak of would say, where that is safe."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from pipeline.offline.lexicon import words
+from pipeline.offline.phrases import is_past, tokens
+
+_PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers|himself|herself)\b", re.IGNORECASE)
+
+
+def in_person(clause: str, speaker: str, hearer: str, *, phrase: bool = False) -> str:
+    """Put a clause into the speaker's mouth, or return nothing where that is not safe.
+
+    In a noun phrase (``phrase``) a role may stand anywhere, and he or she is the speaker unless
+    somebody else is named.
+    """
+    text = clause
+    for role, (subject, other, owner) in (
+        (speaker, ("I", "me", "my")),
+        (hearer, ("you", "you", "your")),
+    ):
+        changed = _replaced(text, role, subject, other, owner, phrase=phrase)
+        if changed is None:
+            return ""
+        text = changed
+    if phrase:
+        if _PRONOUN.search(text) and not _has_person(text):
+            text = _pronouns_to_me(text)
+        return text
+    if re.match(r"(?:He|She)\b", clause) and text == clause:
+        changed = _pronouns_to_me(text)
+        text = _agree(re.sub(r"^(?:He|She)\b", "I", changed))
+    if _PRONOUN.search(text):
+        if re.match(r"I\b", text):
+            text = "" if _has_person(text) else _pronouns_to_me(text)
+        elif not (text[:4].lower() == "the " and _has_person(text.split(" ", 6)[0:6])):
+            text = ""
+    return text
+
+
+def _has_person(text: str | list[str]) -> bool:
+    parts = tokens(text) if isinstance(text, str) else text
+    return any(part.lower().removesuffix("'s").rstrip("s") in words("people") for part in parts)
+
+
+def _pronouns_to_me(text: str) -> str:
+    """Read every he and his in a clause about the speaker as the speaker; nothing if unclear."""
+    if re.search(r"\b(?:her|him|hers)\b", text):
+        return ""
+    out = re.sub(r"\bhis\b", "my", text)
+    out = re.sub(r"\b(?:himself|herself)\b", "myself", out)
+    return re.sub(r"\b(?:he|she) (\w+)", lambda m: _agree(f"I {m[1]}"), out)
+
+
+def _replaced(
+    text: str, role: str, subject: str, other: str, owner: str, *, phrase: bool
+) -> str | None:
+    """Replace mentions of a role by pronouns; None where the grammar is not plain."""
+    pattern = mention(role)
+    if pattern is None or not pattern.search(text):
+        return text
+    if re.search(
+        pattern.pattern + r" (?:and|or)\b|\b(?:and|or) " + pattern.pattern, text, re.IGNORECASE
+    ):
+        return None
+    out, rest = "", text
+    while match := pattern.search(rest):
+        after = rest[match.end() :]
+        if after[:2] == "'s":
+            word, after = owner, after[2:]
+        elif _is_verb(next(iter(tokens(after)), "")):
+            word, after = subject, _agree(subject + after)[len(subject) :]
+        elif not phrase and not out and match.start() == 0:
+            return None
+        else:
+            word = other
+        out, rest = out + rest[: match.start()] + word, after
+    joined = out + rest
+    return joined if phrase else joined[:1].upper() + joined[1:]
+
+
+@lru_cache(maxsize=512)
+def mention(role: str) -> re.Pattern[str] | None:
+    """Return a pattern for "the <role>", by the whole name or its head noun alone."""
+    name = " ".join(role.lower().split())
+    stem = re.split(r" (?:of|at|for|in|from|with|to)\b", name)[0]
+    heads = {name, stem, stem.split(" ")[-1]} - {""}
+    if not heads:
+        return None
+    options = "|".join(sorted(map(re.escape, heads), key=len, reverse=True))
+    return re.compile(rf"\bthe (?:{options})(?![\w-])", re.IGNORECASE)
+
+
+def _is_verb(word: str) -> bool:
+    low = word.lower()
+    return (
+        low in words("aux")
+        or low in words("adverbs")
+        or low in words("present")
+        or is_past(low)
+        or (low.endswith("ly") and len(low) > 4)
+    )
+
+
+def _agree(text: str) -> str:
+    """Make the verb after a leading ``I`` or ``you`` agree with it."""
+    parts = text.split(" ")
+    first = parts[0]
+    for i in range(1, min(4, len(parts))):
+        low = parts[i].lower().rstrip(",.;")
+        if low in words("adverbs") or (low.endswith("ly") and len(low) > 4):
+            continue
+        parts[i] = parts[i].replace(low, _plain(low, first), 1)
+        break
+    return " ".join(parts)
+
+
+def _plain(verb: str, subject: str) -> str:
+    if subject == "I":
+        fixed = {"is": "am", "has": "have", "does": "do", "was": "was", "were": "was"}
+    else:
+        fixed = {"is": "are", "has": "have", "does": "do", "was": "were"}
+    if verb in fixed:
+        return fixed[verb]
+    if verb in words("present"):
+        if verb.endswith("ies") and len(verb) > 4:
+            return verb[:-3] + "y"
+        cut = verb.endswith(("sses", "shes", "ches", "xes", "zes", "oes"))
+        return verb[:-2] if cut else verb[:-1]
+    return verb

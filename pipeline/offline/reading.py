@@ -1,0 +1,207 @@
+"""Read a prompt back into its parts by the headings that the shipped templates write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from scenarios.errors import RunError
+
+Task = Literal["initiator", "responder", "revise", "reflect"]
+Kind = Literal["text", "label", "labels", "number", "flag"]
+
+_USER_HEADINGS = (
+    "Situation", "You", "The other person", "Manner", "Language", "Your goal",
+    "What only you know", "Acts open to you", "Conversation so far", "The draft", "Critique", "Now",
+)  # fmt: skip
+_HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r'^\s*"([^"\n]+)"\s*:\s*(\S.*?),?\s*$', re.MULTILINE)
+_OPTIONS = re.compile(r"<(one|any) of: ([^<>]*)>")
+_NUMBER = re.compile(r"<number from (-?[\d.]+) to (-?[\d.]+)>")
+_SPOKEN = re.compile(r"^(INITIATOR|RESPONDER):[ \t]*(.*)$", re.MULTILINE)
+_WANTED = re.compile(r"^Wanted ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_DECLARED = re.compile(r"^Declared ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_LINE = re.compile(r"^([A-Z][A-Za-z ]{0,20}):[ \t]*(.*)$", re.MULTILINE)
+
+
+class PromptNotUnderstood(RunError):
+    """A prompt lacks a section that the rules need."""
+
+    def __init__(self, missing: str) -> None:
+        """Name the missing section or key."""
+        super().__init__(
+            f"the prompt has no {missing}; offline/rules is no language model: it reads the "
+            "headings of the shipped templates, so use it without templates of your own"
+        )
+        self.missing = missing
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One key of the answer that is asked for, and which values it may take."""
+
+    name: str
+    kind: Kind
+    options: tuple[str, ...] = ()
+    low: float = 0.0
+    high: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Everything a prompt says, apart from its static text."""
+
+    task: Task
+    fields: tuple[Field, ...]
+    sections: Mapping[str, str]
+    spoken: tuple[tuple[str, str], ...]
+    """(``INITIATOR`` or ``RESPONDER``, text) of every utterance so far."""
+    wanted: Mapping[str, str]
+    corrections: int
+    """How many answers to this prompt were handed back as unreadable."""
+
+    def section(self, heading: str) -> str:
+        """Return one section's text.
+
+        Raises:
+            PromptNotUnderstood: the prompt has no such section.
+        """
+        try:
+            return self.sections[heading]
+        except KeyError:
+            raise PromptNotUnderstood(f"section '# {heading}'") from None
+
+    def line(self, heading: str, key: str) -> str:
+        """Return what follows ``key:`` in a section, without the lines after it.
+
+        Raises:
+            PromptNotUnderstood: the section or the line is missing.
+        """
+        value = lines_of(self.section(heading)).get(key)
+        if not value:
+            raise PromptNotUnderstood(f"line '{key}: ...' under '# {heading}'")
+        return value
+
+    def last(self, who: str) -> str:
+        """Return the last thing ``who`` said, or nothing."""
+        return next((text for name, text in reversed(self.spoken) if name == who), "")
+
+    def said_by(self, who: str) -> tuple[str, ...]:
+        """Return all that ``who`` said, in order."""
+        return tuple(text for name, text in self.spoken if name == who)
+
+    @property
+    def draft(self) -> str:
+        """The utterance under revision, or nothing."""
+        return lines_of(self.sections.get("The draft", "")).get("Utterance", "")
+
+    @property
+    def declared(self) -> dict[str, str]:
+        """The labels the draft declares, by dimension."""
+        return dict(_DECLARED.findall(self.sections.get("The draft", "")))
+
+
+@lru_cache(maxsize=256)
+def answer_fields(system: str) -> tuple[Field, ...]:
+    """Return the keys of the answer skeleton under ``# Answer format``, in order.
+
+    Raises:
+        PromptNotUnderstood: there is no such section, or no key in it.
+    """
+    text = _sections(system).get("Answer format")
+    if text is None:
+        raise PromptNotUnderstood("section '# Answer format'")
+    fields = tuple(_field(name, value) for name, value in _FIELD.findall(text))
+    if not fields:
+        raise PromptNotUnderstood("key in the skeleton under '# Answer format'")
+    return fields
+
+
+def _field(name: str, value: str) -> Field:
+    if match := _OPTIONS.search(value):
+        options = tuple(part.strip() for part in match[2].split("|") if part.strip())
+        if options:
+            return Field(name, "label" if match[1] == "one" else "labels", options)
+    if match := _NUMBER.search(value):
+        return Field(name, "number", low=_number(match[1], 0.0), high=_number(match[2], 1.0))
+    return Field(name, "flag" if "true or false" in value else "text")
+
+
+def _number(text: str, default: float) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return default
+
+
+@lru_cache(maxsize=512)
+def lines_of(section: str) -> dict[str, str]:
+    """Return the first ``Key: value`` line of each key in a section."""
+    found: dict[str, str] = {}
+    for key, value in _LINE.findall(section):
+        found.setdefault(key, value.strip())
+    return found
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Split a text at its ``# Heading`` lines; the first of two equal headings counts."""
+    found: dict[str, str] = {}
+    for heading, section in _cut(text, list(_HEADING.finditer(text))):
+        found.setdefault(heading, section)
+    return found
+
+
+def _user_sections(text: str) -> dict[str, str]:
+    """Split at the known headings in their fixed order, so that other ``# `` lines stay text."""
+    rank = {heading: i for i, heading in enumerate(_USER_HEADINGS)}
+    marks: list[re.Match[str]] = []
+    reached = -1
+    for mark in _HEADING.finditer(text):
+        if rank.get(mark[1], -1) > reached:
+            reached = rank[mark[1]]
+            marks.append(mark)
+    return dict(_cut(text, marks))
+
+
+def _cut(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[str, str]]:
+    """Yield (heading, text up to the next mark) for every mark; nothing where there is none."""
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=False):
+        yield mark[1], text[mark.end() : end].strip()
+
+
+def read_prompt(messages: Sequence[tuple[str, str]]) -> Asked:
+    """Read (role, content) messages.
+
+    Raises:
+        PromptNotUnderstood: the system message or the task message is not laid out as expected.
+    """
+    system = "\n".join(content for role, content in messages if role == "system")
+    user = [content for role, content in messages if role == "user"]
+    tasks = [content for content in user if not content.lstrip().startswith("# Correction")]
+    if not tasks:
+        raise PromptNotUnderstood("user message")
+    fields = answer_fields(system)
+    sections = _user_sections(tasks[0])
+    names = {field.name for field in fields}
+    return Asked(
+        task=_task(names, sections),
+        fields=fields,
+        sections=sections,
+        spoken=tuple(_SPOKEN.findall(sections.get("Conversation so far", ""))),
+        wanted=dict(_WANTED.findall(sections.get("Now", ""))),
+        corrections=len(user) - len(tasks),
+    )
+
+
+def _task(names: set[str], sections: Mapping[str, str]) -> Task:
+    if any(name.endswith("_carried") for name in names):
+        return "reflect"
+    if names == {"utterance"}:
+        return "initiator"
+    if "utterance" not in names:
+        raise PromptNotUnderstood("\"utterance\" key in the skeleton under '# Answer format'")
+    return "revise" if "Critique" in sections else "responder"

@@ -1,0 +1,224 @@
+"""Say something as the one who knows: an utterance that carries a tactic, and why it does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pipeline.offline.dice import Dice, hash_texts
+from pipeline.offline.facts import FactForms, fact_forms
+from pipeline.offline.grammar import Slots, available, choices, fill, listed, realise
+from pipeline.offline.lexicon import words
+from pipeline.offline.manner import Manner, read_manner
+from pipeline.offline.phrases import content_words, definite, lowered, noun_phrases, tidy
+from pipeline.offline.reading import Asked
+from pipeline.offline.tactics import Tactic
+from pipeline.offline.wording import adapted, joined, repeats, sentence
+
+_TRIES = 24
+_LONG = 20
+_OWN_WAY_IN = (
+    "no,",
+    "yes,",
+    "by the way",
+    "all right",
+    "regarding",
+    "when it",
+    "on the",
+    "as ",
+    "with ",
+    "if ",
+    "before ",
+    "not at all",
+    "believe it",
+    "well yes",
+    "since you ask",
+    "that reminds",
+    "you have it",
+    "thank goodness",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What the one who answers has to work with."""
+
+    speaker: str
+    hearer: str
+    forms: FactForms
+    topics: tuple[str, ...]
+    question: tuple[str, ...]
+    echo: tuple[str, ...]
+    manner: Manner
+    contracts: bool
+    """Whether this person contracts words where no register is asked for."""
+    said: frozenset[str]
+    """Everything said before, draft included, which must not be said again."""
+
+
+def read_scene(asked: Asked) -> Scene:
+    """Gather what the prompt gives the one who answers.
+
+    Raises:
+        PromptNotUnderstood: a section the rules need is missing.
+    """
+    speaker = asked.line("You", "Role")
+    hearer = asked.line("The other person", "Role")
+    about = asked.line("What only you know", "It concerns")
+    fact = asked.section("What only you know").partition("Fact:")[2].strip()
+    if not fact:
+        asked.line("What only you know", "Fact")
+    forms = fact_forms(about, fact, speaker, hearer)
+    before = asked.said_by("RESPONDER")
+    return Scene(
+        speaker=tidy(speaker, limit=60),
+        hearer=tidy(hearer, limit=60) or "hearer",
+        forms=forms,
+        topics=_topics(asked.section("Situation"), forms.stems, speaker, hearer),
+        question=_picked_up(asked.last("INITIATOR"), speaker, hearer),
+        echo=_echo(before[0]) if before else (),
+        manner=read_manner(asked.sections.get("Manner", "")),
+        contracts=Dice(hash_texts((speaker, about))).chance(70),
+        said=frozenset((*(text for _, text in asked.spoken), asked.draft)),
+    )
+
+
+@lru_cache(maxsize=2048)
+def _topics(situation: str, stems: frozenset[str], speaker: str, hearer: str) -> tuple[str, ...]:
+    """Return things of the situation worth talking about that do not touch the fact."""
+    roles = f"{speaker} {hearer}".lower().split()
+    found = []
+    for phrase in noun_phrases(situation):
+        last = phrase.split(" ")[-1].lower()
+        if last not in words("agenda") or last in roles or content_words(phrase) & stems:
+            continue
+        if len(phrase.split(" ")) <= 4:
+            found.append(definite(phrase))
+    distinct = tuple(dict.fromkeys(found))
+    return distinct * 2 + listed("asides", "topics") if distinct else listed("asides", "topics")
+
+
+@lru_cache(maxsize=2048)
+def _picked_up(question: str, speaker: str, hearer: str) -> tuple[str, ...]:
+    """Return things the other person has just mentioned."""
+    roles = {*f"{speaker} {hearer}".lower().split(), *words("ours")}
+    found = []
+    for phrase in noun_phrases(question):
+        parts = phrase.split(" ")
+        if parts[0] in ("the", "this") and len(parts) <= 4 and parts[-1] not in roles:
+            found.append(f"the {' '.join(parts[1:])}")
+        elif parts[0] == "my" and len(parts) <= 3:
+            found.append(f"your {' '.join(parts[1:])}")
+    return tuple(dict.fromkeys(found))[:3]
+
+
+@lru_cache(maxsize=2048)
+def _echo(statement: str) -> tuple[str, ...]:
+    """Return the first claim of the opening statement as a clause, where it reads as one."""
+    first = statement.split(". ", maxsplit=1)[0].split("? ", maxsplit=1)[0]
+    flat = tidy(first, limit=160)
+    for word in ("No, ", "Yes, ", "Never, ", "Not once, ", "Well, "):
+        flat = flat.removeprefix(word)
+    parts = flat.split(" ")
+    if not 4 <= len(parts) <= 11 or "," in flat or parts[0].lower() not in words("openings"):
+        return ()
+    return (lowered(flat),)
+
+
+def slots_for(scene: Scene, tactic: Tactic, dice: Dice) -> Slots:
+    """Return the fillers that this tactic may use."""
+    forms = scene.forms
+    plain_that = dice.chance(60 if len(forms.about.split()) > 6 else 35)
+    about = ("that",) if plain_that else (forms.about,)
+    return {
+        "A": about,
+        "part": (_part(forms, about, tactic.mark, dice),),
+        "np": forms.things,
+        "lie": (_lie(forms, about, dice),),
+        "topic": scene.topics,
+        "echo": scene.echo,
+        "q": scene.question,
+        "other": (scene.hearer,),
+    }
+
+
+def _part(forms: FactForms, about: Sequence[str], mark: str, dice: Dice) -> str:
+    """Return a clause that is true and leaves the rest out; discretion keeps clauses short."""
+    longest = 8 if mark == "t" else 18
+    clauses = [clause for clause in forms.clauses if len(clause.split()) <= longest]
+    if clauses and (not forms.things or dice.chance(15 if mark == "t" else 35)):
+        return dice.pick(clauses)
+    if forms.things:
+        named = {"np": (dice.pick(forms.things),), "A": about}
+        return fill(dice.pick(listed("asides", "parts")), named, dice)
+    return fill(dice.pick(listed("asides", "knows")), {"A": (forms.about,)}, dice)
+
+
+def _lie(forms: FactForms, about: Sequence[str], dice: Dice) -> str:
+    """Return a clause that cannot be true: the fact denied, or its being known."""
+    if forms.denials and dice.chance(50):
+        return dice.pick(forms.denials)
+    return fill(dice.pick(listed("asides", "lies")), {"A": about}, dice)
+
+
+def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
+    """Realise a tactic in one or two sentences nobody has said before in the conversation."""
+    text = ""
+    for attempt in range(_TRIES):
+        text, core = _realised(scene, tactic, dice)
+        if scene.manner.pace == "brisk":
+            text, core = min((text, core), _realised(scene, tactic, dice), key=_length)
+        known = repeats(text, scene.said) or any(core in said.lower() for said in scene.said)
+        if text not in scene.said and (attempt > _TRIES // 2 or not known):
+            return text
+    return _reworded(text, scene)
+
+
+def _length(realised: tuple[str, str]) -> int:
+    return len(realised[0])
+
+
+def _realised(scene: Scene, tactic: Tactic, dice: Dice) -> tuple[str, str]:
+    """Return one realisation, and its core alone in lower case, without a way in."""
+    slots = slots_for(scene, tactic, dice)
+    core = realise(choices("cores", tactic.veracity, tactic.act, tactic.mark), slots, dice)
+    closer = realise(choices("closers", tactic.intention, tactic.act, tactic.mark), slots, dice)
+    if tactic.intention == "Inform" and tactic.act == "Representatives" and dice.chance(30):
+        closer = ""  # a bare statement informs by itself
+    register, spoken = scene.manner.register, scene.contracts
+    text = joined((_opened(core, slots, dice, tactic, scene.manner), closer))
+    bare = adapted(core, register, spoken=spoken).lower().rstrip("?")
+    return adapted(text, register, spoken=spoken), bare
+
+
+def _reworded(text: str, scene: Scene) -> str:
+    """Put one more way in before a text, when a very long conversation has used up the others."""
+    while text in scene.said:
+        text = f"Again, {text[:1].lower()}{text[1:]}"
+    return text
+
+
+def _opened(core: str, slots: Slots, dice: Dice, tactic: Tactic, manner: Manner) -> str:
+    """Put a way in before the core, now and then one that takes up the question."""
+    if len(core.split()) > _LONG or core.startswith(_OWN_WAY_IN):
+        return core
+    kind = manner.pace or "plain"
+    if tactic.veracity != "Relevance" and dice.chance(35):
+        stating = tactic.act in ("Representatives", "Commissives") and dice.chance(40)
+        kind = "stating" if stating else "question"
+    usable = available(listed("asides", "openers", kind), slots)
+    opener = fill(dice.pick(usable), slots, dice) if usable else ""
+    return f"{opener} {core}" if opener else core
+
+
+def rationale(scene: Scene, tactic: Tactic, dimension: str, label: str, dice: Dice) -> str:
+    """Say in one sentence how an utterance carries a label."""
+    slots = {
+        "A": (scene.forms.about,),
+        "topic": scene.topics[:1],
+        "other": (scene.hearer,),
+        "label": (tidy(label),),
+    }
+    known = listed("asides", "rationales", dimension, label)
+    return sentence(realise(known or listed("asides", "rationales", "other"), slots, dice))

@@ -1,0 +1,110 @@
+"""Choose the labels of an answer: what was wanted, else a draw that suits the goal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.offline.dice import Dice
+from pipeline.offline.reading import Field
+
+Value = str | float | list[str]
+
+INTENTION, VERACITY, ACT = "intention", "veracity", "illocutionary"
+_WEIGHTS: dict[str, dict[str, int]] = {
+    INTENTION: {"Inform": 42, "Convince": 30, "Motivate": 15, "Affect": 13},
+    ACT: {"Representatives": 62, "Commissives": 17, "Expressives": 11, "Directives": 10},
+}
+_VERACITY = {
+    "d": {"Quantity": 38, "Quality": 27, "Manner": 17, "None": 11, "Relevance": 7},
+    "t": {"Quantity": 40, "None": 30, "Manner": 21, "Relevance": 9},
+}
+"""Shares by goal mark: Representatives and Quantity lead, Relevance is rarest, nothing is declared.
+
+Source: HIPO, appendix B.2 (the order; the shares are ours).
+"""
+REPERTOIRE = {
+    INTENTION: ("Inform", "Convince", "Motivate", "Affect"),
+    VERACITY: ("Quantity", "Quality", "Relevance", "Manner", "None"),
+    ACT: ("Representatives", "Directives", "Commissives", "Expressives", "Declarations"),
+}
+"""The labels the phrase books can realise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tactic:
+    """What an utterance is to carry, in the terms of the phrase books."""
+
+    intention: str
+    veracity: str
+    act: str
+    mark: str
+    """``d`` where the goal is to deceive, else ``t``: nothing false may be said."""
+
+
+def goal_mark(goal: str) -> str:
+    """Return ``d`` for a goal whose name says that somebody is to be deceived, else ``t``."""
+    low = goal.lower()
+    return "d" if low.startswith(("decep", "deceiv")) else "t"
+
+
+def draw_value(field: Field, wanted: str | None, dice: Dice) -> Value:
+    """Return a value for a dimension of any scheme: the wanted one where the skeleton has it."""
+    if field.kind == "number":
+        return _number(field, wanted, dice)
+    if field.kind == "labels":
+        asked = [part.strip() for part in (wanted or "").split("|")]
+        chosen = [option for option in field.options if option in asked]
+        return chosen or [dice.pick(field.options)]
+    if wanted in field.options:
+        return wanted
+    return dice.pick(field.options) if field.options else (wanted or "")
+
+
+def _number(field: Field, wanted: str | None, dice: Dice) -> float:
+    low, high = field.low, field.high
+    if wanted is not None:
+        try:
+            value = float(wanted)
+        except ValueError:
+            value = float("nan")
+        if low <= value <= high:
+            return value
+    return round(low + (high - low) * dice.below(1001) / 1000, 3)
+
+
+def draw_tactic(
+    fields: Sequence[Field],
+    wanted: Mapping[str, str],
+    *,
+    mark: str,
+    open_acts: Sequence[str],
+    first: bool,
+    steady: Dice,
+    loose: Dice,
+) -> Tactic:
+    """Choose intention, veracity and act.
+
+    ``steady`` depends on the prompt alone, ``loose`` on the seed too: most samples of one prompt
+    agree on the tactic and some do not. In a deception the first answer (``first``) manipulates.
+    """
+    asked = {field.name: field.options for field in fields if field.kind == "label"}
+    drawn: dict[str, str] = {}
+    for dimension, known in REPERTOIRE.items():
+        weights = dict(_VERACITY[mark] if dimension == VERACITY else _WEIGHTS[dimension])
+        if dimension == VERACITY and mark == "d" and first:
+            weights.pop("None")
+        options = [o for o in asked.get(dimension, known) if o in known]
+        if dimension == ACT and open_acts:
+            options = [o for o in options if o in open_acts] or [o for o in known if o in open_acts]
+        pairs = [(o, weights[o]) for o in options if o in weights]
+        pairs = pairs or [(o, 1) for o in options] or list(weights.items())
+        value = steady.weighted(pairs)
+        other = loose.weighted(pairs)
+        drawn[dimension] = other if loose.chance(20) else value
+        label = wanted.get(dimension, "")
+        if label in known:
+            drawn[dimension] = label
+    if mark == "t" and drawn[VERACITY] == "Quality":
+        drawn[VERACITY] = "Quantity"
+    return Tactic(drawn[INTENTION], drawn[VERACITY], drawn[ACT], mark)
