@@ -1,0 +1,169 @@
+"""A budget that cannot be overrun: the worst case is reserved before a request is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+from scenarios.errors import RunError, UsageError
+
+
+class BudgetReached(RunError):
+    """The next request could cost more than what is left; the run can be resumed with more."""
+
+
+class ReservationLog(Protocol):
+    """Where reservations survive the process, so that what it had in flight stays charged."""
+
+    async def reserve(self, usd: float | None, tokens: int) -> int:
+        """Write a reservation and return its id once it is durable."""
+
+    def release(self, reservation: int) -> None:
+        """Remove a reservation whose request was never sent; need not be durable on return."""
+
+
+class Reservation:
+    """Money and tokens held back for one request; settle it exactly once, whatever happened."""
+
+    __slots__ = ("_ledger", "id", "open", "tokens", "usd")
+
+    def __init__(self, ledger: Ledger, usd: float, tokens: int) -> None:
+        """Hold back ``usd`` and ``tokens``, the worst case of one request."""
+        self._ledger = ledger
+        self.usd = usd
+        self.tokens = tokens
+        self.id: int | None = None
+        """Id of the durable row (None without a budget); the attempt's record carries it, and
+        the row goes away in the transaction that stores the attempt."""
+        self.open = True
+
+    def settle(self, usd: float | None, tokens: int | None) -> None:
+        """Replace the worst case by what the request cost; None (unknown) charges the worst."""
+        self._ledger._close(
+            self, self.usd if usd is None else usd, self.tokens if tokens is None else tokens
+        )
+
+    def release(self) -> None:
+        """Give everything back: the request was not sent after all."""
+        self._ledger._close(self, 0.0, 0)
+        self._ledger._forget(self)
+
+
+class Ledger:
+    """What was spent and what is held back; grants reservations while the budget allows.
+
+    The sum of what was spent and every open reservation never exceeds the budget. Without a
+    budget every reservation is granted at once and nothing is written.
+    """
+
+    def __init__(
+        self,
+        *,
+        budget_usd: float | None = None,
+        budget_tokens: int | None = None,
+        spent_usd: float = 0.0,
+        spent_tokens: int = 0,
+        log: ReservationLog | None = None,
+    ) -> None:
+        """Start from what the run has spent so far (``RunStore.spent()``)."""
+        self.budget_usd = budget_usd
+        self.budget_tokens = budget_tokens
+        self.spent_usd = spent_usd
+        self.spent_tokens = spent_tokens
+        self.held_usd = 0.0
+        self.held_tokens = 0
+        self._log = log
+        self._open = 0
+        self._waiting: list[asyncio.Future[None]] = []
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is any budget to keep."""
+        return self.budget_usd is not None or self.budget_tokens is not None
+
+    async def reserve(self, usd: float | None, tokens: int) -> Reservation:
+        """Hold back the worst case of one request, waiting for others to settle if need be.
+
+        Args:
+            usd: the most the request can cost in US dollars; None where the price is unknown.
+            tokens: the most tokens it can use, prompt and completion together.
+
+        Returns:
+            A reservation, durable where a budget is set.
+
+        Raises:
+            BudgetReached: it would not fit even if every open request turned out to be free.
+            UsageError: there is a budget in dollars, but no price for this model.
+        """
+        if usd is None and self.budget_usd is not None:
+            raise UsageError(
+                "a budget in dollars needs a price for every model, and one has none",
+                "add the model to a price table (--prices) or use --budget-tokens",
+            )
+        worst = 0.0 if usd is None else usd
+        while not self._fits(worst, tokens):
+            if not self._open or not self._could_fit(worst, tokens):
+                raise BudgetReached(self._exhausted(worst, tokens))
+            await self._next_settlement()
+        reservation = Reservation(self, worst, tokens)
+        self.held_usd += worst
+        self.held_tokens += tokens
+        self._open += 1
+        if self.limited and self._log is not None:
+            try:
+                reservation.id = await self._log.reserve(usd, tokens)
+            except BaseException:
+                reservation.release()
+                raise
+        return reservation
+
+    def _fits(self, usd: float, tokens: int) -> bool:
+        return self._within(
+            self.spent_usd + self.held_usd + usd, self.spent_tokens + self.held_tokens + tokens
+        )
+
+    def _could_fit(self, usd: float, tokens: int) -> bool:
+        return self._within(self.spent_usd + usd, self.spent_tokens + tokens)
+
+    def _within(self, usd: float, tokens: int) -> bool:
+        # Sums of floats drift: a millionth of a cent is no reason to stop.
+        in_usd = self.budget_usd is None or usd <= self.budget_usd + 1e-8
+        return in_usd and (self.budget_tokens is None or tokens <= self.budget_tokens)
+
+    async def _next_settlement(self) -> None:
+        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(settled)
+        await settled
+
+    def _close(self, reservation: Reservation, usd: float, tokens: int) -> None:
+        if not reservation.open:
+            return
+        reservation.open = False
+        self._open -= 1
+        self.held_tokens -= reservation.tokens
+        # Nothing open holds nothing: the rounding of a million additions is not carried along.
+        self.held_usd = self.held_usd - reservation.usd if self._open else 0.0
+        self.spent_usd += usd
+        self.spent_tokens += tokens
+        waiting, self._waiting = self._waiting, []
+        for settled in waiting:
+            if not settled.done():
+                settled.set_result(None)
+
+    def _forget(self, reservation: Reservation) -> None:
+        if reservation.id is not None and self._log is not None:
+            self._log.release(reservation.id)
+
+    def _exhausted(self, usd: float, tokens: int) -> str:
+        parts = []
+        if self.budget_usd is not None:
+            parts.append(
+                f"${self.spent_usd:.4f} of ${self.budget_usd:.4f} spent, "
+                f"the next request may cost up to ${usd:.4f}"
+            )
+        if self.budget_tokens is not None:
+            parts.append(
+                f"{self.spent_tokens:,} of {self.budget_tokens:,} tokens used, "
+                f"the next request may use up to {tokens:,}"
+            )
+        return f"budget reached: {'; '.join(parts)}"

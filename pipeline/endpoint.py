@@ -1,0 +1,211 @@
+"""One model behind one address: asks for samples until it has them, within limits and budget."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.attempt import Account, Attempt, Record, bound_of
+from pipeline.budget import Ledger, Reservation
+from pipeline.endpoint_memory import EndpointMemory, StructuredWish, StructureProbe
+from pipeline.providers.errors import EmptyReply, ProviderError
+from pipeline.providers.limits import Gate, Limits, Sleep, pause
+from pipeline.providers.prices import Price
+from pipeline.providers.protocol import (
+    Choice,
+    Message,
+    Parameters,
+    Provider,
+    Request,
+    Structured,
+)
+from pipeline.providers.retry import Backoff, RetryPolicy
+from pipeline.stop import Stop
+
+__all__ = ["Attempt", "Endpoint", "Question", "Record"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked, apart from which model and how often."""
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, object]
+    schema_name: str
+    seed: int
+    """Seed of sample 0 (of the retry epoch asked for); sample ``i`` is drawn with ``seed + i``."""
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """A model, how it is asked, and everything that asking it reliably takes.
+
+    Retries with backoff, concurrency and rates, the budget, fields the model rejects, endpoints
+    without structured output, and replies with fewer samples than asked for are all dealt with
+    here; callers see samples or one error. Share one :class:`Gate` (and, if you like, one
+    :class:`EndpointMemory`) among endpoints that talk to the same model; see :class:`Gates`.
+    """
+
+    provider: Provider
+    model: str
+    parameters: Parameters
+    price: Price | None = None
+    """None: costs are unknown, never 0."""
+    structured: StructuredWish = "auto"
+    languages: frozenset[str] | None = None
+    """Languages it can answer in, None for any; see ``registry.languages_of``."""
+    gate: Gate = field(default_factory=lambda: Gate(Limits()))
+    retry: RetryPolicy = field(default_factory=RetryPolicy)
+    timeout_s: float = 120.0
+    """Time allowed for one request, in seconds."""
+    ledger: Ledger | None = None
+    stop: Stop | None = None
+    memory: EndpointMemory = field(default_factory=EndpointMemory)
+    sleep: Sleep = asyncio.sleep
+    rng: random.Random = field(default_factory=random.Random)
+
+    def identity(self) -> dict[str, object]:
+        """Return what of this endpoint decides an answer, as plain data for a fingerprint."""
+        return {
+            "provider": self.provider.name,
+            "base_url": self.provider.base_url,
+            "model": self.model,
+            "parameters": {
+                "temperature": self.parameters.temperature,
+                "top_p": self.parameters.top_p,
+                "max_tokens": self.parameters.max_tokens,
+                "extra": dict(self.parameters.extra),
+            },
+            "structured": self.structured,
+        }
+
+    async def ask(
+        self, question: Question, samples: Sequence[int], record: Record
+    ) -> dict[int, Choice]:
+        """Draw the given samples, each exactly once.
+
+        Args:
+            question: what to ask.
+            samples: the indices wanted, e.g. ``(0,)``, or those of K candidates not yet cached.
+            record: called at once with every attempt, failed ones too. Choices that had arrived
+                when another request of the same question failed are in there: they were paid.
+
+        Returns:
+            One choice per index. Its text may be empty, truncated or a refusal: see ``finish``.
+
+        Raises:
+            ProviderError: retries are exhausted or useless.
+            BudgetReached: the next request could exceed the budget.
+            Stopped: the run has been asked to stop; nothing in flight was broken off.
+        """
+        got: dict[int, Choice] = {}
+        missing = sorted(set(samples))
+        while missing:
+            batches = self._batches(missing)
+            # all of them finish, even if one fails: what is in flight is paid for
+            results = await asyncio.gather(
+                *(self._obtain(question, batch, record) for batch in batches),
+                return_exceptions=True,
+            )
+            for result in results:
+                if isinstance(result, BaseException):
+                    raise result
+                got.update(result)
+            missing = [sample for sample in missing if sample not in got]
+        return got
+
+    def _batches(self, samples: Sequence[int]) -> list[tuple[int, ...]]:
+        """Split sorted indices into runs that one request each can ask for."""
+        singly = not self.provider.samples_per_request or self.memory.one_by_one
+        batches: list[list[int]] = []
+        for sample in samples:
+            if batches and not singly and batches[-1][-1] == sample - 1:
+                batches[-1].append(sample)
+            else:
+                batches.append([sample])
+        return [tuple(batch) for batch in batches]
+
+    async def _obtain(
+        self, question: Question, batch: tuple[int, ...], record: Record
+    ) -> dict[int, Choice]:
+        """Send one request until it brings at least one sample of ``batch``."""
+        backoff = Backoff(self.retry, self.rng)
+        probe = StructureProbe(self.memory, self.structured)
+        while True:
+            if self.memory.one_by_one:
+                batch = batch[:1]
+            request = self._request(question, batch, probe.mode())
+            try:
+                choices = await self._attempt(request, batch, record)
+            except ProviderError as error:
+                may_instruct = self.structured == "auto"
+                if self.memory.adapts_to(request, error, may_instruct=may_instruct):
+                    continue
+                if probe.switches_after(error, request.structured):
+                    continue
+                delay = backoff.after(error)
+                if delay is None:
+                    raise
+                if error.retry_after_s is not None:
+                    self.gate.close_for(min(error.retry_after_s, self.retry.max_pause_s))
+                await pause(delay, self._check, self.sleep)
+            else:
+                probe.succeeded(request.structured)
+                if len(batch) > 1 and len(choices) == 1:
+                    self.memory.ask_singly("answers n > 1 with one choice")
+                return choices
+
+    def _request(self, question: Question, batch: tuple[int, ...], mode: Structured) -> Request:
+        """Put a question into a request for the samples of ``batch``."""
+        return Request(
+            model=self.model,
+            messages=question.messages,
+            parameters=self.parameters,
+            schema=question.schema,
+            schema_name=question.schema_name,
+            seed=question.seed + batch[0],
+            n=len(batch),
+            structured=mode,
+            omit=self.memory.omit,
+        )
+
+    async def _attempt(
+        self, request: Request, batch: tuple[int, ...], record: Record
+    ) -> dict[int, Choice]:
+        """Send once, when limits and budget allow, and account for it.
+
+        The permit is free again when this returns: the caller's commit does not hold it.
+        """
+        bound = bound_of(request, self.price)
+        async with self.gate.permit(bound.likely_tokens, self._check):
+            reservation: Reservation | None = None
+            if self.ledger is not None:
+                reservation = await self.ledger.reserve(bound.usd, bound.tokens)
+                if self.stop is not None and self.stop.requested:
+                    reservation.release()
+                    self.stop.check()
+            account = Account(
+                request, batch, price=self.price, bound=bound, reservation=reservation
+            )
+            try:
+                reply = await self.provider.send(request, self.timeout_s)
+            except BaseException as error:
+                record(account.failed(error))
+                raise
+            attempt = account.answered(reply)
+            record(attempt)
+        if attempt.usage is not None:
+            used = attempt.usage.prompt + attempt.usage.completion
+            self.gate.correct(bound.likely_tokens, used)
+        if not attempt.choices:
+            raise EmptyReply(
+                "the endpoint answered without any choice", request_id=reply.request_id
+            )
+        return dict(attempt.choices)
+
+    def _check(self) -> None:
+        """Raise if the run has been asked to stop."""
+        if self.stop is not None:
+            self.stop.check()

@@ -1,0 +1,51 @@
+"""Checks of the addresses that keys and private facts are sent to."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from scenarios.errors import UsageError
+
+
+def check_base_url(text: str) -> str:
+    """Return a base URL without its trailing slash.
+
+    Raises:
+        UsageError: it is not http(s), has no host, or carries what must not be stored with a run.
+    """
+    url = text.strip().rstrip("/")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        parts, host = urlsplit(""), None
+    # the address itself is not repeated: it may hold a password
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(
+            "--base-url contains a user name or password",
+            "leave it out: the address is stored with the run; keys go in --api-key-env",
+        )
+    if parts.scheme not in {"http", "https"} or not host:
+        raise UsageError(
+            f"'{text}' is not an http(s) address", "e.g. --base-url http://127.0.0.1:8000/v1"
+        )
+    if parts.query or parts.fragment:
+        raise UsageError(
+            "--base-url contains a query or fragment",
+            "leave out everything from '?' or '#' on: the address is stored with the run",
+        )
+    return url
+
+
+def is_loopback(url: str | None) -> bool:
+    """Return whether an address lies on this machine."""
+    host = urlsplit(url).hostname if url else None
+    if host is None:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,109 @@
+"""Anthropic, through its own SDK."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import anthropic
+import httpx2
+
+from pipeline.providers.address import is_loopback
+from pipeline.providers.connection import connection_failure
+from pipeline.providers.errors import ProviderError, ServerFault
+from pipeline.providers.failures import broken_body, disguised, from_status
+from pipeline.providers.protocol import Reply, Request
+from pipeline.providers.wire_anthropic import SEED_HEADER, Call, call_of, read_reply
+
+
+class AnthropicProvider:
+    """Calls ``messages.create`` for its raw response; one sample a request.
+
+    The format has no seed: replies are not reproducible, except by an endpoint on this machine,
+    which gets the seed in a header. Retries and redirects of the SDK are off.
+    """
+
+    name = "anthropic"
+    samples_per_request = False
+
+    def __init__(
+        self, base_url: str, api_key: str, max_concurrency: int, headers: Mapping[str, str]
+    ) -> None:
+        """Prepare; connections are opened by the first request."""
+        self.base_url: str | None = base_url
+        self._sends_seed = is_loopback(base_url)
+        self._secrets = (api_key, *headers.values())
+        self._client = anthropic.AsyncAnthropic(
+            api_key=api_key,
+            base_url=base_url,
+            max_retries=0,
+            default_headers=headers,
+            http_client=anthropic.DefaultAioHttpClient(
+                limits=httpx2.Limits(
+                    max_connections=max_concurrency, max_keepalive_connections=max_concurrency
+                ),
+                follow_redirects=False,
+            ),
+        )
+
+    async def send(self, request: Request, timeout_s: float) -> Reply:
+        """Send once, without retrying.
+
+        Raises:
+            ProviderError: the endpoint could not or would not answer.
+        """
+        call = call_of(request)
+        arguments: dict[str, Any] = dict(call.arguments)
+        seed = {SEED_HEADER: str(request.seed)} if self._sends_seed else None
+        try:
+            async with asyncio.timeout(timeout_s):
+                response = await self._client.messages.with_raw_response.create(
+                    **arguments,
+                    extra_body=dict(call.extra_body),
+                    extra_headers=seed,
+                    timeout=timeout_s,
+                )
+                answer = await response.read()
+        except (anthropic.AnthropicError, httpx2.HTTPError, TimeoutError) as failure:
+            raise self._mapped(failure, call, timeout_s) from failure
+        try:
+            return read_reply(answer, response.headers.get("request-id"))
+        except ServerFault:
+            error = disguised(answer, response.headers, sent=call.fields, secrets=self._secrets)
+            if error is None:
+                raise
+            raise error from None
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self._client.close()
+
+    def _mapped(self, error: Exception, call: Call, timeout_s: float) -> ProviderError:
+        """Map the SDK's exceptions to ours."""
+        if isinstance(error, anthropic.APIStatusError):
+            response = error.response
+            return from_status(
+                response.status_code,
+                response.headers,
+                response.content,
+                sent=call.fields,
+                secrets=self._secrets,
+                key_hint="check the key in ANTHROPIC_API_KEY or the variable of --api-key-env",
+            )
+        if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError | TimeoutError):
+            return connection_failure(error, self.base_url, timeout_s)
+        return broken_body(type(error).__name__)
+
+
+def build(
+    *,
+    base_url: str | None,
+    api_key: str | None,
+    max_concurrency: int,
+    headers: Mapping[str, str],
+) -> AnthropicProvider:
+    """Make the provider; see ``registry.build_provider``."""
+    if base_url is None or api_key is None:
+        raise ValueError("anthropic needs a base URL and a key")
+    return AnthropicProvider(base_url, api_key, max_concurrency, headers)

@@ -1,0 +1,258 @@
+"""From what an endpoint answered to our error tree: status, headers and body, all pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from pipeline.providers.errors import (
+    BadRequest,
+    FieldRejected,
+    OutOfFunds,
+    ProviderError,
+    RateLimited,
+    ServerFault,
+    TimedOut,
+    Unauthorised,
+    UnknownModel,
+    Unreachable,
+)
+from pipeline.providers.retry import retry_after
+
+LONGEST_MESSAGE = 500
+"""Characters kept of what an endpoint said."""
+
+SHORTEST_SECRET = 6
+"""Placeholders such as ``x`` that keyless servers are given are no secrets worth masking."""
+
+_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai|hf)[-_][A-Za-z0-9*_\-]{6,}|\bBearer\s+\S+")
+_NO_FUNDS = re.compile(
+    r"insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low"
+    r"|exceeded your current quota|billing[_ ]hard[_ ]limit|billing_error|payment required",
+    re.IGNORECASE,
+)
+_NOT_TAKEN = re.compile(
+    r"unsupported|not[ _]support|support only|only supports|unrecogni[sz]ed|unknown|unexpected"
+    r"|extra[_ ](?:inputs|forbidden|fields)|not permitted|not allowed|not available|not implemented"
+    r"|deprecated|cannot be (?:used|specified|set)|must be 1\b|should be 1\b|incompatible",
+    re.IGNORECASE,
+)
+_SCHEMA = re.compile(
+    r"response_format|output_config|output_format|json_schema|json schema|structured output"
+    r"|guided (?:decoding|json)",
+    re.IGNORECASE,
+)
+_SPOKEN_STATUS = {"rate_limit": 429, "overloaded": 529, "insufficient_quota": 429}
+_NEVER_LEFT_OUT = frozenset({"model", "messages", "system", "stream"})
+
+
+class NotConnected(Unreachable):
+    """No connection came about, so that nothing can have been computed or billed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The parts of an error body that mean something, whatever shape it had."""
+
+    message: str = ""
+    kind: str = ""
+    """Its ``code`` and ``type``, space-separated."""
+    parameter: str | None = None
+
+
+def scrub(text: str, secrets: Collection[str] = ()) -> str:
+    """Mask every secret, and whatever looks like a key, in a text meant for people and logs."""
+    for secret in secrets:
+        if len(secret) >= SHORTEST_SECRET:
+            text = text.replace(secret, "[key]")
+    return _KEY_LIKE.sub("[key]", text)
+
+
+def read_error(body: bytes) -> Said:
+    """Read an error body in any of the shapes that endpoints and gateways use.
+
+    Known are ``{"error": {"message", "type", "code", "param"}}``, ``{"error": "text"}``,
+    ``{"detail": "text"}``, ``{"detail": [{"loc", "msg", "type"}]}``, the same without the
+    ``error`` envelope, a list of one such object, and plain text.
+    """
+    try:
+        data: object = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        text = body.decode("utf-8", "replace").strip()
+        return Said(message="" if text.startswith("<") else text)
+    return _said(data)
+
+
+def _said(data: object) -> Said:
+    """Descend through envelopes until something speaks."""
+    if isinstance(data, list):
+        return _said(data[0]) if data else Said()
+    if isinstance(data, str):
+        return Said(message=data)
+    if not isinstance(data, dict):
+        return Said()
+    for envelope in ("error", "detail", "message"):
+        inner = data.get(envelope)
+        if isinstance(inner, dict | list) and inner:
+            return _said(inner)
+    texts = (data.get(key) for key in ("message", "error", "detail", "msg"))
+    message = next((text for text in texts if isinstance(text, str)), "")
+    return Said(message, _kind(data), _parameter(data))
+
+
+def _kind(data: Mapping[str, object]) -> str:
+    """Join the machine-readable names of an error."""
+    return " ".join(str(data[key]) for key in ("code", "type") if data.get(key) is not None)
+
+
+def _parameter(data: Mapping[str, object]) -> str | None:
+    """Return the body field an error names, as ``param`` or as a validator's ``loc``."""
+    place = data.get("loc")
+    names = place if isinstance(place, list) else [data.get("param")]
+    fields = [name for name in names if isinstance(name, str) and name not in {"", "body"}]
+    return fields[0] if fields else None
+
+
+def from_status(
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    *,
+    sent: Collection[str],
+    secrets: Collection[str] = (),
+    key_hint: str = "check the key",
+) -> ProviderError:
+    """Map an HTTP status that is no success to an error.
+
+    Args:
+        status: the HTTP status.
+        headers: response headers, names in any case.
+        body: the response body.
+        sent: names of the fields in the request's body; only these can be rejected.
+        secrets: what must not appear in a message.
+        key_hint: what to do about a missing or wrong key.
+    """
+    said = read_error(body)
+    text = scrub(said.message, secrets)[:LONGEST_MESSAGE] or f"the endpoint answered {status}"
+    lowered = {name.lower(): value for name, value in headers.items()}
+    request_id = lowered.get("x-request-id") or lowered.get("request-id")
+
+    def make(
+        error: type[ProviderError],
+        hint: str = "",
+        field: str | None = None,
+        pause_s: float | None = None,
+    ) -> ProviderError:
+        return error(
+            text,
+            hint=hint,
+            status=status,
+            request_id=request_id,
+            retry_after_s=pause_s,
+            field=field,
+        )
+
+    broke = status in {400, 403, 429} and _NO_FUNDS.search(f"{said.kind} {said.message}")
+    error: ProviderError
+    if status == 402 or broke:
+        error = make(OutOfFunds, "top the account up, then resume the run")
+    elif status in {401, 403}:
+        error = make(Unauthorised, key_hint)
+    elif status in {429, 529}:
+        error = make(RateLimited, pause_s=retry_after(headers))
+    elif status == 408:
+        error = make(TimedOut)
+    elif status in {409, 425} or status >= 500:
+        # 501 is no passing fault, but retries are bounded and some gateways mean 503 by it
+        error = make(ServerFault, pause_s=retry_after(headers))
+    elif 300 <= status < 400:
+        error = make(BadRequest, "redirects are not followed; give the final one as --base-url")
+    else:
+        error = _refusal(status, said, sent, make)
+    return error
+
+
+def _refusal(
+    status: int, said: Said, sent: Collection[str], make: Callable[..., ProviderError]
+) -> ProviderError:
+    """Tell apart why a request was refused: a field, the model, or something else."""
+    field = _rejected_field(said, sent)
+    if field is not None:
+        return make(FieldRejected, f"the endpoint does not take '{field}'", field=field)
+    if status == 404:
+        return make(UnknownModel, "check the model's name and --base-url")
+    if "model_not_found" in said.kind:
+        return make(UnknownModel, "check the model's name")
+    named = said.parameter if said.parameter in sent else None
+    return make(BadRequest, f"check '{named}'" if named else "", field=named)
+
+
+def _rejected_field(said: Said, sent: Collection[str]) -> str | None:
+    """Return the body field that an error says is not taken, if it is one that was sent.
+
+    A field that is merely out of range is the user's to mend, not to be dropped: the error has to
+    speak of not supporting or not knowing it.
+    """
+    for carrier in ("response_format", "output_config"):
+        names_it = (said.parameter or "").split(".")[0] == carrier
+        if carrier in sent and (names_it or _SCHEMA.search(said.message)):
+            return carrier
+    droppable = [name for name in sent if name not in _NEVER_LEFT_OUT]
+    if not _NOT_TAKEN.search(f"{said.kind} {said.message}"):
+        return None
+    if said.parameter is not None:
+        root = re.split(r"[.\[]", said.parameter)[0]
+        return root if root in droppable else None
+    quoted = [name for name in droppable if re.search(rf"[`'\"]{re.escape(name)}\b", said.message)]
+    bare = [name for name in droppable if re.search(rf"\b{re.escape(name)}\b", said.message)]
+    # one-letter names occur in prose, so that bare 'n' proves nothing
+    found = quoted or [name for name in bare if len(name) > 1]
+    return min(found, key=said.message.find) if found else None
+
+
+def broken_body(why: str, *, request_id: str | None = None) -> ServerFault:
+    """Return the error for an answer that is not in the wire format; it may have been billed."""
+    return ServerFault(f"the endpoint's answer cannot be read: {why}", request_id=request_id)
+
+
+def disguised(
+    body: bytes, headers: Mapping[str, str], *, sent: Collection[str], secrets: Collection[str] = ()
+) -> ProviderError | None:
+    """Return the error inside an answer that pretends to be a success, or None if there is none.
+
+    Some gateways send ``{"error": {"code": 429, ...}}`` with status 200.
+    """
+    try:
+        data: object = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(data, dict) or not data.get("error"):
+        return None
+    inner = data["error"] if isinstance(data["error"], dict) else data
+    codes = (inner.get(key) for key in ("code", "status", "status_code"))
+    status = next((c for c in codes if isinstance(c, int) and 400 <= c < 600), None)
+    said = _said(data)
+    if status is None:
+        status = next((s for words, s in _SPOKEN_STATUS.items() if words in said.kind), None)
+    if status is None:
+        return broken_body(scrub(said.message, secrets)[:LONGEST_MESSAGE])
+    return from_status(status, headers, body, sent=sent, secrets=secrets)
+
+
+def timed_out(timeout_s: float) -> TimedOut:
+    """Return the error for an answer that did not come in time."""
+    return TimedOut(f"no answer within {timeout_s:g} s")
+
+
+def was_surely_free(error: ProviderError) -> bool:
+    """Return whether a failed request cannot have been billed.
+
+    True where the endpoint itself answered with an error status, or was never reached. A timeout,
+    a broken connection and an unreadable answer may all have been computed, and billed.
+    """
+    if isinstance(error, TimedOut):
+        return False
+    return isinstance(error, NotConnected) or (error.status is not None and error.status >= 300)

@@ -1,0 +1,135 @@
+"""How many requests may fly at once and per minute, shared by all who talk to one model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from aiolimiter import AsyncLimiter
+
+STOP_LOOK_S = 0.5
+"""A wait looks this often whether the run has been asked to stop."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an endpoint may be burdened with."""
+
+    max_concurrency: int = 8
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse limits that would never let a request through."""
+        for name in ("max_concurrency", "requests_per_minute", "tokens_per_minute"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{name} must be above 0, got {value}")
+
+
+async def pause(seconds: float, check: Callable[[], None], sleep: Sleep) -> None:
+    """Sleep in short pieces, calling ``check`` before each, which raises to end the wait."""
+    left = seconds
+    while left > 0:
+        check()
+        piece = min(left, STOP_LOOK_S)
+        await sleep(piece)
+        left -= piece
+
+
+class Gate:
+    """The way to one model: a permit, a request rate and a token rate.
+
+    Bursts are kept to one second of requests and ten seconds of tokens: a whole minute's worth at
+    once is what endpoints answer with 429.
+    """
+
+    def __init__(self, limits: Limits, sleep: Sleep = asyncio.sleep) -> None:
+        """Open the gate as wide as ``limits`` allow."""
+        self.limits = limits
+        self._sleep = sleep
+        self._permits = asyncio.Semaphore(limits.max_concurrency)
+        self._requests = _bucket(limits.requests_per_minute, burst_s=1.0, least=1.0)
+        self._tokens = _bucket(limits.tokens_per_minute, burst_s=10.0, least=1.0)
+        self._owed_tokens = 0.0
+        self._closed_until = 0.0
+
+    @asynccontextmanager
+    async def permit(self, tokens: int, check: Callable[[], None]) -> AsyncIterator[None]:
+        """Hold one of the concurrent places, entered at the allowed rates.
+
+        Args:
+            tokens: estimated tokens of the request, prompt and completion.
+            check: called while waiting and right before entering; it raises to give up.
+        """
+        async with self._permits:
+            check()
+            left = self._closed_until - asyncio.get_running_loop().time()
+            if left > 0:
+                await pause(left, check, self._sleep)
+            if self._requests is not None:
+                await _acquire(self._requests, 1.0, check)
+            if self._tokens is not None:
+                await self._pay(self._tokens, tokens, check)
+            check()
+            yield
+
+    def correct(self, estimated: int, actual: int) -> None:
+        """Book the difference between the tokens estimated and used onto the next request."""
+        if self._tokens is not None:
+            self._owed_tokens += actual - estimated
+
+    def close_for(self, seconds: float) -> None:
+        """Let no further request through for ``seconds``: the endpoint has asked for a pause."""
+        until = asyncio.get_running_loop().time() + seconds
+        self._closed_until = max(self._closed_until, until)
+
+    async def _pay(self, bucket: AsyncLimiter, tokens: int, check: Callable[[], None]) -> None:
+        """Take a request's tokens and what earlier ones still owe, as far as the bucket holds."""
+        due = self._owed_tokens + tokens
+        amount = min(max(due, 0.0), bucket.max_rate)
+        self._owed_tokens = due - amount
+        if amount > 0:
+            await _acquire(bucket, amount, check)
+
+
+class Gates:
+    """One gate per (provider, base URL, model), made when it is first asked for."""
+
+    def __init__(self, limits: Limits) -> None:
+        """Give every gate the same ``limits``."""
+        self._limits = limits
+        self._gates: dict[tuple[str, str | None, str], Gate] = {}
+
+    def gate(self, provider: str, base_url: str | None, model: str) -> Gate:
+        """Return the gate that everybody who talks to this model shares."""
+        key = (provider, base_url, model)
+        if key not in self._gates:
+            self._gates[key] = Gate(self._limits)
+        return self._gates[key]
+
+
+def _bucket(per_minute: float | None, *, burst_s: float, least: float) -> AsyncLimiter | None:
+    """Build a leaky bucket of the given rate that lets ``burst_s`` seconds' worth in at once."""
+    if per_minute is None:
+        return None
+    capacity = max(least, per_minute * burst_s / 60.0)
+    return AsyncLimiter(capacity, time_period=capacity * 60.0 / per_minute)
+
+
+async def _acquire(bucket: AsyncLimiter, amount: float, check: Callable[[], None]) -> None:
+    """Wait for room in the bucket, looking now and then whether waiting is still wanted."""
+    if bucket.has_capacity(amount):
+        await bucket.acquire(amount)
+        return
+    waiting = asyncio.ensure_future(bucket.acquire(amount))
+    try:
+        while not waiting.done():
+            check()
+            await asyncio.wait({waiting}, timeout=STOP_LOOK_S)
+    finally:
+        waiting.cancel()

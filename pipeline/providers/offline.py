@@ -1,0 +1,54 @@
+"""The embedded rules as a provider: no network, no key, no cost, the same answer every time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.offline.engine import answer
+from pipeline.offline.reading import PromptNotUnderstood
+from pipeline.providers.errors import BadRequest
+from pipeline.providers.protocol import Choice, Reply, Request, Usage
+
+
+class OfflineProvider:
+    """Answers from the text of the messages and the seed alone."""
+
+    name = "offline"
+    base_url: str | None = None
+    samples_per_request = True
+
+    async def send(self, request: Request, timeout_s: float) -> Reply:
+        """Answer sample ``i`` with ``seed + i``; tokens are counted as four bytes each.
+
+        Raises:
+            BadRequest: the prompt is not one of the shipped templates'.
+        """
+        messages = [(message.role, message.content) for message in request.messages]
+        try:
+            texts = [answer(messages, request.seed + i) for i in range(request.n)]
+        except PromptNotUnderstood as error:
+            raise BadRequest(str(error)) from error
+        usage = Usage(
+            prompt=sum(_tokens(content) for _, content in messages),
+            completion=sum(_tokens(text) for text in texts),
+        )
+        return Reply(tuple(Choice(text, "stop") for text in texts), usage)
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing open."""
+
+
+def build(
+    *,
+    base_url: str | None,
+    api_key: str | None,
+    max_concurrency: int,
+    headers: Mapping[str, str],
+) -> OfflineProvider:
+    """Make the provider; see ``registry.build_provider``."""
+    return OfflineProvider()
+
+
+def _tokens(text: str) -> int:
+    """Return the nominal number of tokens of a text."""
+    return len(text.encode()) // 4

@@ -1,0 +1,113 @@
+"""OpenAI, through its own SDK."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+import httpx2
+import openai
+import orjson
+
+from pipeline.providers.connection import connection_failure
+from pipeline.providers.errors import ProviderError, ServerFault
+from pipeline.providers.failures import broken_body, disguised, from_status
+from pipeline.providers.protocol import Reply, Request
+from pipeline.providers.wire_openai import LengthField, body_of, read_reply
+
+
+class OpenAIProvider:
+    """Posts through ``AsyncOpenAI``, below its response models: half the CPU of ``create()``.
+
+    The SDK's own retries are off and its pool is as large as the concurrency. Redirects are not
+    followed, so that no other address sees the prompt.
+    """
+
+    name = "openai"
+    samples_per_request = True
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        max_concurrency: int,
+        headers: Mapping[str, str],
+        length_field: LengthField,
+    ) -> None:
+        """Prepare; connections are opened by the first request."""
+        self.base_url: str | None = base_url
+        self._length_field = length_field
+        self._secrets = (api_key, *headers.values())
+        self._client = openai.AsyncOpenAI(
+            api_key=api_key,
+            base_url=base_url,
+            max_retries=0,
+            default_headers=headers,
+            http_client=openai.DefaultAioHttpClient(
+                limits=httpx2.Limits(
+                    max_connections=max_concurrency, max_keepalive_connections=max_concurrency
+                ),
+                follow_redirects=False,
+            ),
+        )
+
+    async def send(self, request: Request, timeout_s: float) -> Reply:
+        """Send once, without retrying.
+
+        Raises:
+            ProviderError: the endpoint could not or would not answer.
+        """
+        body = body_of(request, self._length_field)
+        try:
+            async with asyncio.timeout(timeout_s):
+                response = await self._client.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    content=orjson.dumps(body),  # the SDK would copy and serialise it slowly
+                    options={"timeout": timeout_s},
+                )
+                answer = await response.aread()
+        except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as failure:
+            raise self._mapped(failure, body, timeout_s) from failure
+        try:
+            return read_reply(answer, response.headers.get("x-request-id"))
+        except ServerFault:
+            error = disguised(answer, response.headers, sent=body.keys(), secrets=self._secrets)
+            if error is None:
+                raise
+            raise error from None
+
+    async def close(self) -> None:
+        """Release connections."""
+        await self._client.close()
+
+    def _mapped(
+        self, error: Exception, body: Mapping[str, object], timeout_s: float
+    ) -> ProviderError:
+        """Map the SDK's exceptions to ours."""
+        if isinstance(error, openai.APIStatusError):
+            response = error.response
+            return from_status(
+                response.status_code,
+                response.headers,
+                response.content,
+                sent=body.keys(),
+                secrets=self._secrets,
+                key_hint="check the key in OPENAI_API_KEY or the variable of --api-key-env",
+            )
+        if isinstance(error, openai.APIConnectionError | httpx2.HTTPError | TimeoutError):
+            return connection_failure(error, self.base_url, timeout_s)
+        return broken_body(type(error).__name__)
+
+
+def build(
+    *,
+    base_url: str | None,
+    api_key: str | None,
+    max_concurrency: int,
+    headers: Mapping[str, str],
+) -> OpenAIProvider:
+    """Make the provider; see ``registry.build_provider``."""
+    if base_url is None or api_key is None:
+        raise ValueError("openai needs a base URL and a key")
+    return OpenAIProvider(base_url, api_key, max_concurrency, headers, "max_completion_tokens")

@@ -1,0 +1,104 @@
+"""What tokens cost: a table of list prices that the user can override."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.providers.protocol import Usage
+from scenarios.yaml_source import read_yaml, validate_model
+
+SHIPPED = Path(__file__).parent / "data" / "prices.yaml"
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per million tokens."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    """Prompt tokens read from the endpoint's cache; None charges them like the others."""
+    cache_write: float | None = None
+    """Prompt tokens written to the cache where that costs more; only bounds the worst case."""
+
+    def cost(self, usage: Usage) -> float:
+        """Return the USD that ``usage`` costs; reasoning tokens are part of the completion."""
+        cached_rate = self.input if self.cached_input is None else self.cached_input
+        fresh = max(usage.prompt - usage.cached, 0)
+        spent = fresh * self.input + usage.cached * cached_rate + usage.completion * self.output
+        return spent / MILLION
+
+    def worst(self, prompt_tokens: int, max_tokens: int, n: int = 1) -> float:
+        """Return the most USD a request can cost: nothing cached, every sample at full length."""
+        dearest = max(self.input, self.cached_input or 0.0, self.cache_write or 0.0)
+        return (prompt_tokens * dearest + n * max_tokens * self.output) / MILLION
+
+
+class _Row(BaseModel):
+    """One line of a price file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
+    as_of: date | None = None
+
+    def price(self) -> Price:
+        """Return the numbers alone."""
+        return Price(self.input, self.output, self.cached_input, self.cache_write)
+
+
+class _PriceFile(BaseModel):
+    """A price file: USD per million tokens by ``provider/model`` (globs allowed)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    note: str = ""
+    prices: dict[str, _Row]
+
+
+class PriceTable:
+    """Prices by provider and model; the user's file goes before the shipped list."""
+
+    def __init__(self, *tables: Mapping[str, Price]) -> None:
+        """Look prices up in ``tables``, the first that knows a model wins."""
+        self._tables = tables
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> PriceTable:
+        """Read the shipped list and, before it, the user's file.
+
+        Raises:
+            InputError: the file cannot be read or a row is not a price.
+        """
+        files = [SHIPPED] if path is None else [path, SHIPPED]
+        return cls(*(_read(file) for file in files))
+
+    def price(self, provider: str, model: str) -> Price | None:
+        """Return what ``provider/model`` costs, or None if no row speaks of it.
+
+        In one table the exact name wins, then the longest pattern that matches.
+        """
+        name = f"{provider}/{model}"
+        for table in self._tables:
+            if name in table:
+                return table[name]
+            matching = [pattern for pattern in table if fnmatchcase(name, pattern)]
+            if matching:
+                return table[max(matching, key=len)]
+        return None
+
+
+def _read(path: Path) -> Mapping[str, Price]:
+    """Read and check one price file."""
+    content = validate_model(_PriceFile, read_yaml(path))
+    return {name: row.price() for name, row in content.prices.items()}

@@ -1,0 +1,108 @@
+"""When to try again: exponential backoff with jitter, and what the endpoint itself asks for."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from tenacity import RetryCallState, Retrying, wait_exponential
+
+from pipeline.providers.errors import ProviderError
+
+_NO_LOOP = Retrying()  # only tenacity's arithmetic is used: the loop itself is the endpoint's
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how long a failed request is tried again; all times in seconds."""
+
+    max_attempts: int = 8
+    """Attempts in all, the first included; 1 never retries."""
+    initial_s: float = 1.0
+    """Upper end of the first pause; it doubles with every further failure."""
+    max_pause_s: float = 60.0
+    """No pause is longer, not even one that the endpoint asks for."""
+    max_total_s: float = 600.0
+    """Pauses of one request add up to no more than this."""
+
+
+class Backoff:
+    """The pauses of one request: a new one for each failure, until the policy is exhausted."""
+
+    def __init__(self, policy: RetryPolicy, rng: random.Random) -> None:
+        """Start counting; ``rng`` supplies the jitter."""
+        self._policy = policy
+        self._rng = rng
+        self._failures = 0
+        self._waited_s = 0.0
+        self._exponential = wait_exponential(
+            multiplier=policy.initial_s, min=policy.initial_s, max=policy.max_pause_s
+        )
+
+    def after(self, error: ProviderError) -> float | None:
+        """Return the seconds to wait after ``error``, or None if it is to be raised.
+
+        A pause that the endpoint named is taken (up to the longest allowed) with up to a tenth
+        on top, so that waiting requests do not come back in one moment. Otherwise, and where
+        the endpoint keeps naming less than ``initial_s``, the pause is drawn between half of the
+        exponential step and all of it.
+        """
+        self._failures += 1
+        if not error.retryable or self._failures >= self._policy.max_attempts:
+            return None
+        asked = error.retry_after_s
+        if asked is not None and (asked >= self._policy.initial_s or self._failures == 1):
+            pause = asked * (1.0 + 0.1 * self._rng.random())
+        else:
+            pause = self._step() * (0.5 + 0.5 * self._rng.random())
+        pause = min(pause, self._policy.max_pause_s)
+        if self._waited_s + pause > self._policy.max_total_s:
+            return None
+        self._waited_s += pause
+        return pause
+
+    def _step(self) -> float:
+        """Return the exponential step of the current failure."""
+        state = RetryCallState(_NO_LOOP, None, (), {})
+        state.attempt_number = self._failures
+        return float(self._exponential(state))
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Read how many seconds an endpoint asks to wait, from any of the spellings in use.
+
+    ``retry-after-ms`` wins over ``retry-after``, which may hold seconds or an HTTP date. Header
+    names are compared without case; a value that is neither, or lies in the past, gives None.
+    """
+    lowered = {name.lower(): value.strip() for name, value in headers.items()}
+    seconds = _number(lowered.get("retry-after-ms"))
+    if seconds is not None:
+        return seconds / 1000.0
+    text = lowered.get("retry-after")
+    if text is None:
+        return None
+    seconds = _number(text)
+    if seconds is not None:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    delta = (moment - (now or datetime.now(UTC))).total_seconds()
+    return delta if delta > 0 else None
+
+
+def _number(text: str | None) -> float | None:
+    """Return a finite, non-negative number of seconds, or None."""
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0.0 <= value < 1e9 else None

@@ -1,0 +1,116 @@
+"""The Anthropic messages format: requests into arguments, answers into replies, all pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import orjson
+
+from pipeline.providers.failures import broken_body
+from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
+from pipeline.providers.wire_openai import count
+
+SEED_HEADER = "X-Hipo-Seed"
+"""Carries the seed to endpoints on this machine: the format itself has no field for it."""
+
+_FINISH: Mapping[object, FinishReason] = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Arguments of ``messages.create`` and the body fields it no longer has arguments for."""
+
+    arguments: Mapping[str, object]
+    extra_body: Mapping[str, object]
+
+    @property
+    def fields(self) -> frozenset[str]:
+        """Names of all fields in the request's body."""
+        return frozenset(self.arguments) | frozenset(self.extra_body)
+
+
+def call_of(request: Request) -> Call:
+    """Translate a request; its ``omit`` is left out.
+
+    The system text, the same for every dialogue of a scheme, is marked for the prompt cache.
+    """
+    system = "\n\n".join(m.content for m in request.messages if m.role == "system")
+    arguments: dict[str, object] = {
+        "model": request.model,
+        "max_tokens": request.parameters.max_tokens,
+        "messages": [
+            {"role": m.role, "content": m.content} for m in request.messages if m.role != "system"
+        ],
+    }
+    if system:
+        arguments["system"] = [
+            {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
+        ]
+    if request.structured == "native":
+        arguments["output_config"] = {
+            "format": {"type": "json_schema", "schema": dict(request.schema)}
+        }
+    extra: dict[str, object] = {}
+    if request.parameters.temperature is not None:
+        extra["temperature"] = request.parameters.temperature
+    if request.parameters.top_p is not None:
+        extra["top_p"] = request.parameters.top_p
+    extra.update(request.parameters.extra)
+    return Call(
+        {name: value for name, value in arguments.items() if name not in request.omit},
+        {name: value for name, value in extra.items() if name not in request.omit},
+    )
+
+
+def read_reply(data: bytes, request_id: str | None = None) -> Reply:
+    """Read the answer's body: one choice, of all its text blocks.
+
+    Raises:
+        ServerFault: it is not JSON, or not this format.
+    """
+    try:
+        answer = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise broken_body("it is not JSON", request_id=request_id) from error
+    if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
+        raise broken_body("it has no list of content blocks", request_id=request_id)
+    blocks = [block for block in answer["content"] if isinstance(block, dict)]
+    text = "".join(
+        block["text"]
+        for block in blocks
+        if block.get("type") == "text" and isinstance(block.get("text"), str)
+    )
+    finish = _FINISH.get(answer.get("stop_reason"), "other")
+    # no block at all is no answer, unless the endpoint says why it stopped short
+    empty = not blocks and finish not in {"refusal", "length"}
+    identity = answer.get("id")
+    return Reply(
+        choices=() if empty else (Choice(text, finish),),
+        usage=read_usage(answer.get("usage")),
+        request_id=request_id or (identity if isinstance(identity, str) else None),
+    )
+
+
+def read_usage(data: object) -> Usage | None:
+    """Read token counts; None if absent.
+
+    ``input_tokens`` excludes what was read from or written to the cache; both are added here, so
+    that ``prompt`` means the same for every provider.
+    """
+    if not isinstance(data, dict):
+        return None
+    fresh, completion = count(data.get("input_tokens")), count(data.get("output_tokens"))
+    if fresh is None or completion is None:
+        return None
+    read = count(data.get("cache_read_input_tokens")) or 0
+    written = count(data.get("cache_creation_input_tokens")) or 0
+    details = data.get("output_tokens_details")
+    thinking = count(details.get("thinking_tokens")) if isinstance(details, dict) else None
+    return Usage(fresh + read + written, completion, read, min(thinking or 0, completion))

@@ -1,0 +1,143 @@
+"""The OpenAI chat completions format: requests into bodies, answers into replies, all pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import orjson
+
+from pipeline.providers.failures import broken_body
+from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
+
+LengthField = Literal["max_tokens", "max_completion_tokens"]
+
+_FINISH: Mapping[object, FinishReason] = {
+    "stop": "stop",
+    "eos": "stop",
+    "stop_sequence": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+}
+
+
+def body_of(request: Request, length_field: LengthField = "max_tokens") -> dict[str, object]:
+    """Return the JSON body for ``POST /chat/completions``.
+
+    Args:
+        request: what to ask; its ``omit`` is left out.
+        length_field: the preferred spelling of the length limit; if that one is to be omitted,
+            the other is sent.
+    """
+    parameters = request.parameters
+    limits: list[LengthField] = ["max_tokens", "max_completion_tokens"]
+    limits.sort(key=lambda name: name != length_field)
+    limit = next((name for name in limits if name not in request.omit), None)
+    body: dict[str, object] = {
+        "model": request.model,
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "seed": request.seed,
+    }
+    if limit is not None:
+        body[limit] = parameters.max_tokens
+    if parameters.temperature is not None:
+        body["temperature"] = parameters.temperature
+    if parameters.top_p is not None:
+        body["top_p"] = parameters.top_p
+    if request.n > 1:
+        body["n"] = request.n
+    if request.structured == "native":
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {
+                "name": request.schema_name,
+                "schema": dict(request.schema),
+                "strict": True,
+            },
+        }
+    body.update(parameters.extra)
+    return {name: value for name, value in body.items() if name not in request.omit}
+
+
+def read_reply(data: bytes, request_id: str | None = None) -> Reply:
+    """Read the answer's body.
+
+    Raises:
+        ServerFault: it is not JSON, or not this format.
+    """
+    try:
+        answer = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise broken_body("it is not JSON", request_id=request_id) from error
+    if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
+        raise broken_body("it has no list of choices", request_id=request_id)
+    choices = [choice for choice in answer["choices"] if isinstance(choice, dict)]
+    choices.sort(key=_index)
+    return Reply(
+        choices=tuple(_choice(choice) for choice in choices),
+        usage=read_usage(answer.get("usage")),
+        request_id=request_id or _text(answer.get("id")) or None,
+    )
+
+
+def read_usage(data: object) -> Usage | None:
+    """Read token counts in the spellings of OpenAI, DeepSeek and their likes; None if absent."""
+    if not isinstance(data, dict):
+        return None
+    prompt, completion = count(data.get("prompt_tokens")), count(data.get("completion_tokens"))
+    if prompt is None or completion is None:
+        return None
+    cached = count(_inside(data, "prompt_tokens_details", "cached_tokens"))
+    if cached is None:
+        cached = count(data.get("prompt_cache_hit_tokens"))
+    if cached is None:
+        cached = count(data.get("cached_tokens"))
+    reasoning = count(_inside(data, "completion_tokens_details", "reasoning_tokens"))
+    if reasoning is None:
+        reasoning = count(data.get("reasoning_tokens"))
+    return Usage(prompt, completion, min(cached or 0, prompt), min(reasoning or 0, completion))
+
+
+def count(value: object) -> int | None:
+    """Return a token count if ``value`` is one."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        return None
+    return int(value)
+
+
+def _choice(data: Mapping[str, object]) -> Choice:
+    """Read one choice; a refusal's own words are its text."""
+    finish = _FINISH.get(data.get("finish_reason"), "other")
+    message = data.get("message")
+    if not isinstance(message, dict):
+        return Choice(_text(data.get("text")), finish)
+    text = _text(message.get("content"))
+    refusal = _text(message.get("refusal"))
+    if refusal and not text:
+        return Choice(refusal, "refusal")
+    return Choice(text, finish)
+
+
+def _text(value: object) -> str:
+    """Return a text, joining the text parts of a list; anything else is empty."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        parts = [part.get("text") for part in value if isinstance(part, dict)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return ""
+
+
+def _index(choice: Mapping[str, object]) -> int:
+    """Return a choice's place; those without one keep their order at the front."""
+    index = choice.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _inside(data: Mapping[str, object], outer: str, inner: str) -> object:
+    """Return ``data[outer][inner]`` where there is such a thing."""
+    details = data.get(outer)
+    return details.get(inner) if isinstance(details, dict) else None

@@ -1,0 +1,203 @@
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.providers.errors import (
+    BadRequest,
+    FieldRejected,
+    OutOfFunds,
+    RateLimited,
+    ServerFault,
+    TimedOut,
+    Unauthorised,
+    UnknownModel,
+    Unreachable,
+)
+from pipeline.providers.failures import (
+    NotConnected,
+    from_status,
+    read_error,
+    scrub,
+    timed_out,
+    was_surely_free,
+)
+
+SENT = frozenset(
+    {"model", "messages", "temperature", "seed", "n", "response_format", "max_tokens", "top_k"}
+)
+
+
+def fail(status, body, headers=None, secrets=()):
+    data = body if isinstance(body, bytes) else orjson.dumps(body)
+    return from_status(status, headers or {}, data, sent=SENT, secrets=secrets)
+
+
+def openai(message, code=None, param=None, kind="invalid_request_error"):
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (openai("went wrong"), "went wrong"),
+        ({"error": "went wrong"}, "went wrong"),
+        ({"detail": "went wrong"}, "went wrong"),
+        ({"detail": [{"loc": ["body", "n"], "msg": "went wrong", "type": "x"}]}, "went wrong"),
+        ({"object": "error", "message": "went wrong", "code": 400}, "went wrong"),
+        ({"message": {"detail": [{"loc": ["body"], "msg": "went wrong"}]}}, "went wrong"),
+        ({"type": "error", "error": {"type": "api_error", "message": "went wrong"}}, "went wrong"),
+        ([{"error": {"code": 400, "message": "went wrong"}}], "went wrong"),
+        (b"went wrong", "went wrong"),
+        (b"<html>bad gateway</html>", ""),
+        ({}, ""),
+        ([], ""),
+        (None, ""),
+    ],
+)
+def test_the_message_is_found_in_whatever_shape_the_body_has(body, message):
+    data = body if isinstance(body, bytes) else orjson.dumps(body)
+    assert read_error(data).message == message
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (401, openai("bad key", "invalid_api_key"), Unauthorised),
+        (403, {"detail": "no access"}, Unauthorised),
+        (402, {"error": "pay"}, OutOfFunds),
+        (429, openai("You exceeded your current quota", "insufficient_quota"), OutOfFunds),
+        (
+            400,
+            {"error": {"type": "invalid_request_error", "message": "credit balance is too low"}},
+            OutOfFunds,
+        ),
+        (429, openai("slow down", "rate_limit_exceeded"), RateLimited),
+        (429, {"error": "Too many requests, try again"}, RateLimited),
+        (529, {"type": "error", "error": {"type": "overloaded_error"}}, RateLimited),
+        (408, {}, TimedOut),
+        (500, b"oops", ServerFault),
+        (501, b"", ServerFault),
+        (503, {"detail": "no workers"}, ServerFault),
+        (404, openai("The model 'm' does not exist", "model_not_found"), UnknownModel),
+        (400, openai("The model 'm' does not exist", "model_not_found"), UnknownModel),
+        (404, b"404 page not found", UnknownModel),
+        (400, openai("context too long", "context_length_exceeded", "messages"), BadRequest),
+        (413, b"", BadRequest),
+        (307, b"", BadRequest),
+    ],
+)
+def test_a_status_and_its_body_become_one_error_of_the_tree(status, body, kind):
+    error = fail(status, body)
+    assert type(error) is kind
+    assert error.status == status
+    assert error.message
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "field"),
+    [
+        (400, openai("Unsupported parameter: 'seed'", "unsupported_parameter", "seed"), "seed"),
+        (
+            400,
+            openai(
+                "Unsupported value: 'temperature' does not support 0.7 with this model.",
+                "unsupported_value",
+                "temperature",
+            ),
+            "temperature",
+        ),
+        (
+            400,
+            openai("'max_tokens' is not supported with this model. Use 'max_completion_tokens'."),
+            "max_tokens",
+        ),
+        (
+            422,
+            {
+                "detail": [
+                    {
+                        "loc": ["body", "seed"],
+                        "msg": "Extra inputs are not permitted",
+                        "type": "extra_forbidden",
+                    }
+                ]
+            },
+            "seed",
+        ),
+        (400, {"error": {"message": "top_k: Extra inputs are not permitted"}}, "top_k"),
+        (400, {"error": "'n' must be 1 for this model"}, "n"),
+        (400, {"error": "response_format type json_schema is unavailable"}, "response_format"),
+        (422, {"detail": "guided decoding is off"}, "response_format"),
+        (
+            404,
+            {"error": {"message": "No endpoint supports response_format", "code": 404}},
+            "response_format",
+        ),
+        (
+            400,
+            openai("Invalid schema", "invalid_value", "response_format.json_schema.schema"),
+            "response_format",
+        ),
+    ],
+)
+def test_a_field_that_is_not_taken_is_named(status, body, field):
+    error = fail(status, body)
+    assert isinstance(error, FieldRejected)
+    assert error.field == field
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        openai(
+            "Invalid 'temperature': must be at most 2", "decimal_above_max_value", "temperature"
+        ),
+        openai("Unsupported parameter: 'logprobs'", "unsupported_parameter", "logprobs"),
+        openai("this is not supported in a message"),
+        openai("unsupported role", "unsupported_value", "messages"),
+    ],
+)
+def test_a_field_out_of_range_or_not_ours_is_the_users_to_mend(body):
+    assert type(fail(400, body)) is BadRequest
+
+
+def test_the_pause_asked_for_and_the_request_id_are_kept():
+    error = fail(429, {}, {"Retry-After": "3", "X-Request-Id": "req-1"})
+    assert error.retry_after_s == 3.0
+    assert error.request_id == "req-1"
+
+
+def test_a_key_in_the_answer_is_masked():
+    error = fail(401, openai("Incorrect API key: hunter2-secret"), secrets=("hunter2-secret",))
+    assert "hunter2" not in str(error)
+    assert "[key]" in str(error)
+
+
+@pytest.mark.parametrize("text", ["sk-proj-abcdefgh123", "sk-ab*****xyz1", "Bearer abc.def"])
+def test_what_looks_like_a_key_is_masked_even_if_it_is_not_ours(text):
+    assert scrub(f"wrong key {text}!").startswith("wrong key [key]")
+    assert text not in scrub(f"wrong key {text}!")
+
+
+def test_placeholder_keys_do_not_tear_messages_apart():
+    assert scrub("next", secrets=("x", "")) == "next"
+
+
+def test_a_long_page_does_not_become_a_long_message():
+    assert len(fail(400, b"x" * 100_000).message) <= 500
+
+
+@given(st.integers(300, 599), st.binary(max_size=60))
+def test_any_status_and_bytes_give_an_error_and_nothing_else(status, body):
+    assert fail(status, body).status == status
+
+
+def test_only_what_surely_was_not_computed_is_free():
+    assert was_surely_free(fail(500, b""))
+    assert was_surely_free(fail(429, b""))
+    assert was_surely_free(NotConnected("no"))
+    assert not was_surely_free(timed_out(3))
+    assert not was_surely_free(fail(408, b""))
+    assert not was_surely_free(Unreachable("broke"))
+    assert not was_surely_free(ServerFault("unreadable"))

@@ -1,0 +1,70 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.providers.prices import Price, PriceTable
+from pipeline.providers.protocol import Usage
+from scenarios.errors import InputError
+
+
+def test_the_shipped_list_knows_models_by_name_and_pattern():
+    table = PriceTable.load()
+    assert table.price("openai", "gpt-4o") == Price(2.5, 10, 1.25)
+    assert table.price("anthropic", "claude-3-7-sonnet-20250219").output == 15
+    assert table.price("offline", "rules").cost(Usage(10**6, 10**6)) == 0
+
+
+def test_what_nobody_priced_has_no_price():
+    table = PriceTable.load()
+    assert table.price("compatible", "gpt-4o") is None
+    assert table.price("openai", "gpt-4o-audio-preview") is None
+
+
+def test_the_users_file_goes_before_the_shipped_list(tmp_path: Path):
+    file = tmp_path / "prices.yaml"
+    file.write_text(
+        "prices:\n  compatible/*: {input: 1, output: 2}\n"
+        "  compatible/qwen*: {input: 3, output: 4}\n  openai/gpt-4o: {input: 5, output: 6}\n"
+    )
+    table = PriceTable.load(file)
+    assert table.price("compatible", "llama") == Price(1, 2)
+    assert table.price("compatible", "qwen3-32b") == Price(3, 4)
+    assert table.price("openai", "gpt-4o") == Price(5, 6)
+    assert table.price("openai", "gpt-4o-mini") == Price(0.15, 0.6, 0.075)
+
+
+@pytest.mark.parametrize(
+    "row", ["{input: -1, output: 2}", "{input: 1}", "{input: 1, output: 2, inptu: 3}", "free"]
+)
+def test_a_wrong_row_is_refused_with_its_line(tmp_path: Path, row: str):
+    file = tmp_path / "prices.yaml"
+    file.write_text(f"prices:\n  compatible/m: {row}\n")
+    with pytest.raises(InputError) as caught:
+        PriceTable.load(file)
+    assert caught.value.problems[0].line == 2
+
+
+def test_cached_tokens_cost_their_own_price_and_reasoning_counts_as_completion():
+    price = Price(input=2.0, output=8.0, cached_input=0.5)
+    usage = Usage(prompt=1000, completion=100, cached=600, reasoning=40)
+    assert price.cost(usage) == pytest.approx((400 * 2 + 600 * 0.5 + 100 * 8) / 1e6)
+    assert Price(2.0, 8.0).cost(usage) == pytest.approx((1000 * 2 + 100 * 8) / 1e6)
+
+
+rates = st.floats(0, 100)
+
+
+@given(
+    st.builds(Price, rates, rates, st.none() | rates, st.none() | rates),
+    st.integers(0, 5000),
+    st.integers(0, 5000),
+    st.integers(1, 8),
+    st.data(),
+)
+def test_no_reply_within_its_bounds_costs_more_than_the_worst_case(price, prompt, length, n, data):
+    cached = data.draw(st.integers(0, prompt))
+    completion = data.draw(st.integers(0, n * length))
+    cost = price.cost(Usage(prompt, completion, cached))
+    assert cost <= price.worst(prompt, length, n) * (1 + 1e-9)

@@ -1,0 +1,133 @@
+import subprocess
+import sys
+
+import pytest
+
+from pipeline.providers.address import check_base_url, is_loopback
+from pipeline.providers.registry import (
+    ModelName,
+    build_provider,
+    effective_base_url,
+    languages_of,
+    parse_model,
+)
+from scenarios.errors import UsageError
+
+
+def test_a_models_own_name_may_contain_slashes():
+    assert parse_model("compatible/Qwen/Qwen3-32B") == ModelName("compatible", "Qwen/Qwen3-32B")
+    assert str(parse_model("openai/gpt-4o")) == "openai/gpt-4o"
+
+
+@pytest.mark.parametrize("text", ["gpt-4o", "openai/", "/gpt-4o", ""])
+def test_a_name_without_provider_or_model_is_refused(text):
+    with pytest.raises(UsageError, match="not a model name"):
+        parse_model(text)
+
+
+def test_a_misspelt_provider_brings_its_neighbour():
+    with pytest.raises(UsageError, match="did you mean openai/gpt-4o"):
+        parse_model("opnai/gpt-4o")
+
+
+def test_offline_has_only_its_rules():
+    with pytest.raises(UsageError, match="offline/rules"):
+        parse_model("offline/gpt-4o")
+
+
+def test_only_the_rules_are_bound_to_a_language():
+    assert languages_of(ModelName("offline", "rules")) == {"en"}
+    assert languages_of(ModelName("openai", "gpt-4o")) is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"), [("openai", "OPENAI_API_KEY"), ("anthropic", "ANTHROPIC_API_KEY")]
+)
+def test_a_missing_key_is_named(monkeypatch, provider, variable):
+    monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(UsageError, match=variable):
+        build_provider(ModelName(provider, "m"))
+
+
+def test_a_variable_the_user_named_must_be_set(monkeypatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    with pytest.raises(UsageError, match="MY_KEY"):
+        build_provider(
+            ModelName("compatible", "m"), base_url="http://127.0.0.1:1/v1", api_key_env="MY_KEY"
+        )
+
+
+def test_a_missing_package_brings_the_command_that_installs_it(monkeypatch):
+    monkeypatch.setattr("pipeline.providers.registry.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="pip install anthropic"):
+        build_provider(ModelName("anthropic", "m"))
+
+
+def test_compatible_needs_an_address_and_offline_takes_none():
+    with pytest.raises(UsageError, match="--base-url"):
+        effective_base_url(ModelName("compatible", "m"), None)
+    with pytest.raises(UsageError, match="runs on this machine"):
+        effective_base_url(ModelName("offline", "rules"), "http://127.0.0.1")
+
+
+def test_the_environment_does_not_redirect_requests(monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/elsewhere")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    provider = build_provider(ModelName("openai", "m"))
+    assert provider.base_url == "https://api.openai.com/v1"
+    assert str(provider._client.base_url).startswith("https://api.openai.com/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:8000/v1",
+        "ftp://host/v1",
+        "file:///etc/passwd",
+        "http://",
+        "http://[::1",
+        "http://host:port",
+        "",
+        "http://user:pass@host/v1",
+        "http://host/v1?key=abc",
+        "http://host/v1#x",
+    ],
+)
+def test_an_address_that_is_no_base_url_is_refused(url):
+    with pytest.raises(UsageError):
+        check_base_url(url)
+
+
+def test_a_password_in_an_address_is_not_repeated():
+    with pytest.raises(UsageError) as caught:
+        check_base_url("http://user:hunter2@host/v1")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_trailing_slash_makes_no_other_address():
+    assert check_base_url(" http://127.0.0.1:8000/v1/ ") == "http://127.0.0.1:8000/v1"
+
+
+@pytest.mark.parametrize(
+    ("url", "local"),
+    [
+        ("http://127.0.0.1:8000/v1", True),
+        ("http://[::1]/v1", True),
+        ("http://localhost/v1", True),
+        ("http://localhost.example.com/v1", False),
+        ("https://api.anthropic.com", False),
+        (None, False),
+    ],
+)
+def test_only_this_machine_is_loopback(url, local):
+    assert is_loopback(url) is local
+
+
+def test_the_registry_imports_no_provider_package():
+    code = (
+        "import sys, pipeline.providers.registry;"
+        "print(sorted({'openai', 'anthropic', 'aiohttp', 'pydantic', 'yaml', 'orjson'}"
+        " & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

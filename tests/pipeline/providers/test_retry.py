@@ -1,0 +1,81 @@
+import random
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.providers.errors import BadRequest, RateLimited, ServerFault
+from pipeline.providers.retry import Backoff, RetryPolicy, retry_after
+
+NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
+
+
+def pauses(policy, error, seed=0):
+    backoff = Backoff(policy, random.Random(seed))
+    found = []
+    while (pause := backoff.after(error)) is not None:
+        found.append(pause)
+    return found
+
+
+@given(st.integers(0, 1000))
+def test_pauses_double_within_their_jitter_up_to_the_longest(seed):
+    policy = RetryPolicy(max_attempts=7, initial_s=1, max_pause_s=10, max_total_s=1000)
+    found = pauses(policy, ServerFault("no"), seed)
+    assert len(found) == 6
+    for pause, step in zip(found, [1, 2, 4, 8, 10, 10], strict=True):
+        assert step / 2 <= pause <= step
+
+
+def test_an_error_that_will_not_pass_is_not_retried():
+    assert pauses(RetryPolicy(), BadRequest("no")) == []
+
+
+def test_one_attempt_means_no_retry():
+    assert pauses(RetryPolicy(max_attempts=1), ServerFault("no")) == []
+
+
+def test_the_pause_the_endpoint_asks_for_is_kept():
+    error = RateLimited("slow down", retry_after_s=5)
+    assert all(5 <= pause <= 5.5 for pause in pauses(RetryPolicy(), error))
+
+
+def test_an_endpoint_that_keeps_asking_for_no_pause_is_not_stormed():
+    first, *later = pauses(RetryPolicy(), RateLimited("slow down", retry_after_s=0))
+    assert first == 0
+    assert all(pause >= 1 for pause in later)
+
+
+def test_no_endpoint_can_ask_for_more_than_the_longest_pause():
+    error = RateLimited("slow down", retry_after_s=86_400)
+    assert set(pauses(RetryPolicy(max_pause_s=30), error)) == {30}
+
+
+def test_the_pauses_of_one_request_are_bounded_together():
+    policy = RetryPolicy(max_attempts=100, max_pause_s=60, max_total_s=150)
+    assert sum(pauses(policy, RateLimited("slow down", retry_after_s=60))) <= 150
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"Retry-After": "Sun, 01 Mar 2026 12:00:30 GMT"}, 30.0),
+        ({"Retry-After": "Sun, 01 Mar 2026 11:59:00 GMT"}, None),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "-3"}, None),
+        ({"Retry-After": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_every_spelling_of_retry_after_is_read(headers, seconds):
+    assert retry_after(headers, now=NOW) == seconds
+
+
+@given(st.text())
+def test_any_header_value_is_survived(text):
+    value = retry_after({"Retry-After": text}, now=NOW)
+    assert value is None or value >= 0

@@ -1,0 +1,89 @@
+import orjson
+import pytest
+
+from pipeline.providers.errors import ServerFault
+from pipeline.providers.protocol import Choice, Message, Parameters, Usage
+from pipeline.providers.wire_anthropic import call_of, read_reply, read_usage
+from tests.pipeline.providers.asking import SCHEMA, make_request
+
+
+def answer(**fields):
+    text = [{"type": "text", "text": "hi"}]
+    return orjson.dumps({"id": "msg", "content": text, "stop_reason": "end_turn", **fields})
+
+
+def test_the_system_text_stands_apart_and_may_be_cached():
+    call = call_of(make_request())
+    (block,) = call.arguments["system"]
+    assert block["text"].startswith("Answer in JSON.")
+    assert block["cache_control"] == {"type": "ephemeral"}
+    assert [m["role"] for m in call.arguments["messages"]] == ["user"]
+
+
+def test_without_a_system_text_no_empty_one_is_sent():
+    assert "system" not in call_of(make_request(messages=(Message("user", "hi"),))).arguments
+
+
+def test_sampling_parameters_go_where_the_sdk_still_takes_them():
+    call = call_of(make_request(parameters=Parameters(0.5, 0.9, 64, {"top_k": 20})))
+    assert call.extra_body == {"temperature": 0.5, "top_p": 0.9, "top_k": 20}
+    assert call.arguments["max_tokens"] == 64
+    assert call.fields >= {"temperature", "top_k", "max_tokens", "output_config", "system"}
+
+
+def test_the_schema_goes_into_the_output_format():
+    call = call_of(make_request())
+    assert call.arguments["output_config"] == {"format": {"type": "json_schema", "schema": SCHEMA}}
+    assert "output_config" not in call_of(make_request(structured="instruct")).arguments
+
+
+def test_omitted_fields_are_left_out_of_both_parts():
+    call = call_of(make_request(omit=frozenset({"temperature", "output_config"})))
+    assert not call.fields & {"temperature", "output_config"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("end_turn", "stop"),
+        ("max_tokens", "length"),
+        ("model_context_window_exceeded", "length"),
+        ("refusal", "refusal"),
+        ("pause_turn", "other"),
+        (None, "other"),
+    ],
+)
+def test_every_way_to_end_is_understood(reason, finish):
+    assert read_reply(answer(stop_reason=reason)).choices == (Choice("hi", finish),)
+
+
+def test_thinking_is_not_part_of_the_text():
+    blocks = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}]
+    assert read_reply(answer(content=blocks)).choices[0].text == "a"
+
+
+def test_a_refusal_without_words_is_a_choice_and_nothing_at_all_is_none():
+    assert read_reply(answer(content=[], stop_reason="refusal")).choices == (Choice("", "refusal"),)
+    assert read_reply(answer(content=[])).choices == ()
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"choices":[]}', b'{"content":"hi"}'])
+def test_an_answer_of_another_format_is_a_server_fault(body):
+    with pytest.raises(ServerFault):
+        read_reply(body)
+
+
+def test_tokens_read_from_and_written_to_the_cache_are_part_of_the_prompt():
+    usage = {
+        "input_tokens": 10,
+        "cache_read_input_tokens": 100,
+        "cache_creation_input_tokens": 50,
+        "output_tokens": 7,
+        "output_tokens_details": {"thinking_tokens": 3},
+    }
+    assert read_usage(usage) == Usage(prompt=160, completion=7, cached=100, reasoning=3)
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"input_tokens": 1}, {"output_tokens": 1}])
+def test_usage_that_is_not_there_is_not_invented(usage):
+    assert read_usage(usage) is None

@@ -1,0 +1,133 @@
+import contextlib
+import json
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.providers.errors import ServerFault
+from pipeline.providers.protocol import Choice, Parameters, Usage
+from pipeline.providers.wire_openai import body_of, read_reply, read_usage
+from tests.pipeline.providers.asking import SCHEMA, make_request
+
+
+def answer(**fields):
+    return orjson.dumps({"id": "x", "choices": [], **fields})
+
+
+def choice(index=0, content="hi", finish="stop", **message):
+    body = {"role": "assistant", "content": content, **message}
+    return {"index": index, "message": body, "finish_reason": finish}
+
+
+def test_a_body_asks_for_n_seeded_samples_in_the_schema():
+    body = body_of(make_request(n=3, parameters=Parameters(0.5, 0.9, 64, {"top_k": 20})))
+    assert body["n"] == 3
+    assert body["seed"] == 7
+    assert (body["temperature"], body["top_p"], body["top_k"]) == (0.5, 0.9, 20)
+    assert body["max_tokens"] == 64
+    assert body["response_format"]["json_schema"]["strict"] is True
+    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
+
+
+def test_what_is_not_set_is_not_sent():
+    body = body_of(make_request(parameters=Parameters(), structured="instruct"))
+    assert set(body) == {"model", "messages", "seed", "max_tokens"}
+
+
+@pytest.mark.parametrize(
+    ("preferred", "omit", "sent"),
+    [
+        ("max_tokens", set(), "max_tokens"),
+        ("max_tokens", {"max_tokens"}, "max_completion_tokens"),
+        ("max_completion_tokens", set(), "max_completion_tokens"),
+        ("max_completion_tokens", {"max_completion_tokens"}, "max_tokens"),
+    ],
+)
+def test_the_length_limit_changes_its_spelling_when_one_is_rejected(preferred, omit, sent):
+    body = body_of(make_request(omit=frozenset(omit)), preferred)
+    assert body.keys() & {"max_tokens", "max_completion_tokens"} == {sent}
+
+
+@given(st.sets(st.sampled_from(["seed", "temperature", "n", "response_format", "top_k"])))
+def test_omitted_fields_are_left_out_and_no_others(omit):
+    request = make_request(n=2, parameters=Parameters(1.0, None, 9, {"top_k": 1}))
+    full = body_of(request)
+    less = body_of(make_request(n=2, parameters=request.parameters, omit=frozenset(omit)))
+    assert less == {name: value for name, value in full.items() if name not in omit}
+
+
+def test_choices_come_in_the_order_of_their_index():
+    reply = read_reply(answer(choices=[choice(1, "b"), choice(0, "a")]))
+    assert [c.text for c in reply.choices] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (choice(finish="length"), Choice("hi", "length")),
+        (choice(finish="content_filter"), Choice("hi", "refusal")),
+        (choice(content=None, refusal="I won't."), Choice("I won't.", "refusal")),
+        (choice(content=None), Choice("", "stop")),
+        (choice(finish=None), Choice("hi", "other")),
+        (choice(content=[{"type": "text", "text": "a"}, {"text": "b"}]), Choice("ab", "stop")),
+        ({"text": "bare", "finish_reason": "stop"}, Choice("bare", "stop")),
+    ],
+)
+def test_every_way_to_end_is_understood(data, expected):
+    assert read_reply(answer(choices=[data])).choices == (expected,)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"object":"list"}', b'{"choices":{}}'])
+def test_an_answer_of_another_format_is_a_server_fault(body):
+    with pytest.raises(ServerFault):
+        read_reply(body)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 4}, Usage(9, 4)),
+        (
+            {
+                "prompt_tokens": 9,
+                "completion_tokens": 4,
+                "prompt_tokens_details": {"cached_tokens": 8},
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+            Usage(9, 4, 8, 3),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 4, "prompt_cache_hit_tokens": 5},
+            Usage(9, 4, 5),
+        ),
+        (
+            {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": None},
+            Usage(9, 4),
+        ),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 50}, Usage(9, 4, 9)),
+        ({"prompt_tokens": None, "completion_tokens": 4}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_usage_is_read_in_every_spelling_and_never_invented(data, expected):
+    assert read_usage(data) == expected
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["choices", "message", "content", "usage", "index", "text"]), inner
+        )
+    ),
+)
+
+
+@given(st.dictionaries(st.sampled_from(["choices", "usage", "id"]), json_values))
+def test_no_json_whatsoever_makes_the_reader_stumble(data):
+    with contextlib.suppress(ServerFault):
+        read_reply(json.dumps(data).encode())

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.budget import BudgetReached, Ledger
+from pipeline.stop import Stop, Stopped
+from scenarios.errors import UsageError
+
+
+class Log:
+    """Remembers what was written down, as a store would."""
+
+    def __init__(self):
+        self.rows = {}
+        self.written = 0
+
+    async def reserve(self, usd, tokens):
+        await asyncio.sleep(0)
+        self.written += 1
+        self.rows[self.written] = (usd, tokens)
+        return self.written
+
+    def release(self, reservation):
+        del self.rows[reservation]
+
+
+@pytest.mark.anyio
+async def test_a_request_that_cannot_fit_is_refused_with_the_figures():
+    ledger = Ledger(budget_usd=1.0, budget_tokens=5000, spent_usd=0.75, spent_tokens=10)
+    with pytest.raises(BudgetReached, match=r"\$0.7500 of \$1.0000 spent.*up to \$0.3000.*4,990"):
+        await ledger.reserve(0.3, 4990)
+    (await ledger.reserve(0.25, 4990)).settle(0.25, 4990)
+    with pytest.raises(BudgetReached):
+        await ledger.reserve(0.0, 1)
+
+
+@pytest.mark.anyio
+async def test_it_waits_for_others_before_it_gives_up():
+    ledger = Ledger(budget_usd=1.0)
+    first = await ledger.reserve(0.9, 10)
+    second = asyncio.ensure_future(ledger.reserve(0.9, 10))
+    await asyncio.sleep(0.01)
+    assert not second.done()
+    first.settle(0.05, 3)
+    reservation = await second
+    third = asyncio.ensure_future(ledger.reserve(0.9, 10))
+    await asyncio.sleep(0.01)
+    assert not third.done()
+    reservation.settle(None, None)
+    with pytest.raises(BudgetReached):
+        await third
+    assert ledger.spent_usd == pytest.approx(0.95)
+    assert ledger.spent_tokens == 13
+
+
+@pytest.mark.anyio
+async def test_the_worst_case_is_charged_where_the_cost_is_unknown():
+    ledger = Ledger(budget_usd=1.0)
+    (await ledger.reserve(0.5, 100)).settle(None, None)
+    assert (ledger.spent_usd, ledger.spent_tokens) == (0.5, 100)
+
+
+@pytest.mark.anyio
+async def test_settling_twice_counts_once():
+    ledger = Ledger(budget_usd=1.0)
+    reservation = await ledger.reserve(0.5, 100)
+    reservation.settle(0.2, 10)
+    reservation.settle(0.3, 10)
+    reservation.release()
+    assert (ledger.spent_usd, ledger.held_usd) == (0.2, 0.0)
+
+
+@pytest.mark.anyio
+async def test_a_model_without_a_price_cannot_be_paid_from_a_budget_in_dollars():
+    with pytest.raises(UsageError, match="needs a price"):
+        await Ledger(budget_usd=1.0).reserve(None, 10)
+    (await Ledger(budget_tokens=10).reserve(None, 10)).settle(None, 4)
+
+
+@pytest.mark.anyio
+async def test_without_a_budget_nothing_is_refused_or_written():
+    log = Log()
+    ledger = Ledger(log=log)
+    reservation = await ledger.reserve(1e9, 10**9)
+    assert reservation.id is None
+    assert log.written == 0
+
+
+@pytest.mark.anyio
+async def test_under_a_budget_a_reservation_is_written_down_before_it_is_granted():
+    log = Log()
+    ledger = Ledger(budget_tokens=1000, log=log)
+    reservation = await ledger.reserve(0.1, 10)
+    assert log.rows == {reservation.id: (0.1, 10)}
+    reservation.release()
+    assert log.rows == {}
+    assert ledger.held_tokens == ledger.spent_tokens == 0
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_reservation_holds_nothing():
+    ledger = Ledger(budget_usd=1.0, log=Log())
+    task = asyncio.ensure_future(ledger.reserve(1.0, 1))
+    await asyncio.sleep(0)
+    assert ledger.held_usd == 1.0
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert ledger.held_usd == 0.0
+    await ledger.reserve(1.0, 1)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.tuples(st.integers(1, 50), st.floats(0, 1)), min_size=1, max_size=25),
+    st.integers(1, 200),
+)
+def test_whatever_is_asked_at_once_the_budget_is_never_overrun(requests, budget):
+    ledger = Ledger(budget_tokens=budget)
+    most = []
+
+    async def one(worst, share):
+        try:
+            reservation = await ledger.reserve(None, worst)
+        except BudgetReached:
+            return 0
+        most.append(ledger.spent_tokens + ledger.held_tokens)
+        await asyncio.sleep(0)
+        used = int(worst * share)
+        reservation.settle(None, used)
+        return used
+
+    async def everyone():
+        return await asyncio.wait_for(asyncio.gather(*(one(*r) for r in requests)), 10)
+
+    used = asyncio.run(everyone())
+    assert max(most, default=0) <= budget
+    assert ledger.spent_tokens == sum(used)
+    assert ledger.held_tokens == 0
+
+
+def test_a_stop_keeps_its_first_reason():
+    stop = Stop()
+    stop.check()
+    assert not stop.requested
+    stop.request("budget")
+    stop.request("interrupted")
+    with pytest.raises(Stopped, match="stopped: budget") as stopped:
+        stop.check()
+    assert (stop.requested, stopped.value.reason) == (True, "budget")

@@ -1,0 +1,228 @@
+"""What an endpoint's requests cost, and how it stops, with a provider that says what it is told."""
+
+import asyncio
+import json
+
+import pytest
+
+from pipeline.budget import BudgetReached, Ledger
+from pipeline.providers.errors import (
+    BadRequest,
+    EmptyReply,
+    ProviderError,
+    RateLimited,
+    ServerFault,
+    TimedOut,
+    Unreachable,
+)
+from pipeline.providers.limits import Gate, Limits
+from pipeline.providers.protocol import Choice, Parameters, Usage
+from pipeline.providers.retry import RetryPolicy
+from pipeline.stop import Stop, Stopped
+from tests.pipeline.endpoint_bench import PRICE, Bench, Scripted, bench, reply
+from tests.pipeline.providers.asking import echo
+from tests.wire.faults import Faults
+from tests.wire.server import WireServer
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789")
+
+
+@pytest.fixture
+def server():
+    with WireServer(answer=echo) as running:
+        yield running
+
+
+@pytest.mark.anyio
+async def test_without_usage_the_cost_is_unknown_and_the_budget_bears_the_worst(server):
+    server.faults = Faults(no_usage=True)
+    ledger = Ledger(budget_usd=1.0)
+    async with bench(server, ledger=ledger) as b:
+        await b.ask()
+        assert b.attempts[0].cost_usd is None
+        assert b.attempts[0].usage is None
+        assert b.attempts[0].charged_usd == ledger.spent_usd > 0.00064
+
+
+@pytest.mark.anyio
+async def test_without_a_price_the_cost_is_unknown_but_tokens_are_counted(server):
+    ledger = Ledger(budget_tokens=10_000)
+    async with bench(server, ledger=ledger, price=None) as b:
+        await b.ask()
+        (attempt,) = b.attempts
+        assert attempt.cost_usd is attempt.charged_usd is None
+        used = attempt.usage.prompt + attempt.usage.completion
+        assert ledger.spent_tokens == attempt.charged_tokens == used
+
+
+@pytest.mark.anyio
+async def test_the_budget_is_charged_what_was_used_and_never_exceeded(server):
+    ledger = Ledger(budget_usd=0.01)
+    async with bench(server, ledger=ledger) as b:
+        with pytest.raises(BudgetReached):
+            await asyncio.gather(*(b.ask(0, 1, seed=i) for i in range(200)))
+        assert ledger.spent_usd == pytest.approx(sum(a.cost_usd for a in b.attempts))
+        assert 0.005 < ledger.spent_usd <= 0.01
+        assert ledger.held_usd == 0
+
+
+@pytest.mark.anyio
+async def test_an_error_the_endpoint_reported_costs_nothing(server):
+    server.faults = Faults(script=("server_error", "rate_limited"))
+    ledger = Ledger(budget_usd=1.0)
+    async with bench(server, ledger=ledger) as b:
+        await b.ask()
+        assert [attempt.cost_usd for attempt in b.attempts[:2]] == [0.0, 0.0]
+        assert ledger.spent_usd == b.attempts[2].cost_usd
+
+
+@pytest.mark.anyio
+async def test_choices_that_arrived_before_a_failure_are_on_record():
+    provider = Scripted(reply("a", "b"), BadRequest("no", status=413))
+    b = Bench(provider, structured="instruct")
+    with pytest.raises(BadRequest):
+        await b.ask(0, 1, 2)
+    assert b.attempts[0].choices == {0: Choice("a", "stop"), 1: Choice("b", "stop")}
+
+
+@pytest.mark.anyio
+async def test_one_failing_sample_does_not_break_the_others_off():
+    arrived = asyncio.Event()
+
+    async def late():
+        await arrived.wait()
+        return reply("late")
+
+    async def fails():
+        arrived.set()
+        return BadRequest("no", status=413)
+
+    b = Bench(Scripted(fails, late), structured="instruct")
+    b.endpoint.memory.one_by_one = True
+    with pytest.raises(BadRequest):
+        await b.ask(0, 1)
+    assert sorted(b.codes) == ["bad_request", "ok"]
+
+
+@pytest.mark.anyio
+async def test_an_empty_reply_is_paid_for_and_not_an_answer():
+    ledger = Ledger(budget_usd=1.0)
+    b = Bench(Scripted(*[reply()] * 5), ledger=ledger)
+    with pytest.raises(EmptyReply):
+        await b.ask()
+    assert b.codes == ["empty_reply"] * 5
+    assert ledger.spent_usd == pytest.approx(5 * PRICE.cost(Usage(10, 5)))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("error", "billed"),
+    [
+        (TimedOut("late"), True),
+        (Unreachable("broke"), True),
+        (ServerFault("unreadable"), True),
+        (RateLimited("slow", status=429), False),
+    ],
+)
+async def test_what_may_have_been_billed_is_charged_at_its_worst(error, billed):
+    ledger = Ledger(budget_usd=1.0)
+    b = Bench(Scripted(error), ledger=ledger, retry=RetryPolicy(max_attempts=1))
+    with pytest.raises(ProviderError):
+        await b.ask()
+    (attempt,) = b.attempts
+    assert attempt.cost_usd == (None if billed else 0.0)
+    assert (ledger.spent_usd > 0.0006) is billed
+    assert ledger.held_usd == 0
+
+
+@pytest.mark.anyio
+async def test_a_stop_prevents_the_next_request_but_not_the_answer_in_flight():
+    stop = Stop()
+
+    async def meanwhile():
+        stop.request("interrupted")
+        return reply("a")
+
+    b = Bench(Scripted(meanwhile), stop=stop)
+    assert (await b.ask())[0].text == "a"
+    with pytest.raises(Stopped):
+        await b.ask()
+    assert len(b.attempts) == 1
+
+
+@pytest.mark.anyio
+async def test_a_stop_ends_the_wait_for_a_retry():
+    stop = Stop()
+
+    async def meanwhile():
+        stop.request("interrupted")
+        return RateLimited("slow", status=429, retry_after_s=50)
+
+    b = Bench(Scripted(meanwhile), stop=stop)
+    with pytest.raises(Stopped):
+        await b.ask()
+    assert not b.slept
+
+
+@pytest.mark.anyio
+async def test_a_stop_while_waiting_for_the_budget_gives_the_reservation_back():
+    stop = Stop()
+
+    class Slow(Ledger):
+        async def reserve(self, usd, tokens):
+            stop.request("interrupted")
+            return await super().reserve(usd, tokens)
+
+    ledger = Slow(budget_usd=1.0)
+    b = Bench(Scripted(), ledger=ledger, stop=stop)
+    with pytest.raises(Stopped):
+        await b.ask()
+    assert ledger.spent_usd == ledger.held_usd == 0
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_request_is_recorded_and_charged():
+    started = asyncio.Event()
+
+    async def forever():
+        started.set()
+        await asyncio.Event().wait()
+
+    ledger = Ledger(budget_usd=1.0)
+    b = Bench(Scripted(forever), ledger=ledger)
+    task = asyncio.ensure_future(b.ask())
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert b.codes == ["cancelled"]
+    assert ledger.spent_usd > 0
+
+
+@pytest.mark.anyio
+async def test_the_permit_is_free_while_a_request_waits_for_its_retry():
+    b = Bench(Scripted(ServerFault("no", status=503), reply("b"), reply("a")))
+    b.endpoint.gate = Gate(Limits(max_concurrency=1), b.sleep)
+    other = []
+
+    async def sleep(seconds):
+        if not other:
+            other.append(True)
+            other.append(await b.ask(seed=5))
+
+    b.endpoint.sleep = sleep
+    assert (await b.ask())[0].text == "a"
+    assert other[1][0].text == "b"
+
+
+def test_the_identity_holds_what_decides_an_answer_and_nothing_else():
+    parameters = Parameters(0.7, None, 64, {"top_k": 5})
+    first = Bench(Scripted(), parameters=parameters, price=None).endpoint.identity()
+    second = Bench(Scripted(), parameters=parameters, timeout_s=1.0).endpoint.identity()
+    third = Bench(Scripted(), parameters=Parameters(0.8)).endpoint.identity()
+    assert first == second != third
+    assert json.loads(json.dumps(first)) == first
