@@ -1,0 +1,320 @@
+"""Who is given which item: never more people than a study asks, each in an order of their own."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from pipeline.store.judgements import WHOLE
+from pipeline.store.review_records import (
+    AnswerRefused,
+    Assignment,
+    Draft,
+    GivenLabel,
+    Item,
+    Opinion,
+    Study,
+)
+from pipeline.store.traces import label_from, stored_label
+
+PRIME = 2_147_483_647
+"""Ranks are multiplied modulo this: another multiplier is another order of the same items."""
+
+ASSIGNMENT = """
+    select s.seq, s.annotator, s.state, s.leased_until, s.opened_at, s.done_at,
+        i.seq, c.id, a.id, i.category, i.reasons
+    from assignments s join review_items i on i.seq = s.item
+        join dialogues d on d.seq = i.dialogue join cases c on c.seq = d.case_seq
+        join arms a on a.seq = d.arm_seq"""
+_LIVE = """(select count(*) from assignments o where o.item = {item}
+    and o.annotator <> ? and (o.state = 'done' or o.leased_until > ?))"""
+_WISHED = """(? = '' or i.category = ?)
+    and (? = '' or exists (select 1 from json_each(i.reasons) where value = ?))"""
+_OPEN = f"""
+    select s.seq from assignments s join review_items i on i.seq = s.item
+    where i.study = ? and s.annotator = ? and s.state <> 'done'
+        and (s.leased_until > ? or {_LIVE.format(item="i.seq")} < ?)
+        and not exists (select 1 from adjudications j where j.item = i.seq)
+    order by s.opened_at desc limit 1"""  # noqa: S608 - constants only
+_FREE = f"""
+    from review_items i
+    where i.study = ? and {_LIVE.format(item="i.seq")} < ?
+        and not exists (select 1 from assignments m where m.item = i.seq and m.annotator = ?)
+        and not exists (select 1 from adjudications j where j.item = i.seq) and {_WISHED}"""  # noqa: S608 - constants only
+_NEXT = f"select i.seq {_FREE} order by (i.rank * ?) % {PRIME}, i.seq limit 1"
+_INSERT = """
+    insert into assignments (item, annotator, state, leased_until, opened_at, origin)
+    values (?, ?, 'open', ?, ?, 'page')"""
+
+
+def take(
+    connection: sqlite3.Connection,
+    study: Study,
+    annotator: int,
+    *,
+    multiplier: int,
+    now: float,
+    lease_s: float,
+    category: str = "",
+    reason: str = "",
+) -> int | None:
+    """Give an annotator an item, inside the caller's transaction.
+
+    That is the one they have begun, unless it went to somebody else meanwhile, or else the next in
+    their order that still needs people.
+
+    Args:
+        connection: in a transaction that writes.
+        study: the study.
+        annotator: who asks.
+        multiplier: makes the order theirs; 1 to ``PRIME - 1``.
+        now: Unix time in seconds.
+        lease_s: for how long nobody else is given the item, in seconds.
+        category: only items of this category; empty for all.
+        reason: only items with a flag of this code; empty for all.
+
+    Returns:
+        The number of the assignment; None where nothing is left for them.
+    """
+    begun = connection.execute(
+        _OPEN, (study.seq, annotator, now, annotator, now, study.per_item)
+    ).fetchone()
+    if begun is not None:
+        renew(connection, begun[0], now + lease_s)
+        return int(begun[0])
+    row = connection.execute(
+        _NEXT,
+        (*_free(study, annotator, now, category, reason), multiplier),
+    ).fetchone()
+    if row is None:
+        return None
+    return connection.execute(_INSERT, (row[0], annotator, now + lease_s, now)).lastrowid
+
+
+def count_free(
+    connection: sqlite3.Connection,
+    study: Study,
+    annotator: int,
+    *,
+    now: float,
+    category: str = "",
+    reason: str = "",
+) -> int:
+    """Return how many items an annotator could still be given, besides those they have begun."""
+    row: tuple[int] = connection.execute(
+        f"select count(*) {_FREE}",
+        _free(study, annotator, now, category, reason),
+    ).fetchone()
+    return row[0]
+
+
+def renew(connection: sqlite3.Connection, assignment: int, until: float) -> None:
+    """Keep an item for its annotator until then."""
+    connection.execute("update assignments set leased_until = ? where seq = ?", (until, assignment))
+
+
+def hold(
+    connection: sqlite3.Connection,
+    study: Study,
+    assignment: int,
+    annotator: int,
+    *,
+    now: float,
+    lease_s: float,
+) -> Assignment:
+    """Return an assignment that its annotator may still answer, with its lease renewed.
+
+    Raises:
+        AnswerRefused: it is not theirs, went to somebody else, or is closed.
+    """
+    found = find(connection, study, assignment, annotator)
+    if found is None:
+        raise AnswerRefused("unknown", "There is no such item among yours.")
+    if _is_closed(connection, study, found):
+        raise AnswerRefused("closed", "This item is closed; its answers can no longer be changed.")
+    if found.state != "done":
+        (others,) = connection.execute(
+            f"select {_LIVE.format(item='?')}",
+            (found.item.seq, annotator, now),
+        ).fetchone()
+        if found.leased_until <= now and others >= study.per_item:
+            raise AnswerRefused(
+                "taken",
+                "You were away for so long that this item was given to somebody else;"
+                " your answer to it was not counted.",
+            )
+        renew(connection, assignment, now + lease_s)
+    return found
+
+
+def find(
+    connection: sqlite3.Connection, study: Study, assignment: int, annotator: int
+) -> Assignment | None:
+    """Return one assignment of an annotator; None where it is not theirs or not of the study."""
+    row = connection.execute(
+        f"{ASSIGNMENT} where s.seq = ? and s.annotator = ? and i.study = ?",
+        (assignment, annotator, study.seq),
+    ).fetchone()
+    return None if row is None else assignment_from(row)
+
+
+def save_draft(connection: sqlite3.Connection, assignment: int, draft: Draft, now: float) -> None:
+    """Keep a half-filled form, unless a newer one is there."""
+    connection.execute(
+        "insert into drafts values (?, ?, ?, ?, ?) on conflict do update set"
+        " content = excluded.content, edits = excluded.edits, lead_s = excluded.lead_s,"
+        " saved_at = excluded.saved_at where excluded.edits >= drafts.edits",
+        (assignment, draft.content, draft.edits, draft.lead_s, now),
+    )
+
+
+def lock_labels(
+    connection: sqlite3.Connection,
+    held: Assignment,
+    labels: Sequence[GivenLabel],
+    now: float,
+) -> None:
+    """Store labels for good: from now on the declared ones may be shown.
+
+    Storing the same labels again does nothing.
+
+    Raises:
+        AnswerRefused: others are stored already.
+    """
+    if held.state != "open":
+        if set(read_labels(connection, held.seq)) == set(labels):
+            return
+        raise AnswerRefused(
+            "locked", "Your labels were locked when the declared ones were shown to you."
+        )
+    _store_labels(connection, held.seq, 1, labels)
+    connection.execute(
+        "update assignments set state = 'labelled', labelled_at = ? where seq = ?", (now, held.seq)
+    )
+    connection.execute("delete from drafts where assignment = ?", (held.seq,))
+
+
+def submit(
+    connection: sqlite3.Connection,
+    held: Assignment,
+    labels: Sequence[GivenLabel] | None,
+    opinion: Opinion,
+    now: float,
+) -> bool:
+    """Store an answer as a whole; the same answer again, from a lost reply, stores nothing.
+
+    Args:
+        connection: in a transaction that writes.
+        held: what :func:`hold` returned.
+        labels: None where they are locked already.
+        opinion: the rest of the answer.
+        now: Unix time in seconds.
+
+    Returns:
+        Whether anything was new.
+    """
+    before = read_opinion(connection, held.seq)
+    if held.state == "done" and before is not None:
+        same = _said(before[1]) == _said(opinion)
+        if same and (labels is None or set(read_labels(connection, held.seq)) == set(labels)):
+            connection.execute("delete from drafts where assignment = ?", (held.seq,))
+            return False
+    revision = 1 if before is None else before[0] + 1
+    if labels is not None:
+        _store_labels(connection, held.seq, revision, labels)
+    connection.execute(
+        "insert into reviews values (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            held.seq, revision, opinion.issue, opinion.issue_reason, opinion.scenario_problem,
+            opinion.note, opinion.lead_s, now,
+        ),
+    )  # fmt: skip
+    if held.state != "done":
+        connection.execute(
+            "update assignments set state = 'done', done_at = ? where seq = ?", (now, held.seq)
+        )
+    connection.execute("delete from drafts where assignment = ?", (held.seq,))
+    return True
+
+
+def read_labels(connection: sqlite3.Connection, assignment: int) -> tuple[GivenLabel, ...]:
+    """Return the newest labels of an assignment."""
+    rows = connection.execute(
+        "select turn, dimension, value from newest_answers where assignment = ?"
+        " order by turn, dimension",
+        (assignment,),
+    )
+    return tuple(given_label(row) for row in rows)
+
+
+def read_opinion(connection: sqlite3.Connection, assignment: int) -> tuple[int, Opinion] | None:
+    """Return the newest (revision, opinion) of an assignment."""
+    row = connection.execute(
+        "select revision, issue, issue_reason, scenario_problem, note, lead_s from newest_reviews"
+        " where assignment = ?",
+        (assignment,),
+    ).fetchone()
+    return None if row is None else (row[0], opinion_from(row[1:]))
+
+
+def given_label(row: Sequence[Any]) -> GivenLabel:
+    """Return a label from (turn, dimension, value)."""
+    turn, dimension, value = row
+    return GivenLabel(None if turn == WHOLE else turn, dimension, label_from(value))
+
+
+def label_values(label: GivenLabel) -> tuple[object, ...]:
+    """Return (turn, dimension, value) as they are stored."""
+    turn = WHOLE if label.turn is None else label.turn
+    return turn, label.dimension, stored_label(label.value)
+
+
+def opinion_from(row: Sequence[Any]) -> Opinion:
+    """Return an opinion from its columns."""
+    issue, *rest = row
+    return Opinion(None if issue is None else bool(issue), *rest)
+
+
+def assignment_from(row: Sequence[Any]) -> Assignment:
+    """Return an assignment from the columns of ``ASSIGNMENT``."""
+    seq, annotator, state, leased_until, opened_at, done_at, *item = row
+    return Assignment(seq, item_from(item), annotator, state, leased_until, opened_at, done_at)
+
+
+def item_from(row: Sequence[Any]) -> Item:
+    """Return an item from (seq, case, arm, category, reasons)."""
+    seq, case, arm, category, reasons = row
+    return Item(seq, case, arm, category, tuple(orjson.loads(reasons)))
+
+
+def _free(
+    study: Study, annotator: int, now: float, category: str, reason: str
+) -> tuple[object, ...]:
+    wished = (category, category, reason, reason)
+    return (study.seq, annotator, now, study.per_item, annotator, *wished)
+
+
+def _is_closed(connection: sqlite3.Connection, study: Study, found: Assignment) -> bool:
+    row: tuple[int] = connection.execute(
+        "select exists (select 1 from adjudications where item = ?)"
+        " or exists (select 1 from participations where study = ? and annotator = ?)",
+        (found.item.seq, study.seq, found.annotator),
+    ).fetchone()
+    return bool(row[0])
+
+
+def _store_labels(
+    connection: sqlite3.Connection, assignment: int, revision: int, labels: Sequence[GivenLabel]
+) -> None:
+    connection.executemany(
+        "insert into review_answers values (?, ?, ?, ?, ?)",
+        [(assignment, revision, *label_values(label)) for label in labels],
+    )
+
+
+def _said(opinion: Opinion) -> tuple[object, ...]:
+    """Return what counts as the answer; looking at it for longer is no change."""
+    return (opinion.issue, opinion.issue_reason, opinion.scenario_problem, opinion.note)

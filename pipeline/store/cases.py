@@ -1,0 +1,98 @@
+"""Cases and arms of a run: made known once, and asked which of them are still to be played."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+
+import orjson
+
+from pipeline.store.writer import Writer
+from scenarios.case import Case
+from scenarios.fingerprint import canonical_json
+
+CASE_COLUMNS = (
+    "id, scheme, scenario, scenario_fingerprint, fact, goal, turns, language, variation,"
+    " repetition, seed"
+)
+_INSERT_CASE = (
+    f"insert into cases ({CASE_COLUMNS})"  # noqa: S608 - constants only
+    " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing"
+)
+_UNKNOWN = """
+    select j.key from json_each(?) j left join cases c on c.id = j.value
+    where c.seq is null order by j.key"""
+_PENDING = """
+    select j.key, d.retry_epoch
+    from json_each(?) j
+        left join cases c on c.id = j.value
+        left join dialogues d on d.case_seq = c.seq
+            and d.arm_seq = (select seq from arms where id = ?)
+    where d.seq is null or (d.status = 'failed' and ?)
+    order by j.key"""
+
+
+class CaseLog:
+    """The plan of a run as far as it is known."""
+
+    def __init__(self, reader: sqlite3.Connection, writer: Writer | None) -> None:
+        """Read with ``reader``; without a writer the log is read-only."""
+        self._reader = reader
+        self._writer = writer
+
+    def add_arm(self, arm: str, description: Mapping[str, object]) -> None:
+        """Make an arm known under its content id; nothing is written if it is known already."""
+        if self._reader.execute("select 1 from arms where id = ?", (arm,)).fetchone():
+            return
+        text = canonical_json(dict(description)).decode()
+        self._writing().run(
+            lambda connection: connection.execute(
+                "insert into arms (id, description, added_at) values (?, ?, ?)"
+                " on conflict do nothing",
+                (arm, text, time.time()),
+            )
+        )
+
+    async def add_cases(self, cases: Sequence[Case]) -> None:
+        """Make cases known; nothing is written if they all are known already."""
+        unknown = self._reader.execute(_UNKNOWN, (_ids(cases),)).fetchall()
+        if not unknown:
+            return
+        rows = [case_values(cases[i]) for (i,) in unknown]
+        await self._writing().post(lambda connection: connection.executemany(_INSERT_CASE, rows))
+
+    def pending(
+        self, cases: Sequence[Case], arm: str, *, retry_failed: bool = False
+    ) -> list[tuple[Case, int]]:
+        """Return the cases an arm still has to play, in the order given.
+
+        Each comes with its retry epoch: 0 for the first time, one more after every failure.
+        """
+        rows = self._reader.execute(_PENDING, (_ids(cases), arm, retry_failed)).fetchall()
+        return [(cases[i], 0 if epoch is None else epoch + 1) for i, epoch in rows]
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise ValueError("this run was opened for reading only")
+        return self._writer
+
+
+def case_values(c: Case) -> tuple[object, ...]:
+    """Return the columns of a case."""
+    variation = orjson.dumps(c.variation).decode()
+    return (
+        c.id, c.scheme, c.scenario, c.scenario_fingerprint, c.fact, c.goal, c.turns, c.language,
+        variation, c.repetition, c.seed,
+    )  # fmt: skip
+
+
+def case_from(row: Sequence[object]) -> Case:
+    """Return the case whose columns these are."""
+    fields = list(row)
+    fields[8] = tuple((axis, value) for axis, value in orjson.loads(str(fields[8])))
+    return Case(*fields)  # type: ignore[arg-type] # the columns of a STRICT table, in order
+
+
+def _ids(cases: Sequence[Case]) -> str:
+    return orjson.dumps([case.id for case in cases]).decode()

@@ -1,0 +1,89 @@
+"""How a run began, the configurations it was continued under, and the state it says it is in."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+import yaml
+
+from scenarios.fingerprint import canonical_json
+
+RECIPE = "run.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEpoch:
+    """A configuration a run was begun or continued under."""
+
+    epoch: int
+    """1 for the first; dialogues carry the epoch they were made in."""
+    fingerprint: str
+    """Of what in it decides the dialogues."""
+    config: Mapping[str, object]
+    recorded_at: float
+    """Unix time in seconds."""
+
+
+def begin(
+    connection: sqlite3.Connection, name: str, config: Mapping[str, object], fingerprint: str
+) -> None:
+    """Write down that a run exists, in one transaction."""
+    now = repr(time.time())
+    connection.execute("begin immediate")
+    connection.executemany(
+        "insert into meta values (?, ?)",
+        [("name", name), ("created", now), ("state", "new"), ("state_at", now)],
+    )
+    add_config(connection, config, fingerprint)
+    connection.execute("commit")
+
+
+def has_begun(connection: sqlite3.Connection) -> bool:
+    """Whether a database belongs to a run (and is not what is left of one that never began)."""
+    table = "select 1 from sqlite_schema where type = 'table' and name = 'meta'"
+    if connection.execute(table).fetchone() is None:
+        return False
+    return connection.execute("select 1 from meta where key = 'name'").fetchone() is not None
+
+
+def add_config(
+    connection: sqlite3.Connection, config: Mapping[str, object], fingerprint: str
+) -> int:
+    """Store a configuration inside the caller's transaction and return its epoch."""
+    row = connection.execute(
+        "insert into config_epochs (fingerprint, config, recorded_at) values (?, ?, ?)",
+        (fingerprint, canonical_json(dict(config)).decode(), time.time()),
+    )
+    return row.lastrowid or 0
+
+
+def set_state(connection: sqlite3.Connection, state: str) -> None:
+    """Store what a run is doing, inside the caller's transaction."""
+    connection.execute("update meta set value = ? where key = 'state'", (state,))
+    connection.execute("update meta set value = ? where key = 'state_at'", (repr(time.time()),))
+
+
+def read_configs(connection: sqlite3.Connection) -> list[ConfigEpoch]:
+    """Return every configuration of a run, oldest first."""
+    rows = connection.execute(
+        "select epoch, fingerprint, config, recorded_at from config_epochs order by epoch"
+    )
+    return [ConfigEpoch(epoch, mark, orjson.loads(text), at) for epoch, mark, text, at in rows]
+
+
+def write_recipe(folder: Path, config: Mapping[str, object]) -> None:
+    """Write ``run.yaml`` for people to read; a kill leaves the old one or the new one."""
+    plain = orjson.loads(canonical_json(dict(config)))
+    text = yaml.safe_dump(plain, sort_keys=True, allow_unicode=True)
+    draft = folder / f"{RECIPE}.new"
+    with draft.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(folder / RECIPE)

@@ -1,0 +1,110 @@
+"""What is thought of a dialogue: judgements, the flags they lead to, and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from scenarios.schemes.model import LabelValue
+
+Source = Literal["self", "external"]
+"""Who judges: the generator, reading its own words again, or another model. People review."""
+Verdict = Literal["accepted", "discarded", "pending"]
+VERDICTS: tuple[Verdict, ...] = ("accepted", "discarded", "pending")
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one judge says about one dimension of one turn, or of the whole dialogue.
+
+    An external judge also answers two questions that are no dimension of a scheme: ``coherence``
+    of a turn (``carried``: it goes with the conversation) and ``misled`` of the dialogue
+    (``carried``: the hearer is misled, given the fact).
+    """
+
+    case: str
+    arm: str
+    turn: int | None
+    """None: the dialogue as a whole."""
+    source: Source
+    judge: str
+    """``provider/model``."""
+    dimension: str
+    value: LabelValue | None
+    """Self: the label given blind. External: the declared label that was judged."""
+    carried: bool | None
+    """Self: the blind label agrees with the declared one (the goal: with the one assigned).
+    External: the verdict. None: the answer was unreadable, or there is nothing to compare with."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A reason to look at a dialogue again."""
+
+    case: str
+    arm: str
+    turn: int | None
+    """None: the dialogue as a whole."""
+    code: str
+    reason: str
+    severity: float | None = None
+    """The value that met a threshold, where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of a dialogue, who says so, and why. The newest decision counts."""
+
+    case: str
+    arm: str
+    verdict: Verdict
+    by: str
+    """``policy:<name>``, ``review`` or ``expert``."""
+    reason: str
+    note: str = ""
+
+    @property
+    def by_policy(self) -> bool:
+        """Whether a rule decided, and not a person."""
+        return self.by.startswith("policy:")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRun:
+    """One judge has been through one dialogue."""
+
+    case: str
+    arm: str
+    source: Source
+    judge: str
+    config: str
+    """Fingerprint of what decides the judge's answers: prompts, model, parameters."""
+    epoch: int
+    """How often an unreadable answer had been asked for before."""
+    readable: bool
+    """Whether every question was answered in a way that could be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """The flags a dialogue has got, and under which configuration; the newest counts."""
+
+    case: str
+    arm: str
+    config: str
+    """Fingerprint of the judges and gates that were asked."""
+    flags: tuple[Flag, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCounts:
+    """How far the verification of a run is; exact at every commit."""
+
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    """Dialogues by newest verdict; those nobody has decided on are in none."""
+    judged: Mapping[str, int] = field(default_factory=dict)
+    """Dialogues by judge, ``self provider/model`` or ``external provider/model``."""
+    flagged: int = 0
+    """Dialogues whose newest assessment holds a flag."""

@@ -1,0 +1,302 @@
+"""Judgements, flags and decisions of a run: written in whole transactions, read page by page."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import orjson
+
+from pipeline.store.judgement_records import (
+    Assessment,
+    Decision,
+    Flag,
+    Judgement,
+    JudgeRun,
+    VerdictCounts,
+)
+from pipeline.store.judgement_stats import (
+    FlagCount,
+    MisledCount,
+    Tally,
+    read_flag_counts,
+    read_misled,
+    read_tallies,
+    read_verdict_counts,
+)
+from pipeline.store.traces import label_from, stored_label
+from pipeline.store.writer import Writer
+
+WHOLE = -1
+"""The turn number under which what concerns the whole dialogue is stored."""
+
+Key = tuple[str, str]
+"""(case, arm) ids of a dialogue."""
+
+_DIALOGUE = """
+    select d.seq from dialogues d join cases c on c.seq = d.case_seq
+        join arms a on a.seq = d.arm_seq
+    where c.id = ? and a.id = ? and d.status = 'generated'"""
+_OF_KEYS = """
+    from json_each(?) j join cases c on c.id = json_extract(j.value, '$[0]')
+        join arms a on a.id = json_extract(j.value, '$[1]')
+        join dialogues d on d.case_seq = c.seq and d.arm_seq = a.seq"""
+_RUNS = (
+    "select c.id, a.id, r.source, r.judge, r.config, r.epoch, r.readable"
+    f" {_OF_KEYS} join newest_judge_runs r on r.dialogue = d.seq order by j.key, r.seq"
+)
+_JUDGEMENTS = (
+    "select c.id, a.id, g.turn, r.source, r.judge, g.dimension, g.value, g.carried, g.reason"
+    f" {_OF_KEYS} join newest_judge_runs r on r.dialogue = d.seq"
+    " join judgements g on g.judge_run = r.seq order by j.key, r.seq, g.turn, g.dimension"
+)
+_ASSESSED = (
+    f"select c.id, a.id, s.seq, s.config {_OF_KEYS}"
+    " join newest_assessments s on s.dialogue = d.seq order by j.key"
+)
+_FLAGS = """
+    select assessment, turn, code, reason, severity from flags
+    where assessment in (select value from json_each(?)) order by assessment, position"""
+_DECIDED = (
+    "select c.id, a.id, e.verdict, e.by, e.reason, e.note"
+    f" {_OF_KEYS} join decisions e on e.dialogue = d.seq order by j.key, e.seq"
+)
+_NEWEST_RUN = """
+    select config, epoch from judge_runs where dialogue = ? and source = ? and judge = ?
+    order by seq desc limit 1"""
+_NEWEST_DECISION = """
+    select verdict, by, reason, note from decisions where dialogue = ? order by seq desc limit 1"""
+_UNASSESSED = """
+    select exists (
+        select 1 from dialogues d join arms a on a.seq = d.arm_seq
+            left join newest_assessments s on s.dialogue = d.seq
+        where d.status = 'generated' and a.id = ? and (s.seq is null or s.config <> ?))"""
+_CHARGED = """
+    select coalesce(sum(charged_usd), 0), coalesce(sum(charged_tokens), 0) from requests
+    where role like 'self %' or role like 'external %'"""
+
+
+class JudgementLog:
+    """What is thought of the dialogues of one run; nothing in it is ever taken back."""
+
+    def __init__(self, reader: sqlite3.Connection, writer: Writer | None) -> None:
+        """Read with ``reader``; without a writer the log is read-only."""
+        self._reader = reader
+        self._writer = writer
+
+    async def record(self, run: JudgeRun, judgements: Sequence[Judgement]) -> None:
+        """Store what one judge says about one dialogue; durable on return.
+
+        Nothing is written where the judge's newest run has the same configuration and epoch.
+
+        Raises:
+            ValueError: there is no such dialogue.
+        """
+        rows = [_judgement_values(judgement) for judgement in judgements]
+        head = (run.source, run.judge, run.config, run.epoch, run.readable, time.time())
+
+        def write(connection: sqlite3.Connection) -> None:
+            dialogue = _dialogue(connection, run.case, run.arm)
+            newest = connection.execute(_NEWEST_RUN, (dialogue, run.source, run.judge)).fetchone()
+            if newest == (run.config, run.epoch):
+                return
+            added = connection.execute(
+                "insert into judge_runs"
+                " (dialogue, source, judge, config, epoch, readable, judged_at)"
+                " values (?, ?, ?, ?, ?, ?, ?)",
+                (dialogue, *head),
+            )
+            connection.executemany(
+                "insert into judgements values (?, ?, ?, ?, ?, ?)",
+                [(added.lastrowid, *row) for row in rows],
+            )
+
+        await self._writing().post(write)
+
+    async def assess(self, assessment: Assessment, decision: Decision | None = None) -> None:
+        """Store the flags of a dialogue and what is decided on them, in one transaction.
+
+        Nothing is written where the newest assessment says the same, or the newest decision; a
+        policy never overrules a person.
+
+        Raises:
+            ValueError: there is no such dialogue.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            dialogue = _dialogue(connection, assessment.case, assessment.arm)
+            _store_assessment(connection, dialogue, assessment)
+            if decision is not None:
+                _store_decision(connection, dialogue, decision)
+
+        await self._writing().post(write)
+
+    async def decide(self, decisions: Sequence[Decision]) -> None:
+        """Store decisions in one transaction; see :meth:`assess` for what is left out.
+
+        Raises:
+            ValueError: there is no such dialogue.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            for decision in decisions:
+                dialogue = _dialogue(connection, decision.case, decision.arm)
+                _store_decision(connection, dialogue, decision)
+
+        if decisions:
+            await self._writing().post(write)
+
+    def decide_now(self, decision: Decision) -> None:
+        """Store one decision from ordinary code; durable on return."""
+        self._writing().run(
+            lambda connection: _store_decision(
+                connection, _dialogue(connection, decision.case, decision.arm), decision
+            )
+        )
+
+    # Reading; every method takes some hundreds of keys at once
+
+    def runs(self, keys: Iterable[Key]) -> dict[Key, list[JudgeRun]]:
+        """Return the newest run of every judge, by dialogue."""
+        found: defaultdict[Key, list[JudgeRun]] = defaultdict(list)
+        rows = self._reader.execute(_RUNS, (_json(keys),))
+        for case, arm, source, judge, config, epoch, readable in rows:
+            run = JudgeRun(case, arm, source, judge, config, epoch, bool(readable))
+            found[case, arm].append(run)
+        return found
+
+    def judgements(self, keys: Iterable[Key]) -> dict[Key, list[Judgement]]:
+        """Return what every judge said when it was last asked, by dialogue."""
+        found: defaultdict[Key, list[Judgement]] = defaultdict(list)
+        for row in self._reader.execute(_JUDGEMENTS, (_json(keys),)):
+            judgement = _judgement(row)
+            found[judgement.case, judgement.arm].append(judgement)
+        return found
+
+    def assessments(self, keys: Iterable[Key]) -> dict[Key, Assessment]:
+        """Return the newest assessment by dialogue; those not assessed yet are left out."""
+        rows = self._reader.execute(_ASSESSED, (_json(keys),)).fetchall()
+        numbers = orjson.dumps([seq for _, _, seq, _ in rows]).decode()
+        flags: defaultdict[int, list[tuple[int | None, str, str, float | None]]] = defaultdict(list)
+        for assessment, *flag in self._reader.execute(_FLAGS, (numbers,)):
+            flags[assessment].append((flag[0], flag[1], flag[2], flag[3]))
+        return {
+            (case, arm): Assessment(
+                case, arm, config, tuple(Flag(case, arm, *flag) for flag in flags[seq])
+            )
+            for case, arm, seq, config in rows
+        }
+
+    def decisions(self, keys: Iterable[Key]) -> dict[Key, list[Decision]]:
+        """Return every decision, oldest first, by dialogue; the last one counts."""
+        found: defaultdict[Key, list[Decision]] = defaultdict(list)
+        for row in self._reader.execute(_DECIDED, (_json(keys),)):
+            decision = Decision(*row)
+            found[decision.case, decision.arm].append(decision)
+        return found
+
+    def all_assessed(self, arm: str, config: str) -> bool:
+        """Whether the newest assessment of every dialogue of an arm has this configuration."""
+        row = self._reader.execute(_UNASSESSED, (arm, config)).fetchone()
+        return not row[0]
+
+    def spent(self) -> tuple[float, int]:
+        """Return (US dollars, tokens) that judging was charged so far."""
+        usd, tokens = self._reader.execute(_CHARGED).fetchone()
+        return float(usd), int(tokens)
+
+    def counts(self) -> VerdictCounts:
+        """Return how far verification is, in a time that does not grow with the run."""
+        return read_verdict_counts(self._reader)
+
+    def tallies(self) -> list[Tally]:
+        """Return how often judges agree, by judge, dimension and number of turns."""
+        return read_tallies(self._reader)
+
+    def misled(self) -> list[MisledCount]:
+        """Return how often external judges say that the hearer is misled, by judge and goal."""
+        return read_misled(self._reader)
+
+    def flag_counts(self) -> list[FlagCount]:
+        """Return how often each flag was raised, the commonest first."""
+        return read_flag_counts(self._reader)
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise ValueError("this run was opened for reading only")
+        return self._writer
+
+
+def _store_assessment(
+    connection: sqlite3.Connection, dialogue: int, assessment: Assessment
+) -> None:
+    """Add an assessment unless the newest one says the same."""
+    flags = [(f.turn, f.code, f.reason, f.severity) for f in assessment.flags]
+    newest = connection.execute(
+        "select seq, config from assessments where dialogue = ? order by seq desc limit 1",
+        (dialogue,),
+    ).fetchone()
+    if newest is not None and newest[1] == assessment.config:
+        before = connection.execute(
+            "select turn, code, reason, severity from flags where assessment = ? order by position",
+            (newest[0],),
+        ).fetchall()
+        if before == flags:
+            return
+    added = connection.execute(
+        "insert into assessments (dialogue, config, flagged, assessed_at) values (?, ?, ?, ?)",
+        (dialogue, assessment.config, bool(flags), time.time()),
+    )
+    connection.executemany(
+        "insert into flags values (?, ?, ?, ?, ?, ?)",
+        [(added.lastrowid, position, *flag) for position, flag in enumerate(flags)],
+    )
+
+
+def _store_decision(connection: sqlite3.Connection, dialogue: int, decision: Decision) -> None:
+    """Add a decision unless the newest one is the same, or a person's that a policy must leave."""
+    row = connection.execute(_NEWEST_DECISION, (dialogue,)).fetchone()
+    if row is not None:
+        newest = Decision(decision.case, decision.arm, *row)
+        if newest == decision or (decision.by_policy and not newest.by_policy):
+            return
+    connection.execute(
+        "insert into decisions (dialogue, verdict, by, reason, note, decided_at)"
+        " values (?, ?, ?, ?, ?, ?)",
+        (
+            dialogue, decision.verdict, decision.by, decision.reason, decision.note, time.time(),
+        ),
+    )  # fmt: skip
+
+
+def _dialogue(connection: sqlite3.Connection, case: str, arm: str) -> int:
+    row: tuple[int] | None = connection.execute(_DIALOGUE, (case, arm)).fetchone()
+    if row is None:
+        raise ValueError(f"there is no dialogue {case}/{arm} in this run")
+    return row[0]
+
+
+def _judgement_values(j: Judgement) -> tuple[object, ...]:
+    value = None if j.value is None else stored_label(j.value)
+    return (WHOLE if j.turn is None else j.turn, j.dimension, value, j.carried, j.reason)
+
+
+def _judgement(row: Sequence[object]) -> Judgement:
+    case, arm, turn, source, judge, dimension, value, carried, reason = row
+    return Judgement(
+        case=str(case),
+        arm=str(arm),
+        turn=None if turn == WHOLE else int(str(turn)),
+        source="self" if source == "self" else "external",
+        judge=str(judge),
+        dimension=str(dimension),
+        value=None if value is None else label_from(value),  # type: ignore[arg-type] # any column
+        carried=None if carried is None else bool(carried),
+        reason=str(reason),
+    )
+
+
+def _json(keys: Iterable[Key]) -> str:
+    return orjson.dumps([list(key) for key in keys]).decode()

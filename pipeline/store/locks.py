@@ -1,0 +1,119 @@
+"""Who may write a run: one process at a time, and only on a disk of this machine."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+from pathlib import Path
+
+from scenarios.errors import UsageError
+
+LOCK = "run.lock"
+MOUNTS = Path("/proc/mounts")
+TRIES = 5
+
+_NETWORK = re.compile(
+    r"nfs\d*|cifs|smb\w*|ncpfs|afs|lustre|gpfs|beegfs\w*|ceph|glusterfs|pvfs2|orangefs|davfs\d*"
+    r"|fuse\.(?:sshfs|ceph\S*|glusterfs|s3fs|rclone|gcsfuse|blobfuse\d*|goofys|juicefs|davfs2|smb\S*"
+    r"|beegfs\S*|moosefs|mfs\S*|afp\S*)"
+)
+
+
+class RunLock:
+    """The exclusive right to write one run; the system takes it back when the process dies."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the lock of ``folder``.
+
+        Raises:
+            UsageError: another process holds it, named by its process id.
+        """
+        path = folder / LOCK
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        if not _acquired(self._file):
+            holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
+            os.close(self._file)
+            who = f"process {holder}" if holder else "another process"
+            raise UsageError(
+                f"{folder} is being written by {who}",
+                "wait for it to end, stop it, or write to another folder (-o)",
+            )
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, str(os.getpid()).encode(), 0)
+
+    def release(self) -> None:
+        """Give the lock back; harmless when repeated."""
+        if self._file >= 0:
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+            self._file = -1
+
+
+def _acquired(file: int) -> bool:
+    """Take the lock, allowing for :func:`is_locked` looking at it at this very moment."""
+    for _ in range(TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.02)
+        else:
+            return True
+    return False
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a living process (this one included) holds the lock of ``folder``."""
+    try:
+        file = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return False
+
+
+def refuse_network_disk(folder: Path, mounts: Path = MOUNTS) -> None:
+    """Do nothing where ``folder`` lies on a local disk, or where that cannot be told.
+
+    The write-ahead log lives in memory that all writers share, which no network file system offers.
+
+    Args:
+        folder: where the run is or will be; need not exist.
+        mounts: the table of mounted file systems, in the format of ``/proc/mounts``.
+
+    Raises:
+        UsageError: it lies on a network file system.
+    """
+    kind = _file_system(folder.resolve(), mounts)
+    if kind is not None and _NETWORK.fullmatch(kind):
+        raise UsageError(
+            f"{folder} is on a network file system ({kind}), where a run's database can be damaged",
+            "choose a folder on a local disk (-o), and copy the finished run afterwards",
+        )
+
+
+def _file_system(folder: Path, mounts: Path) -> str | None:
+    """Return the type of the file system mounted nearest above ``folder``."""
+    try:
+        table = mounts.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    found: tuple[int, str] | None = None
+    for line in table.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        point = Path(re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), fields[1]))
+        depth = len(point.parts)
+        # Of several mounts on one point the last hides the others.
+        if folder.is_relative_to(point) and (found is None or depth >= found[0]):
+            found = (depth, fields[2])
+    return None if found is None else found[1]

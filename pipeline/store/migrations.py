@@ -1,0 +1,95 @@
+"""Numbered steps that bring the database of an older hipo up to date, with a backup first."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pipeline.store.judgement_schema import add_judgements
+from pipeline.store.review_schema import add_reviews
+from pipeline.store.schema import create_tables
+from scenarios.errors import UsageError
+
+Migration = Callable[[sqlite3.Connection], None]
+
+MIGRATIONS: tuple[Migration, ...] = (create_tables, add_judgements, add_reviews)
+"""Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """Return the version of the schema a database has; 0 is an empty one."""
+    row: tuple[int] = connection.execute("pragma user_version").fetchone()
+    return row[0]
+
+
+def check_version(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
+) -> int:
+    """Return the schema version of a database.
+
+    Raises:
+        UsageError: it is newer than this hipo knows.
+    """
+    version = schema_version(connection)
+    if version > len(migrations):
+        raise UsageError(
+            f"{path} was written by a newer hipo (schema {version}; this one knows {len(migrations)})",
+            "upgrade hipo (pip install -U hipo), or open the run with the version that wrote it",
+        )
+    return version
+
+
+def check_current(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
+) -> None:
+    """Do nothing if a database can be read as it is.
+
+    Raises:
+        UsageError: its schema is older or newer than that of this hipo.
+    """
+    if check_version(connection, path, migrations) < len(migrations):
+        raise UsageError(
+            f"{path} was written by an older hipo",
+            "go on with the run once (hipo generate --resume always): that updates it",
+        )
+
+
+def migrate(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
+) -> Path | None:
+    """Bring a database to the newest schema; each step is one transaction.
+
+    Returns:
+        Where the copy of the database as it was lies; None where nothing had to be changed, or
+        the database was empty.
+
+    Raises:
+        UsageError: the database is newer than this hipo knows.
+    """
+    version = check_version(connection, path, migrations)
+    backup = None
+    if 0 < version < len(migrations):
+        backup = _back_up(connection, path, version)
+    for number, step in enumerate(migrations[version:], start=version + 1):
+        connection.execute("begin immediate")
+        try:
+            step(connection)
+            connection.execute(f"pragma user_version = {number}")
+            connection.execute("commit")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("rollback")
+            raise
+    return backup
+
+
+def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+    """Copy the database beside itself, under a name nothing has yet."""
+    backup = path.with_name(f"{path.stem}.schema-{version}.backup.sqlite")
+    copies = 1
+    while backup.exists():
+        copies += 1
+        backup = path.with_name(f"{path.stem}.schema-{version}.backup-{copies}.sqlite")
+    connection.execute("vacuum into ?", (str(backup),))
+    return backup

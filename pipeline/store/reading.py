@@ -1,0 +1,201 @@
+"""Read dialogues back: one by its id, or all of them page by page in constant memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import orjson
+
+from pipeline.store.cases import CASE_COLUMNS, case_from
+from pipeline.store.traces import label_from, trace_from
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue, TacticLabel, Trace, Turn
+from scenarios.errors import UsageError
+
+PAGE = 200
+"""Dialogues read at once: no reader keeps the database from being tidied up for long."""
+
+_CASE = ", ".join(f"c.{column.strip()}" for column in CASE_COLUMNS.split(","))
+_ENDING = (
+    "d.seq, d.case_seq, d.arm_seq, a.id, d.status, d.code, d.reason, d.retry_epoch,"
+    f" d.config_epoch, d.finished_at, {_CASE}"
+    " from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq"
+)
+_PAGE_OF_ENDINGS = f"""
+    select {_ENDING}
+    where (d.case_seq, d.arm_seq) > (?, ?) and (? is null or d.status = ?)
+        and (? is null or a.id = ?)
+    order by d.case_seq, d.arm_seq limit {PAGE}"""
+_ENDINGS_OF_CASE = f"""
+    select {_ENDING} where c.id >= ? and c.id < ? || char(1114111) and a.id >= ?
+        and a.id < ? || char(1114111) order by d.case_seq, d.arm_seq limit 20
+    """
+_TURNS = """
+    select dialogue, turn, role, kind, text, declared_goal from turns
+    where dialogue in (select value from json_each(?)) order by dialogue, turn"""
+_LABELS = """
+    select dialogue, turn, source, dimension, value, rationale, raw from labels
+    where dialogue in (select value from json_each(?)) and source in ('wanted', 'declared')
+    order by dialogue, turn, source, position"""
+_TRACES = """
+    select dialogue, turn, trace from traces where dialogue in (select value from json_each(?))"""
+_FAILURES = """
+    select f.code, f.reason from failures f join dialogues d on d.seq = f.dialogue
+        join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+    where c.id = ? and a.id = ? order by f.retry_epoch"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a case ended when an arm played it."""
+
+    case: Case
+    arm: str
+    status: Literal["generated", "failed"]
+    code: str | None
+    reason: str | None
+    epoch: int
+    """How often it had failed before."""
+    config_epoch: int
+    finished_at: float
+    """Unix time in seconds."""
+
+    @property
+    def id(self) -> str:
+        """``case/arm``, the id of the dialogue."""
+        return f"{self.case.id}/{self.arm}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An ending with the numbers that lead on from it."""
+
+    seq: int
+    key: tuple[int, int]
+    ending: Ending
+
+
+class DialogueReader:
+    """Reads what has been committed, whoever writes meanwhile."""
+
+    def __init__(self, reader: sqlite3.Connection) -> None:
+        """Read with the given connection."""
+        self._reader = reader
+
+    def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
+        """Yield the dialogues in the order of cases, those of one arm if it is named.
+
+        Without ``traces`` turns come without how they were chosen, and reading is quicker.
+        """
+        for page in self._pages("generated", arm):
+            yield from self._dialogues(page, traces=traces)
+
+    def endings(
+        self, *, arm: str | None = None, status: Literal["generated", "failed"] | None = None
+    ) -> Iterator[Ending]:
+        """Yield how cases ended, in their order; failures too, unless ``status`` says otherwise."""
+        for page in self._pages(status, arm):
+            for row in page:
+                yield row.ending
+
+    def ending(self, dialogue: str) -> Ending:
+        """Return how one dialogue ended; see :meth:`dialogue` for ids.
+
+        Raises:
+            UsageError: no case starts with this id, or more than one dialogue does.
+        """
+        return self._find(dialogue).ending
+
+    def dialogue(self, dialogue: str) -> Dialogue:
+        """Return one dialogue by its id, ``case/arm`` or unambiguous beginnings of them.
+
+        Raises:
+            UsageError: none or several dialogues have this id, or the case failed.
+        """
+        row = self._find(dialogue)
+        if row.ending.status == "failed":
+            raise UsageError(
+                f"{row.ending.id} failed ({row.ending.code}): {row.ending.reason}",
+                "hipo generate --retry-failed plays it again",
+            )
+        (found,) = self._dialogues([row], traces=True)
+        return found
+
+    def failures(self, case: str, arm: str) -> list[tuple[str, str]]:
+        """Return (code, reason) of failures that were followed by another try, oldest first."""
+        return self._reader.execute(_FAILURES, (case, arm)).fetchall()
+
+    def _find(self, dialogue: str) -> _Row:
+        case, _, arm = dialogue.partition("/")
+        rows = self._reader.execute(_ENDINGS_OF_CASE, (case, case, arm, arm)).fetchall()
+        if not case or not rows:
+            raise UsageError(f"no dialogue {dialogue!r} in this run", "hipo show lists them")
+        if len(rows) > 1:
+            ids = ", ".join(_row(row).ending.id for row in rows[:5])
+            raise UsageError(
+                f"{dialogue!r} fits several dialogues: {ids}{', ...' if len(rows) > 5 else ''}",
+                "give more of the id: case/arm",
+            )
+        return _row(rows[0])
+
+    def _pages(self, status: str | None, arm: str | None) -> Iterator[list[_Row]]:
+        last = (-1, -1)
+        while True:
+            rows = self._reader.execute(
+                _PAGE_OF_ENDINGS, (*last, status, status, arm, arm)
+            ).fetchall()
+            if not rows:
+                return
+            page = [_row(row) for row in rows]
+            last = page[-1].key
+            yield page
+
+    def _dialogues(self, rows: Sequence[_Row], *, traces: bool) -> Iterator[Dialogue]:
+        numbers = orjson.dumps([row.seq for row in rows]).decode()
+        labels = self._labels(numbers)
+        how = self._traces(numbers) if traces else {}
+        turns: defaultdict[int, list[Turn]] = defaultdict(list)
+        for seq, index, role, kind, text, goal in self._reader.execute(_TURNS, (numbers,)):
+            wanted = tuple(
+                (label.dimension, str(label.value)) for label in labels[seq, index, "wanted"]
+            )
+            turns[seq].append(
+                Turn(
+                    index=index,
+                    role=role,
+                    text=text,
+                    kind=kind,
+                    wanted=wanted,
+                    declared_goal=None if goal is None else label_from(goal),
+                    tactic=tuple(labels[seq, index, "declared"]),
+                    trace=how.get((seq, index)),
+                )
+            )
+        for row in rows:
+            yield Dialogue(row.ending.case, row.ending.arm, tuple(turns[row.seq]))
+
+    def _labels(self, numbers: str) -> defaultdict[tuple[int, int, str], list[TacticLabel]]:
+        labels: defaultdict[tuple[int, int, str], list[TacticLabel]] = defaultdict(list)
+        for seq, turn, source, dimension, value, rationale, raw in self._reader.execute(
+            _LABELS, (numbers,)
+        ):
+            labels[seq, turn, source].append(
+                TacticLabel(dimension, label_from(value), rationale, raw)
+            )
+        return labels
+
+    def _traces(self, numbers: str) -> dict[tuple[int, int], Trace]:
+        rows = self._reader.execute(_TRACES, (numbers,))
+        return {(seq, turn): trace_from(trace) for seq, turn, trace in rows}
+
+
+def _row(row: Sequence[Any]) -> _Row:
+    seq, case_seq, arm_seq, arm, status, code, reason, epoch, config_epoch, finished_at = row[:10]
+    ending = Ending(
+        case_from(row[10:]), arm, status, code, reason, epoch, config_epoch, finished_at
+    )
+    return _Row(seq, (case_seq, arm_seq), ending)

@@ -1,0 +1,162 @@
+"""What was answered in a study, read page by page, and the last word an expert has on it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from pipeline.store.assignments import given_label, item_from, label_values, opinion_from
+from pipeline.store.review_records import (
+    Adjudication,
+    GivenLabel,
+    Item,
+    Sheet,
+    Standing,
+    Study,
+)
+from pipeline.store.writer import Writer
+
+PAGE = 500
+
+_ITEM = "i.seq, c.id, a.id, i.category, i.reasons"
+_OF_ITEM = """
+    join dialogues d on d.seq = i.dialogue join cases c on c.seq = d.case_seq
+    join arms a on a.seq = d.arm_seq"""
+_SHEETS = f"""
+    select s.seq, p.code, s.state, s.opened_at, s.done_at, s.origin,
+        v.issue, v.issue_reason, v.scenario_problem, v.note, v.lead_s, {_ITEM}
+    from assignments s join review_items i on i.seq = s.item {_OF_ITEM}
+        join annotators p on p.seq = s.annotator
+        left join newest_reviews v on v.assignment = s.seq
+    where i.study = ? and s.state = 'done' and (? is null or i.seq = ?) and s.seq > ?
+    order by s.seq limit {PAGE}"""  # noqa: S608 - constants only
+_LABELS = """
+    select assignment, turn, dimension, value from newest_answers
+    where assignment in (select value from json_each(?)) order by assignment, turn, dimension"""
+_ITEMS = f"""
+    select {_ITEM}, (select count(*) from assignments s where s.item = i.seq and s.state = 'done')
+    from review_items i {_OF_ITEM} where i.study = ? order by i.seq"""  # noqa: S608 - constants only
+_FOUND = f"""
+    select {_ITEM} from review_items i {_OF_ITEM} where i.study = ? and i.seq = ?"""  # noqa: S608 - constants only
+_ADJUDICATED = """
+    select j.seq, j.item, p.code, j.verdict, j.note, j.adjudicated_at
+    from newest_adjudications j join review_items i on i.seq = j.item
+        join annotators p on p.seq = j.expert
+    where i.study = ? and (? is null or j.item = ?) order by j.item"""
+_FINAL = """
+    select adjudication, turn, dimension, value from adjudicated_labels
+    where adjudication in (select value from json_each(?)) order by adjudication, turn, dimension"""
+_STANDINGS = """
+    select p.seq, p.code, p.role, s.state, v.lead_s, s.done_at,
+        exists (select 1 from participations f where f.study = i.study and f.annotator = p.seq)
+    from assignments s join review_items i on i.seq = s.item
+        join annotators p on p.seq = s.annotator
+        left join newest_reviews v on v.assignment = s.seq
+    where i.study = ? order by p.seq, s.done_at"""
+
+
+class SheetLog:
+    """The answers of every study of a run."""
+
+    def __init__(self, reader: sqlite3.Connection, writer: Writer) -> None:
+        """Read with ``reader``, write through ``writer``."""
+        self._reader = reader
+        self._writer = writer
+
+    def sheets(self, study: Study, *, item: int | None = None) -> Iterator[Sheet]:
+        """Yield every answer that is finished, in the order items were given out."""
+        last = 0
+        while True:
+            rows = self._reader.execute(_SHEETS, (study.seq, item, item, last)).fetchall()
+            if not rows:
+                return
+            last = rows[-1][0]
+            labels = self._labels(_LABELS, [row[0] for row in rows])
+            for row in rows:
+                yield _sheet(row, labels[row[0]])
+
+    def items(self, study: Study) -> list[tuple[Item, int]]:
+        """Return every item with the number of answers it has, in the order they were added."""
+        rows = self._reader.execute(_ITEMS, (study.seq,))
+        return [(item_from(row[:5]), row[5]) for row in rows]
+
+    def item(self, study: Study, seq: int) -> Item | None:
+        """Return one item of a study."""
+        row = self._reader.execute(_FOUND, (study.seq, seq)).fetchone()
+        return None if row is None else item_from(row)
+
+    def standings(self, study: Study) -> list[Standing]:
+        """Return how far everybody is who has been given an item."""
+        people: dict[int, Standing] = {}
+        for seq, code, role, state, lead_s, done_at, finished in self._reader.execute(
+            _STANDINGS, (study.seq,)
+        ):
+            before = people.get(seq) or Standing(code, role, 0, 0, (), None, bool(finished))
+            done = state == "done"
+            people[seq] = Standing(
+                code,
+                role,
+                before.done + done,
+                before.open + (not done),
+                (*before.seconds, lead_s) if done and lead_s is not None else before.seconds,
+                max(before.last or 0.0, done_at) if done and done_at else before.last,
+                bool(finished),
+            )
+        return list(people.values())
+
+    def adjudications(self, study: Study, *, item: int | None = None) -> dict[int, Adjudication]:
+        """Return the newest adjudication by item."""
+        rows = self._reader.execute(_ADJUDICATED, (study.seq, item, item)).fetchall()
+        labels = self._labels(_FINAL, [row[0] for row in rows])
+        return {
+            row[1]: Adjudication(row[1], row[2], row[3], tuple(labels[row[0]]), row[4], row[5])
+            for row in rows
+        }
+
+    async def adjudicate(self, adjudication: Adjudication, expert: int) -> None:
+        """Store the last word on an item, durable on return; earlier ones stay as history."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            added = connection.execute(
+                "insert into adjudications (item, expert, verdict, note, adjudicated_at)"
+                " values (?, ?, ?, ?, ?)",
+                (
+                    adjudication.item,
+                    expert,
+                    adjudication.verdict,
+                    adjudication.note,
+                    adjudication.at,
+                ),
+            )
+            connection.executemany(
+                "insert into adjudicated_labels values (?, ?, ?, ?)",
+                [(added.lastrowid, *label_values(label)) for label in adjudication.labels],
+            )
+
+        await self._writer.post(write)
+
+    def _labels(self, query: str, numbers: Iterable[int]) -> defaultdict[int, list[GivenLabel]]:
+        found: defaultdict[int, list[GivenLabel]] = defaultdict(list)
+        for seq, *label in self._reader.execute(query, (orjson.dumps(list(numbers)).decode(),)):
+            found[seq].append(given_label(label))
+        return found
+
+
+def _sheet(row: Sequence[Any], labels: Sequence[GivenLabel]) -> Sheet:
+    seq, code, state, opened_at, done_at, origin = row[:6]
+    opinion = None if row[10] is None else opinion_from(row[6:11])
+    return Sheet(
+        assignment=seq,
+        item=item_from(row[11:]),
+        annotator=code,
+        state=state,
+        labels=tuple(labels),
+        opinion=opinion,
+        opened_at=opened_at,
+        done_at=done_at,
+        origin=origin,
+    )

@@ -1,0 +1,250 @@
+"""The reviews of a run: opened beside whatever writes the run, in short transactions."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pipeline.store import assignments
+from pipeline.store.configs import ConfigEpoch, read_configs
+from pipeline.store.connection import DATABASE, connect, connect_readonly
+from pipeline.store.judgements import JudgementLog
+from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
+from pipeline.store.migrations import MIGRATIONS, check_version, migrate
+from pipeline.store.reading import DialogueReader
+from pipeline.store.review_people import PeopleLog
+from pipeline.store.review_records import (
+    Assignment,
+    Draft,
+    GivenLabel,
+    Opinion,
+    Study,
+)
+from pipeline.store.review_sheets import SheetLog
+from pipeline.store.review_studies import StudyLog
+from pipeline.store.run_store import RunStore
+from pipeline.store.writer import Writer
+from scenarios.errors import UsageError
+from scenarios.fingerprint import seed_from
+
+
+class ReviewStore:
+    """The reviews of one run. Open it with :meth:`open`, and close it.
+
+    Several may be open at once, beside a generation that writes the same run: every write is one
+    short ``begin immediate`` transaction, gathered with others by the writer thread.
+    """
+
+    def __init__(
+        self, folder: Path, reader: sqlite3.Connection, writing: sqlite3.Connection
+    ) -> None:
+        """Join the parts; use :meth:`open`."""
+        self.folder = folder
+        self._reader = reader
+        self._writer = Writer(writing)
+        self.studies = StudyLog(reader, self._writer)
+        self.people = PeopleLog(reader, self._writer)
+        self.sheets = SheetLog(reader, self._writer)
+        self.judgements = JudgementLog(reader, self._writer)
+        self.dialogues = DialogueReader(reader)
+
+    @classmethod
+    def open(cls, folder: Path, *, mounts: Path = MOUNTS) -> Self:
+        """Open the reviews of the run in ``folder``, brought up to date if it is older.
+
+        Raises:
+            UsageError: there is no run, it was written by a newer hipo, it is older and another
+                process is writing it, or it lies on a network file system.
+        """
+        path = folder / DATABASE
+        if not RunStore.exists(folder):
+            raise UsageError(
+                f"there is no run in {folder}", f"hipo generate -o {folder} begins one"
+            )
+        refuse_network_disk(folder, mounts)
+        with ExitStack() as undo:
+            writing = undo.enter_context(closing(connect(path)))
+            if check_version(writing, path) < len(MIGRATIONS):
+                lock = RunLock(folder)
+                undo.callback(lock.release)
+                migrate(writing, path)
+                lock.release()
+            reader = undo.enter_context(closing(connect_readonly(path)))
+            store = cls(folder, reader, writing)
+            undo.pop_all()
+        return store
+
+    def close(self) -> None:
+        """Bring everything to disk and close; harmless when repeated."""
+        # The reader goes first: the last to close tidies up the log, and may have to write.
+        self._reader.close()
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def configs(self) -> list[ConfigEpoch]:
+        """Return every configuration of the run, oldest first."""
+        return read_configs(self._reader)
+
+    # Giving out and taking back
+
+    async def take(
+        self, study: Study, annotator: int, *, lease_s: float, category: str = "", reason: str = ""
+    ) -> int | None:
+        """Give an annotator an item; see :func:`pipeline.store.assignments.take`."""
+        multiplier = 1 + seed_from(study.seed, "order", annotator) % (assignments.PRIME - 1)
+        return await self._writer.post(
+            lambda connection: assignments.take(
+                connection,
+                study,
+                annotator,
+                multiplier=multiplier,
+                now=time.time(),
+                lease_s=lease_s,
+                category=category,
+                reason=reason,
+            )
+        )
+
+    def assignment(self, study: Study, assignment: int, annotator: int) -> Assignment | None:
+        """Return an assignment; None where it is not this annotator's."""
+        return assignments.find(self._reader, study, assignment, annotator)
+
+    def latest_done(self, study: Study, annotator: int, *, before: int | None = None) -> int | None:
+        """Return the item an annotator answered last, or the one before ``before``."""
+        row = self._reader.execute(
+            "select s.seq from assignments s join review_items i on i.seq = s.item"
+            " where i.study = ? and s.annotator = ? and s.state = 'done' and (? is null or"
+            " s.done_at < (select coalesce(done_at, 1e12) from assignments where seq = ?))"
+            " order by s.done_at desc, s.seq desc limit 1",
+            (study.seq, annotator, before, before),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def progress(
+        self, study: Study, annotator: int, *, category: str = "", reason: str = ""
+    ) -> tuple[int, int]:
+        """Return (items an annotator has answered, items there are for them in all)."""
+        rows = self._reader.execute(
+            "select s.state = 'done', count(*) from assignments s"
+            " join review_items i on i.seq = s.item"
+            " where i.study = ? and s.annotator = ? group by 1",
+            (study.seq, annotator),
+        ).fetchall()
+        counts = dict(rows)
+        done, begun = counts.get(1, 0), counts.get(0, 0)
+        free = assignments.count_free(
+            self._reader, study, annotator, now=time.time(), category=category, reason=reason
+        )
+        return done, done + begun + free
+
+    def labels_of(self, assignment: int) -> tuple[GivenLabel, ...]:
+        """Return the newest labels of an assignment."""
+        return assignments.read_labels(self._reader, assignment)
+
+    def opinion_of(self, assignment: int) -> Opinion | None:
+        """Return the newest opinion of an assignment."""
+        found = assignments.read_opinion(self._reader, assignment)
+        return None if found is None else found[1]
+
+    def draft_of(self, assignment: int) -> Draft | None:
+        """Return the draft of an assignment."""
+        row = self._reader.execute(
+            "select content, edits, lead_s from drafts where assignment = ?", (assignment,)
+        ).fetchone()
+        return None if row is None else Draft(*row)
+
+    async def save_draft(
+        self, study: Study, assignment: int, annotator: int, draft: Draft, *, lease_s: float
+    ) -> None:
+        """Keep a half-filled form and the item with it; durable on return.
+
+        Raises:
+            AnswerRefused: the item is not theirs (any more), or closed.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            now = time.time()
+            assignments.hold(connection, study, assignment, annotator, now=now, lease_s=lease_s)
+            assignments.save_draft(connection, assignment, draft, now)
+
+        await self._writer.post(write)
+
+    async def lock_labels(
+        self,
+        study: Study,
+        assignment: int,
+        annotator: int,
+        labels: Sequence[GivenLabel],
+        *,
+        lease_s: float,
+    ) -> None:
+        """Store labels for good, so that the declared ones can be shown; durable on return.
+
+        Raises:
+            AnswerRefused: the item is not theirs (any more), closed, or locked with other labels.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            now = time.time()
+            held = assignments.hold(
+                connection, study, assignment, annotator, now=now, lease_s=lease_s
+            )
+            assignments.lock_labels(connection, held, labels, now)
+
+        await self._writer.post(write)
+
+    async def submit(
+        self,
+        study: Study,
+        assignment: int,
+        annotator: int,
+        labels: Sequence[GivenLabel] | None,
+        opinion: Opinion,
+        *,
+        lease_s: float,
+    ) -> bool:
+        """Store an answer as a whole, durable on return; False where it was there already.
+
+        Raises:
+            AnswerRefused: the item is not theirs (any more), or closed.
+        """
+
+        def write(connection: sqlite3.Connection) -> bool:
+            now = time.time()
+            held = assignments.hold(
+                connection, study, assignment, annotator, now=now, lease_s=lease_s
+            )
+            return assignments.submit(connection, held, labels, opinion, now)
+
+        return await self._writer.post(write)
+
+    async def finish(self, study: Study, annotator: int) -> None:
+        """Close the answers of an annotator: from now on they may see the gold."""
+        await self._writer.post(
+            lambda connection: connection.execute(
+                "insert into participations values (?, ?, ?) on conflict do nothing",
+                (study.seq, annotator, time.time()),
+            )
+        )
+
+    def has_finished(self, study: Study, annotator: int) -> bool:
+        """Whether an annotator's answers are closed."""
+        row = self._reader.execute(
+            "select 1 from participations where study = ? and annotator = ?", (study.seq, annotator)
+        ).fetchone()
+        return row is not None

@@ -1,0 +1,304 @@
+"""A run on disk: one folder with ``run.sqlite``, the record of everything, and ``run.yaml``."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pipeline.store.calls import CallLog, charge_lost
+from pipeline.store.cases import CaseLog
+from pipeline.store.configs import (
+    ConfigEpoch,
+    add_config,
+    begin,
+    has_begun,
+    read_configs,
+    set_state,
+    write_recipe,
+)
+from pipeline.store.connection import DATABASE, connect, connect_readonly
+from pipeline.store.dialogues import DialogueLog
+from pipeline.store.judgements import JudgementLog
+from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
+from pipeline.store.migrations import check_current, migrate
+from pipeline.store.reading import DialogueReader
+from pipeline.store.state import STATES, RunState, read_alias_counts, read_spent, read_state
+from pipeline.store.texts import TextTable
+from pipeline.store.writer import Writer
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue
+from scenarios.errors import UsageError
+from scenarios.fingerprint import canonical_json
+
+
+class RunStore:
+    """One open run. Make it with :meth:`create` or :meth:`open`, and close it.
+
+    What has more to it than fits here is an attribute: ``calls`` (what was asked and answered: the
+    cache, the reservations), ``reader`` (how cases ended) and ``judgements`` (what is thought of the
+    dialogues). Reading never waits for writing.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        reader: sqlite3.Connection,
+        writer: Writer | None = None,
+        lock: RunLock | None = None,
+        texts: TextTable | None = None,
+    ) -> None:
+        """Join the parts; use :meth:`create` or :meth:`open`."""
+        self.folder = folder
+        self._connection = reader
+        self._writer = writer
+        self._lock = lock
+        self._configs = read_configs(reader)
+        self._log = None if writer is None else DialogueLog(writer, lambda: self.config.epoch)
+        self._cases = CaseLog(reader, writer)
+        self.calls = CallLog(reader, writer, texts or TextTable())
+        self.reader = DialogueReader(reader)
+        self.judgements = JudgementLog(reader, writer)
+
+    @staticmethod
+    def exists(folder: Path) -> bool:
+        """Whether ``folder`` holds a run.
+
+        Raises:
+            UsageError: its ``run.sqlite`` is no database.
+        """
+        path = folder / DATABASE
+        if not path.is_file():
+            return False
+        connection = connect_readonly(path)
+        try:
+            return has_begun(connection)
+        except sqlite3.DatabaseError as error:
+            raise UsageError(
+                f"{path} is no database of a run: {error}",
+                "choose another folder (-o), or put a good copy of the file in its place",
+            ) from error
+        finally:
+            connection.close()
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        config: Mapping[str, object],
+        fingerprint: str,
+        *,
+        name: str | None = None,
+        mounts: Path = MOUNTS,
+    ) -> Self:
+        """Begin a run in ``folder``, which is made if need be, and open it for writing.
+
+        Args:
+            folder: where the run will live; other files in it are left alone.
+            config: the resolved recipe, plain data without any secret; also put in ``run.yaml``.
+            fingerprint: of what in it decides the dialogues.
+            name: defaults to the name of the folder.
+            mounts: the table of mounted file systems, in the format of ``/proc/mounts``.
+
+        Raises:
+            UsageError: a run is there already, the folder cannot be written, is in use by another
+                process, or lies on a network file system.
+        """
+        refuse_network_disk(folder, mounts)
+        lock = _locked(folder)
+        with ExitStack() as undo:
+            undo.callback(lock.release)
+            _refuse_existing(folder)
+            connection = undo.enter_context(closing(connect(folder / DATABASE)))
+            migrate(connection, folder / DATABASE)
+            begin(connection, name or folder.resolve().name, config, fingerprint)
+            write_recipe(folder, config)
+            store = cls._started(folder, connection, lock)
+            undo.pop_all()
+        return store
+
+    @classmethod
+    def open(cls, folder: Path, *, readonly: bool = False, mounts: Path = MOUNTS) -> Self:
+        """Open a run: to go on with it (one process at a time), or only to look at it.
+
+        Opened for writing, requests that were in flight when an earlier process died are charged
+        at their worst, and an older schema is brought up to date after a backup.
+
+        Raises:
+            UsageError: there is no run, it was written by a newer hipo, another process is writing
+                it, or it lies on a network file system.
+        """
+        path = folder / DATABASE
+        if not cls.exists(folder):
+            raise UsageError(
+                f"there is no run in {folder}", f"hipo generate -o {folder} begins one"
+            )
+        if readonly:
+            with ExitStack() as undo:
+                reader = undo.enter_context(closing(connect_readonly(path)))
+                check_current(reader, path)
+                store = cls(folder, reader)
+                undo.pop_all()
+            return store
+        refuse_network_disk(folder, mounts)
+        lock = _locked(folder)
+        with ExitStack() as undo:
+            undo.callback(lock.release)
+            connection = undo.enter_context(closing(connect(path)))
+            migrate(connection, path)
+            store = cls._started(folder, connection, lock)
+            undo.pop_all()
+        return store
+
+    @classmethod
+    def _started(cls, folder: Path, connection: sqlite3.Connection, lock: RunLock) -> Self:
+        """Start the writer on a database that is up to date."""
+        connection.execute("begin immediate")
+        charge_lost(connection)
+        connection.execute("commit")
+        texts = TextTable()
+        reader = connect_readonly(folder / DATABASE)
+        return cls(folder, reader, Writer(connection, rolled_back=texts.forget), lock, texts)
+
+    def close(self) -> None:
+        """Bring everything to disk and give the lock back; harmless when repeated."""
+        if self._writer is not None:
+            self.calls.flush()
+            # The reader goes first: the last to close tidies up the log, and may have to write.
+            self._connection.close()
+            self._writer.close()
+            self._writer = None
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # What a run consists of
+
+    def add_arm(self, arm: str, description: Mapping[str, object]) -> None:
+        """Make an arm known under its id; nothing is written if it is known already."""
+        self._cases.add_arm(arm, description)
+
+    async def add_cases(self, cases: Sequence[Case]) -> None:
+        """Make cases known; nothing is written if they all are known already."""
+        await self._cases.add_cases(cases)
+
+    def pending(
+        self, cases: Sequence[Case], arm: str, *, retry_failed: bool = False
+    ) -> list[tuple[Case, int]]:
+        """Return the cases an arm still has to play, in the order given, with the retry epoch.
+
+        Failed cases are among them only with ``retry_failed``; their epoch is one more than that
+        of the failure. One chunk of cases (some hundreds) at a time.
+        """
+        return self._cases.pending(cases, arm, retry_failed=retry_failed)
+
+    async def finish(self, dialogue: Dialogue, epoch: int) -> None:
+        """Store a dialogue, durable on return; see :meth:`DialogueLog.finish`."""
+        await self._writing().finish(dialogue, epoch)
+
+    async def fail(self, case: Case, arm: str, code: str, reason: str, epoch: int) -> None:
+        """Store that a case failed, durable on return; see :meth:`DialogueLog.fail`."""
+        await self._writing().fail(case, arm, code, reason, epoch)
+
+    def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
+        """Yield finished dialogues in the order of cases, in constant memory."""
+        return self.reader.dialogues(arm=arm, traces=traces)
+
+    def dialogue(self, dialogue: str) -> Dialogue:
+        """Return one dialogue by ``case/arm`` or unambiguous beginnings of them.
+
+        Raises:
+            UsageError: none or several dialogues have this id, or the case failed.
+        """
+        return self.reader.dialogue(dialogue)
+
+    # How it is configured and where it stands
+
+    @property
+    def config(self) -> ConfigEpoch:
+        """The configuration in force."""
+        return self._configs[-1]
+
+    def configs(self) -> list[ConfigEpoch]:
+        """Return every configuration of the run, oldest first."""
+        return list(self._configs)
+
+    def record_config(self, config: Mapping[str, object], fingerprint: str) -> int:
+        """Go on under this configuration and return its epoch.
+
+        Nothing is written if it is the one in force.
+        """
+        now = self.config
+        if now.fingerprint == fingerprint and canonical_json(dict(config)) == canonical_json(
+            dict(now.config)
+        ):
+            return now.epoch
+        self._writing()
+        epoch = self._run_writer().run(lambda c: add_config(c, config, fingerprint))
+        self._configs = read_configs(self._connection)
+        write_recipe(self.folder, config)
+        return epoch
+
+    def set_state(self, state: str) -> None:
+        """Store what the run is doing, durable on return.
+
+        Raises:
+            ValueError: neither one of ``STATES`` nor ``stopped:<reason>``.
+        """
+        if state not in STATES and not state.startswith("stopped:"):
+            raise ValueError(f"a run cannot be {state!r}")
+        self._run_writer().run(lambda connection: set_state(connection, state))
+
+    def state(self) -> RunState:
+        """Return where the run stands, in a time that does not grow with it."""
+        return read_state(self._connection, alive=is_locked(self.folder))
+
+    def spent(self) -> tuple[float, int]:
+        """Return (US dollars, tokens) charged so far; requests in flight at their worst."""
+        return read_spent(self._connection)
+
+    def alias_counts(self) -> dict[tuple[str, str, str], int]:
+        """Return how often a model's spelling was understood, by (dimension, raw, label)."""
+        return read_alias_counts(self._connection)
+
+    def _run_writer(self) -> Writer:
+        if self._writer is None:
+            raise ValueError("this run is closed, or was opened for reading only")
+        return self._writer
+
+    def _writing(self) -> DialogueLog:
+        if self._log is None:
+            raise ValueError("this run was opened for reading only")
+        return self._log
+
+
+def _refuse_existing(folder: Path) -> None:
+    if RunStore.exists(folder):
+        raise UsageError(
+            f"{folder} holds a run already",
+            "continue it (--resume if-possible) or choose another folder (-o)",
+        )
+
+
+def _locked(folder: Path) -> RunLock:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return RunLock(folder)
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be written: {error.strerror}", "choose another folder (-o)"
+        ) from error

@@ -1,0 +1,146 @@
+"""Where a run stands: a handful of counters that are exact at every commit."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import orjson
+
+from pipeline.store.judgement_records import VerdictCounts
+from pipeline.store.judgement_stats import read_verdict_counts
+
+RUNNING = "running"
+INTERRUPTED = "interrupted"
+STATES = ("new", RUNNING, "finished", "finished_with_failures")
+"""States that are stored, besides ``stopped:<reason>``; ``interrupted`` is only ever seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmState:
+    """One arm of a run, and how far it is."""
+
+    id: str
+    description: Mapping[str, object]
+    generated: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """Where a run stands at one moment."""
+
+    name: str
+    state: str
+    """``new``, ``running``, ``finished``, ``finished_with_failures``, ``stopped:<reason>`` or
+    ``interrupted`` (its process ended without a word)."""
+    planned: int
+    """Cases known so far times arms."""
+    generated: int
+    failed: Mapping[str, int]
+    """Number of failed dialogues by reason code."""
+    calls: int
+    """Requests sent, failed ones too."""
+    cached_calls: int
+    """Samples that did not have to be asked for again. Counted in memory and written every
+    thousand and on closing, so that a kill may lose the last few."""
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    """Part of ``prompt_tokens``."""
+    reasoning_tokens: int
+    """Part of ``completion_tokens``."""
+    cost_usd: float | None
+    """What the calls of known cost came to; None where the cost of none is known."""
+    unpriced_calls: int
+    """Requests whose cost is unknown; they are not in ``cost_usd``."""
+    arms: tuple[ArmState, ...]
+    created: float
+    """Unix time in seconds."""
+    updated: float
+    """Unix time in seconds of the last call or outcome."""
+    verification: VerdictCounts = field(default_factory=VerdictCounts)
+    """How many dialogues are judged and decided on."""
+
+    @property
+    def pending(self) -> int:
+        """Dialogues neither generated nor failed."""
+        return self.planned - self.generated - sum(self.failed.values())
+
+
+def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
+    """Read the state of a run; the time it takes does not depend on the size of the run.
+
+    Args:
+        connection: an open database of a run.
+        alive: whether a process holds the lock of the run; a run that says it is running though
+            nobody holds it was interrupted.
+    """
+    connection.execute("begin")  # one snapshot for all of it
+    try:
+        meta = dict(connection.execute("select key, value from meta").fetchall())
+        arms = connection.execute("select seq, id, description from arms order by seq").fetchall()
+        tally = connection.execute("select arm_seq, status, code, n from tally where n > 0")
+        counts = tally.fetchall()
+        totals = connection.execute(
+            "select cases, requests, cached_choices, prompt_tokens, completion_tokens,"
+            " cached_tokens, reasoning_tokens, cost_usd, unpriced, updated_at from totals"
+        ).fetchone()
+        verification = read_verdict_counts(connection)
+    finally:
+        connection.execute("commit")
+    failed: Counter[str] = Counter()
+    by_arm: Counter[tuple[int, str]] = Counter()
+    for arm, status, code, n in counts:
+        by_arm[arm, status] += n
+        if status == "failed":
+            failed[code] += n
+    cases, calls, hits, prompt, completion, cached, reasoning, cost, unpriced, updated = totals
+    created = float(meta["created"])
+    state = meta["state"]
+    return RunState(
+        name=meta["name"],
+        state=INTERRUPTED if state == RUNNING and not alive else state,
+        planned=cases * len(arms),
+        generated=sum(n for (_, status), n in by_arm.items() if status == "generated"),
+        failed=dict(failed.most_common()),
+        calls=calls,
+        cached_calls=hits,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cached_tokens=cached,
+        reasoning_tokens=reasoning,
+        cost_usd=None if calls and unpriced == calls else cost,
+        unpriced_calls=unpriced,
+        arms=tuple(
+            ArmState(arm, orjson.loads(text), by_arm[seq, "generated"], by_arm[seq, "failed"])
+            for seq, arm, text in arms
+        ),
+        created=created,
+        updated=max(created, float(meta["state_at"]), updated or 0.0),
+        verification=verification,
+    )
+
+
+def read_spent(connection: sqlite3.Connection) -> tuple[float, int]:
+    """Return (US dollars, tokens) that count against a budget; what is in flight at its worst."""
+    usd, tokens = connection.execute(
+        "select charged_usd + (select coalesce(sum(usd), 0) from reservations),"
+        " charged_tokens + (select coalesce(sum(tokens), 0) from reservations) from totals"
+    ).fetchone()
+    return float(usd), int(tokens)
+
+
+def read_alias_counts(connection: sqlite3.Connection) -> dict[tuple[str, str, str], int]:
+    """Return how often each other spelling of a label was understood, commonest first.
+
+    The keys are (dimension, what the model wrote, the label it was taken for); several labels at
+    once are written as a JSON array.
+    """
+    rows = connection.execute(
+        "select dimension, raw, cast(value as text), count(*) as n from labels"
+        " where raw is not null group by 1, 2, 3 order by n desc, 1, 2, 3"
+    )
+    return {(dimension, raw, value): n for dimension, raw, value, n in rows}

@@ -1,0 +1,75 @@
+"""Prompts taken apart into sections, each stored once: what many calls share costs one row."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+import orjson
+
+Messages = Sequence[tuple[str, str]]
+"""(role, content) pairs."""
+
+_SECTION = re.compile(r"^(?=# )", re.MULTILINE)
+REMEMBERED = 20_000
+
+
+def sections(content: str) -> list[str]:
+    """Split a message before every line that starts with ``# ``; joined, they are the message."""
+    return [part for part in _SECTION.split(content) if part]
+
+
+class TextTable:
+    """Stores texts by hash and remembers the numbers of the latest; lives in the writer's thread."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def forget(self) -> None:
+        """Forget every number: a transaction that handed some out was rolled back."""
+        self._known.clear()
+
+    def number(self, connection: sqlite3.Connection, text: str) -> int:
+        """Return the number of a text, storing it if it is new."""
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        digest = hashlib.sha256(text.encode()).digest()[:16]
+        added = connection.execute(
+            "insert into texts (hash, text) values (?, ?) on conflict do nothing", (digest, text)
+        )
+        if added.rowcount:
+            number = added.lastrowid or 0
+        else:
+            (number,) = connection.execute(
+                "select seq from texts where hash = ?", (digest,)
+            ).fetchone()
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        self._known[text] = number
+        return number
+
+    def layout(self, connection: sqlite3.Connection, messages: Messages) -> str:
+        """Store the sections of a prompt and return how it is put together again, as JSON."""
+        parts = [
+            [role, [self.number(connection, part) for part in sections(content)]]
+            for role, content in messages
+        ]
+        return orjson.dumps(parts).decode()
+
+
+def compose(connection: sqlite3.Connection, layout: str) -> tuple[tuple[str, str], ...]:
+    """Put a prompt together again: the (role, content) pairs :meth:`TextTable.layout` was given."""
+    parts: list[tuple[str, list[int]]] = orjson.loads(layout)
+    texts = _texts(connection, (number for _, numbers in parts for number in numbers))
+    return tuple((role, "".join(texts[number] for number in numbers)) for role, numbers in parts)
+
+
+def _texts(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:
+    wanted = orjson.dumps(sorted(set(numbers))).decode()
+    rows = connection.execute(
+        "select seq, text from texts where seq in (select value from json_each(?))", (wanted,)
+    )
+    return dict(rows.fetchall())

@@ -1,0 +1,209 @@
+"""The one thread that writes: it gathers writes for a few milliseconds and commits them at once."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+from scenarios.errors import RunError
+
+T = TypeVar("T")
+Write = Callable[[sqlite3.Connection], T]
+"""Executes the statements of one write; may be called again after a rollback, so it keeps no state
+but in the database."""
+
+GATHER_S = 0.005
+MOST = 2_000
+
+
+class StoreFailed(RunError):
+    """The database of the run could not be written; what was acknowledged before is safe."""
+
+
+@dataclass(slots=True)
+class _Item:
+    """One write under way, and its outcome."""
+
+    write: Write[Any]
+    future: Future[Any] | asyncio.Future[Any] | None
+    loop: asyncio.AbstractEventLoop | None = None
+    result: Any = None
+    error: Exception | None = field(default=None)
+
+    def resolve(self) -> None:
+        """Tell whoever waits; a waiter that was cancelled is not told, but its write stands."""
+        if self.future is None or self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.result)
+
+
+class Writer:
+    """Commits writes in groups: one transaction and one sync to disk for many of them.
+
+    The thread blocks for one write, waits 5 ms for others, takes at most 2,000, and commits. A
+    write that fails is undone alone; the others of its group are committed all the same.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        gather_s: float = GATHER_S,
+        most: int = MOST,
+        rolled_back: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start the thread; the connection is its own from now on.
+
+        Args:
+            connection: in autocommit mode (``isolation_level=None``).
+            gather_s: how long to wait for company, in seconds.
+            most: largest number of writes in one transaction.
+            rolled_back: called in the thread after anything was undone.
+        """
+        self._connection = connection
+        self._gather_s = gather_s
+        self._most = most
+        self._rolled_back = rolled_back
+        self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._gate = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="hipo-store", daemon=True)
+        self._thread.start()
+
+    def post(self, write: Write[T]) -> asyncio.Future[T]:
+        """Queue a write from a coroutine; it is durable when the future resolves.
+
+        The write is queued when this returns: cancelling the waiter does not take it back.
+
+        Raises:
+            StoreFailed: the store has been closed.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._put(_Item(write, future, loop))
+        return future
+
+    def send(self, write: Write[object]) -> None:
+        """Queue a write nobody waits for; :meth:`close` still brings it to disk."""
+        self._put(_Item(write, None))
+
+    def run(self, write: Write[T]) -> T:
+        """Write from ordinary code and block until it is durable."""
+        future: Future[T] = Future()
+        self._put(_Item(write, future))
+        return future.result()
+
+    def close(self) -> None:
+        """Commit what is queued, end the thread and close the connection; harmless when repeated."""
+        with self._gate:
+            if self._closed:
+                return
+            self._closed = True
+            self._queue.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _put(self, item: _Item) -> None:
+        with self._gate:
+            if self._closed:
+                raise StoreFailed("the store of this run has been closed")
+            self._queue.put(item)
+
+    def _work(self) -> None:
+        closing = False
+        while not closing:
+            first = self._queue.get()
+            if first is None:
+                return
+            if self._queue.empty():
+                time.sleep(self._gather_s)
+            items = [first]
+            while len(items) < self._most:
+                try:
+                    item = self._queue.get_nowait()
+                except Empty:
+                    break
+                if item is None:
+                    closing = True
+                    break
+                items.append(item)
+            self._commit(items)
+            _resolve(items)
+
+    def _commit(self, items: Sequence[_Item]) -> None:
+        """Commit all together, or, where one of them fails, the others without it."""
+        try:
+            self._connection.execute("begin immediate")
+            for item in items:
+                item.result = item.write(self._connection)
+            self._connection.execute("commit")
+        except Exception as error:  # noqa: BLE001 - a write may fail with anything; its caller gets it
+            self._undo()
+            if len(items) == 1:
+                items[0].error = _explained(error)
+            else:
+                self._commit_singly(items)
+
+    def _commit_singly(self, items: Sequence[_Item]) -> None:
+        try:
+            self._connection.execute("begin immediate")
+            for item in items:
+                self._connection.execute("savepoint one")
+                try:
+                    item.result = item.write(self._connection)
+                except Exception as error:
+                    item.error = _explained(error)
+                    if not self._connection.in_transaction:
+                        raise
+                    self._connection.execute("rollback to one")
+                    self._rolled_back()
+                self._connection.execute("release one")
+            self._connection.execute("commit")
+        except Exception as error:  # noqa: BLE001 - e.g. the disk is full: nobody was served
+            self._undo()
+            for item in items:
+                item.error = item.error or _explained(error)
+
+    def _undo(self) -> None:
+        with suppress(sqlite3.Error):  # a broken disk: the callers learn of the first error
+            if self._connection.in_transaction:
+                self._connection.execute("rollback")
+        self._rolled_back()
+
+
+def _explained(error: Exception) -> Exception:
+    """Turn trouble of the database (disk full, locked, unreadable) into a failure of the run."""
+    if not isinstance(error, sqlite3.OperationalError):
+        return error
+    failed = StoreFailed(f"the run's database could not be written: {error}")
+    failed.__cause__ = error
+    return failed
+
+
+def _resolve(items: Sequence[_Item]) -> None:
+    """Wake every waiter, with one call into each event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[_Item]] = {}
+    for item in items:
+        if item.loop is None:
+            item.resolve()
+        else:
+            loops.setdefault(item.loop, []).append(item)
+    for loop, waiting in loops.items():
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_resolve_all, waiting)
+
+
+def _resolve_all(items: Sequence[_Item]) -> None:
+    for item in items:
+        item.resolve()

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pipeline.store.run_store import RunStore
+from tests.pipeline.store.samples import begun, case, choice, request
+
+KEY = b"k" * 32
+MESSAGES = [("system", "# Task\nAct.\n"), ("user", "# Now\nSpeak.\n")]
+
+
+@pytest.fixture
+def store(tmp_path):
+    with begun(tmp_path / "run") as store:
+        yield store
+
+
+@pytest.mark.anyio
+async def test_a_choice_is_found_again_as_soon_as_it_is_durable(store):
+    assert store.calls.choices(KEY, [0, 1], 0) == {}
+    await store.calls.record(KEY, MESSAGES, [request()], [choice(0), choice(1, text="other")])
+    assert store.calls.choices(KEY, [0, 1, 2], 0) == {0: choice(0), 1: choice(1, text="other")}
+    assert store.calls.choices(b"x" * 32, [0], 0) == {}
+
+
+@pytest.mark.anyio
+async def test_an_epoch_sees_its_own_choices_and_the_readable_ones_before_it(store):
+    known = [
+        choice(0, 0, "ok", "first"),
+        choice(0, 1, "ok", "second"),
+        choice(1, 0, "unparseable", "torn"),
+        choice(2, 0, "ok", "good"),
+        choice(2, 1, "invalid", "bad"),
+        choice(3, 3, "ok", "later"),
+    ]
+    await store.calls.record(KEY, MESSAGES, [request()], known)
+
+    def texts(epoch):
+        return {s: c.text for s, c in store.calls.choices(KEY, range(4), epoch).items()}
+
+    assert texts(0) == {0: "first", 1: "torn", 2: "good"}
+    assert texts(1) == {0: "second", 2: "bad"}
+    assert texts(2) == {0: "second", 2: "good"}
+    assert texts(3) == {0: "second", 2: "good", 3: "later"}
+
+
+@pytest.mark.anyio
+async def test_a_choice_that_is_known_is_never_replaced(store):
+    await store.calls.record(KEY, MESSAGES, [request()], [choice(text="first")])
+    await store.calls.record(KEY, MESSAGES, [request()], [choice(text="second")])
+    assert store.calls.choices(KEY, [0], 0)[0].text == "first"
+    assert store.state().calls == 2
+
+
+@pytest.mark.anyio
+async def test_the_calls_of_a_case_come_back_with_prompts_requests_and_choices(store):
+    limited = request(code="rate_limited", status=429, message="slow down", n_got=0, cost_usd=0.0,
+                      prompt_tokens=None, completion_tokens=None, cached_tokens=None,
+                      reasoning_tokens=None, omitted=("seed", "top_p"))  # fmt: skip
+    await store.calls.record(KEY, MESSAGES, [limited, request()], [choice()])
+    other = [("user", "# Now\nAsk.\n")]
+    await store.calls.record(b"o" * 32, other, [request(turn=2, purpose="initiator")], [])
+    await store.calls.record(b"p" * 32, MESSAGES, [request(case="other")], [])
+    first, second = store.calls.of_case(case().id)
+    assert first.messages == tuple(MESSAGES)
+    assert first.requests == (limited, request())
+    assert first.choices == (choice(),)
+    assert second.messages == tuple(other)
+    assert [r.purpose for r in second.requests] == ["initiator"]
+
+
+@pytest.mark.anyio
+async def test_the_request_takes_its_reservation_away_in_the_same_moment(store):
+    held = await store.calls.reserve(0.5, 1000)
+    assert store.spent() == (0.5, 1000)
+    await store.calls.record(KEY, MESSAGES, [request(reservation=held)], [choice()])
+    assert store.spent() == (0.001, 120)
+
+
+@pytest.mark.anyio
+async def test_a_reservation_given_back_or_cancelled_leaves_nothing(tmp_path):
+    with begun(tmp_path / "run") as store:
+        store.calls.release(await store.calls.reserve(0.5, 1000))
+        waiting = asyncio.ensure_future(store.calls.reserve(0.7, 10))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await store.calls.reserve(0.1, 1)
+        await asyncio.sleep(0)  # the cancelled one becomes known and is released
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        assert store.spent() == (pytest.approx(0.1), 1)
+
+
+@pytest.mark.anyio
+async def test_what_a_dead_process_had_in_flight_is_charged_at_its_worst(tmp_path):
+    with begun(tmp_path / "run") as store:
+        await store.calls.reserve(0.5, 1000)
+        await store.calls.reserve(None, 7)
+    for _ in range(2):
+        with RunStore.open(tmp_path / "run") as store:
+            assert store.spent() == (0.5, 1007)
+            state = store.state()
+            assert (state.calls, state.unpriced_calls, state.cost_usd) == (2, 2, None)
+
+
+@pytest.mark.anyio
+async def test_cache_hits_are_counted_and_durable_after_closing(tmp_path):
+    with begun(tmp_path / "run") as store:
+        store.calls.count_hits(3)
+        store.calls.count_hits(1)
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        assert store.state().cached_calls == 4

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.store.locks import RunLock, is_locked, refuse_network_disk
+from scenarios.errors import UsageError
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from pipeline.store.locks import RunLock
+lock = RunLock(Path(sys.argv[1]))
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_second_writer_is_refused_by_the_process_id_of_the_first(tmp_path):
+    lock = RunLock(tmp_path)
+    with pytest.raises(UsageError, match=f"process {os.getpid()}"):
+        RunLock(tmp_path)
+    assert is_locked(tmp_path)
+    lock.release()
+    assert not is_locked(tmp_path)
+    RunLock(tmp_path).release()
+
+
+def test_a_killed_process_holds_nothing(tmp_path):
+    child = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[3],
+    )
+    try:
+        assert child.stdout.readline() == b"held\n"
+        with pytest.raises(UsageError, match=f"process {child.pid}"):
+            RunLock(tmp_path)
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+    assert not is_locked(tmp_path)
+    RunLock(tmp_path).release()
+
+
+def test_a_folder_nobody_ever_locked_is_free(tmp_path):
+    assert not is_locked(tmp_path)
+
+
+MOUNTS = """\
+/dev/sda1 / ext4 rw 0 0
+server:/home /home nfs4 rw 0 0
+/dev/sdb1 /home/local xfs rw 0 0
+//box/share /mnt/my\\040share cifs rw 0 0
+me@box: /mnt/ssh fuse.sshfs rw 0 0
+/dev/sdc1 /mnt/ntfs fuseblk rw 0 0
+broken
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [("/home/me/runs", "nfs4"), ("/mnt/my share/run", "cifs"), ("/mnt/ssh", "fuse.sshfs")],
+)
+def test_network_disks_are_refused_by_name_with_a_way_out(tmp_path, folder, kind):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(MOUNTS)
+    with pytest.raises(UsageError, match=kind) as error:
+        refuse_network_disk(Path(folder), mounts)
+    assert "local disk" in error.value.hint
+
+
+@pytest.mark.parametrize("folder", ["/home/local/run", "/var/runs", "/mnt/ntfs/x", "/homestead"])
+def test_local_disks_are_accepted_below_network_disks_too(tmp_path, folder):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(MOUNTS)
+    refuse_network_disk(Path(folder), mounts)
+
+
+def test_where_mounts_cannot_be_told_nothing_is_refused(tmp_path):
+    refuse_network_disk(tmp_path, tmp_path / "no such table")

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from pipeline.store.connection import connect
+from pipeline.store.migrations import MIGRATIONS, check_current, migrate, schema_version
+from scenarios.errors import UsageError
+
+
+def make_notes(connection):
+    connection.execute("create table notes (text)")
+
+
+def add_author(connection):
+    connection.execute("alter table notes add column author")
+
+
+def half_and_break(connection):
+    connection.execute("create table half (x)")
+    raise RuntimeError("power cut")
+
+
+V1, V2 = (make_notes,), (make_notes, add_author)
+
+
+@pytest.fixture
+def old(tmp_path):
+    path = tmp_path / "run.sqlite"
+    connection = connect(path)
+    assert migrate(connection, path, V1) is None
+    connection.execute("insert into notes values ('kept')")
+    return connection, path
+
+
+def test_an_older_database_is_brought_up_to_date_after_a_backup(old):
+    connection, path = old
+    backup = migrate(connection, path, V2)
+    assert connection.execute("select text, author from notes").fetchall() == [("kept", None)]
+    assert schema_version(connection) == 2
+    with closing(sqlite3.connect(backup)) as copy:
+        assert copy.execute("select * from notes").fetchall() == [("kept",)]
+        assert schema_version(copy) == 1
+
+
+def test_an_earlier_backup_is_not_overwritten(old):
+    connection, path = old
+    first = migrate(connection, path, V2)
+    connection.execute("pragma user_version = 1")
+    connection.execute("alter table notes drop column author")
+    second = migrate(connection, path, V2)
+    assert first != second
+    assert first.exists()
+    assert second.exists()
+
+
+def test_a_step_that_fails_leaves_the_database_as_it_was(old):
+    connection, path = old
+    with pytest.raises(RuntimeError, match="power cut"):
+        migrate(connection, path, (*V1, half_and_break))
+    assert schema_version(connection) == 1
+    assert connection.execute("select name from sqlite_schema where name = 'half'").fetchall() == []
+
+
+def test_a_newer_database_is_refused_with_what_to_do(old):
+    connection, path = old
+    connection.execute("pragma user_version = 9")
+    with pytest.raises(UsageError, match="schema 9; this one knows 1") as error:
+        migrate(connection, path, V1)
+    assert "upgrade" in error.value.hint
+
+
+def test_an_older_database_cannot_be_only_looked_at(old):
+    connection, path = old
+    with pytest.raises(UsageError, match="older hipo"):
+        check_current(connection, path, V2)
+    check_current(connection, path, V1)
+
+
+def test_nothing_happens_to_a_database_that_is_up_to_date(tmp_path):
+    path = tmp_path / "run.sqlite"
+    connection = connect(path)
+    migrate(connection, path)
+    before = connection.execute("pragma schema_version").fetchone()
+    assert migrate(connection, path) is None
+    assert connection.execute("pragma schema_version").fetchone() == before
+    assert schema_version(connection) == len(MIGRATIONS)
+    assert list(tmp_path.glob("*backup*")) == []

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from contextlib import closing
+
+import pytest
+
+from pipeline.store.connection import connect
+from pipeline.store.writer import StoreFailed, Writer
+
+
+@pytest.fixture
+def database(tmp_path):
+    connection = connect(tmp_path / "t.sqlite")
+    connection.execute("create table t (x integer primary key)")
+    return connection
+
+
+def rows(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "t.sqlite")) as connection:
+        return [x for (x,) in connection.execute("select x from t order by x")]
+
+
+def insert(x):
+    return lambda connection: connection.execute("insert into t values (?)", (x,)).lastrowid
+
+
+@pytest.mark.anyio
+async def test_writes_of_one_moment_are_committed_together(database, tmp_path):
+    commits = []
+    database.set_trace_callback(lambda sql: commits.append(sql) if sql == "commit" else None)
+    writer = Writer(database)
+    assert await asyncio.gather(*(writer.post(insert(x)) for x in range(50))) == list(range(50))
+    writer.close()
+    assert rows(tmp_path) == list(range(50))
+    assert len(commits) < 10
+
+
+@pytest.mark.anyio
+async def test_a_failing_write_is_undone_alone_and_its_caller_is_told(database, tmp_path):
+    def half(connection):
+        connection.execute("insert into t values (99)")
+        raise KeyError("broken")
+
+    undone = []
+    writer = Writer(database, rolled_back=lambda: undone.append(1))
+    results = await asyncio.gather(
+        *(
+            writer.post(insert(1)),
+            writer.post(half),
+            writer.post(insert(1)),
+            writer.post(insert(2)),
+        ),
+        return_exceptions=True,
+    )
+    writer.close()
+    assert results[0] == 1
+    assert results[3] == 2
+    assert isinstance(results[1], KeyError)
+    assert isinstance(results[2], sqlite3.IntegrityError)
+    assert rows(tmp_path) == [1, 2]
+    assert undone
+
+
+@pytest.mark.anyio
+async def test_what_is_posted_is_written_even_if_the_waiter_is_cancelled(database, tmp_path):
+    writer = Writer(database)
+    waiter = asyncio.ensure_future(writer.post(insert(5)))
+    waiter.cancel()
+    await asyncio.gather(waiter, return_exceptions=True)
+    writer.close()
+    assert rows(tmp_path) == [5]
+
+
+def test_closing_brings_everything_to_disk_and_nothing_can_follow(database, tmp_path):
+    writer = Writer(database)
+    for x in range(100):
+        writer.send(insert(x))
+    writer.close()
+    writer.close()
+    assert rows(tmp_path) == list(range(100))
+    with pytest.raises(StoreFailed, match="has been closed"):
+        writer.send(insert(100))
+
+
+def test_ordinary_threads_can_write_and_get_the_result(database, tmp_path):
+    writer = Writer(database)
+    results = []
+    threads = [
+        threading.Thread(target=lambda x=x: results.append(writer.run(insert(x))))
+        for x in range(1, 6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    writer.close()
+    assert sorted(results) == rows(tmp_path) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.anyio
+async def test_a_database_that_cannot_be_written_is_a_failure_of_the_run(database, tmp_path):
+    page_count = database.execute("pragma page_count").fetchone()[0]
+    database.execute(f"pragma max_page_count={page_count}")  # a disk that is full
+    writer = Writer(database)
+
+    def too_much(connection):
+        connection.executemany("insert into t values (?)", [(x,) for x in range(10, 5000)])
+
+    results = await asyncio.gather(
+        writer.post(too_much), writer.post(insert(1)), return_exceptions=True
+    )
+    writer.close()
+    assert isinstance(results[0], StoreFailed)
+    assert "full" in str(results[0])
+    # The full disk undoes the transaction it strikes, so nobody may believe to have been served.
+    assert isinstance(results[1], StoreFailed) or rows(tmp_path) == [1]
+
+
+@pytest.mark.anyio
+async def test_a_group_never_holds_more_writes_than_allowed(database):
+    begins = []
+    database.set_trace_callback(lambda sql: begins.append(sql) if sql.startswith("begin") else None)
+    writer = Writer(database, most=4)
+    await asyncio.gather(*(writer.post(insert(x)) for x in range(12)))
+    writer.close()
+    assert len(begins) >= 3
