@@ -1,0 +1,107 @@
+"""Play one case: the fixed opening, then question and answer until the case is through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pipeline.actors import Initiator
+from pipeline.strategies.protocol import Asker, History, Strategy, TurnTask
+from pipeline.tactics import TacticDesign, Wanted
+from prompts.actors import ActorPrompts
+from prompts.views import ResponderView, initiator_view, responder_view
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.spec import RoleKey, Scenario
+from scenarios.variation import Axis, manner_lines, opening_texts
+
+
+@dataclass(frozen=True, slots=True)
+class Simulator:
+    """Plays cases for one arm; one instance serves any number of dialogues at a time."""
+
+    scenarios: Mapping[str, Scenario]
+    """By id, with their placeholders filled."""
+    scheme: Scheme
+    prompts: ActorPrompts
+    arm: str
+    """The id of the arm that plays."""
+    strategy: Strategy
+    """How the responder's utterances are made."""
+    asker: Asker
+    """Asks the models of the arm; the strategy asks through the same one."""
+    axes: Mapping[str, Axis] = field(default_factory=dict)
+    design: TacticDesign | None = None
+    """Which tactics are wanted; None leaves the responder free to choose."""
+
+    async def play(self, case: Case, epoch: int = 0) -> Dialogue:
+        """Play a case to its end.
+
+        What is said is recorded as it is, also where its labels contradict one another: judging
+        them is not the stage's business.
+
+        Args:
+            case: the case to play.
+            epoch: how often it has failed before; moves the seeds that are sent.
+
+        Raises:
+            UsageError: the scenario, its fact or its opening does not fit the case.
+            AnswerUnusable: the model's answers could not be read.
+            ProviderError: the endpoint did not answer.
+        """
+        scenario = self._scenario(case)
+        turns = self._opening(scenario, case)
+        initiator = Initiator(
+            self.prompts,
+            self.asker,
+            initiator_view(scenario, case, manner=self._manner(case, "initiator")),
+        )
+        view = responder_view(scenario, self.scheme, case, manner=self._manner(case, "responder"))
+        for exchange in range(case.turns):
+            index = len(turns)
+            question = await initiator.utter(case, index, _history(turns), epoch=epoch)
+            turns.append(Turn(index, "initiator", question, "improvised"))
+            wanted = self.design.wanted(case, scenario, exchange) if self.design else ()
+            turns.append(await self._answer(case, view, turns, wanted, epoch))
+        return Dialogue(case=case, arm=self.arm, turns=tuple(turns))
+
+    async def _answer(
+        self, case: Case, view: ResponderView, turns: list[Turn], wanted: Wanted, epoch: int
+    ) -> Turn:
+        index = len(turns)
+        spoken = await self.strategy.utter(
+            TurnTask(case, index, view, _history(turns), wanted, epoch)
+        )
+        return Turn(
+            index=index,
+            role="responder",
+            text=spoken.draft.text,
+            kind="improvised",
+            wanted=wanted,
+            declared_goal=spoken.draft.goal,
+            tactic=spoken.draft.tactic,
+            trace=spoken.trace,
+        )
+
+    def _scenario(self, case: Case) -> Scenario:
+        try:
+            return self.scenarios[case.scenario]
+        except KeyError:
+            raise UsageError(f"the case needs the unknown scenario {case.scenario!r}") from None
+
+    def _opening(self, scenario: Scenario, case: Case) -> list[Turn]:
+        """Return the fixed question, and the statement that fits the goal."""
+        question, statement = opening_texts(scenario, case.goal, dict(case.variation))
+        return [
+            Turn(0, "initiator", question, "opening"),
+            Turn(1, "responder", statement, "opening"),
+        ]
+
+    def _manner(self, case: Case, role: RoleKey) -> tuple[str, ...]:
+        return manner_lines(self.axes, dict(case.variation), role)
+
+
+def _history(turns: list[Turn]) -> History:
+    return tuple((turn.role, turn.text) for turn in turns)

@@ -1,0 +1,30 @@
+"""Direct improvisation: the first answer is what is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.strategies.protocol import Asker, Spoken, TurnTask
+from prompts.actors import ActorPrompts
+from scenarios.dialogue import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """One structured call per utterance; its trace is empty, there was nothing to choose from.
+
+    Source: HIPO, section 4.4.1 (1).
+    """
+
+    prompts: ActorPrompts
+    asker: Asker
+
+    async def utter(self, task: TurnTask) -> Spoken:
+        """Ask once."""
+        draft = await self.asker.ask(
+            self.prompts.responder(task.view, task.history, task.wanted),
+            self.prompts.tactic,
+            task.context("responder"),
+            self.prompts.repair,
+        )
+        return Spoken(draft, Trace(strategy="direct"))

@@ -1,0 +1,250 @@
+"""Wanted tactics: which labels the responder is asked for, turn by turn."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field
+
+from pipeline.tactic_design import (
+    Combination,
+    Context,
+    Fit,
+    Margin,
+    Target,
+    drawable,
+    fit,
+    musts,
+    requirements_for,
+)
+from scenarios.case import Case
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.fingerprint import fingerprint, seed_from
+from scenarios.schemes.model import Identifier, Scheme, Strict
+from scenarios.schemes.vocabulary import resolve_label
+from scenarios.spec import Scenario
+from scenarios.yaml_source import Located, read_yaml, validate_model
+
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Wanted = tuple[tuple[str, str], ...]
+"""(dimension, label) pairs in the scheme's order."""
+
+
+class WeightedCombination(Strict):
+    """Labels that are wanted together, and how often compared with the others."""
+
+    labels: Annotated[dict[Identifier, str], Field(min_length=1)]
+    weight: Weight = 1.0
+
+
+class TacticsFile(Strict):
+    """What a tactics file holds: shares per dimension, or a table of combinations, or both.
+
+    Dimensions that are not named stay free. Labels that are not named are not wanted.
+    """
+
+    margins: dict[Identifier, Annotated[dict[str, Weight], Field(min_length=1)]] = Field(
+        default_factory=dict
+    )
+    combinations: tuple[WeightedCombination, ...] = ()
+
+
+class TacticDesign:
+    """A distribution of wanted tactics per context, drawn without any state.
+
+    The draw is a hash of the seed, the case and the turn: the same whichever process plays the
+    case, in whatever order.
+    """
+
+    def __init__(
+        self,
+        scheme: Scheme,
+        contexts: Mapping[Context, float],
+        targets: Sequence[Target],
+        *,
+        eased: bool = False,
+    ) -> None:
+        """Fit the design; see :func:`pipeline.tactic_design.fit` for what it raises."""
+        named = {name for target in targets for name in target.dimensions}
+        dimensions = [d for d in drawable(scheme) if d.id in named]
+        self._scheme = scheme
+        self._fit: Fit = fit(scheme, dimensions, contexts, targets, eased=eased)
+        self._draws = {
+            context: _Draw(distribution)
+            for context, distribution in self._fit.distributions.items()
+        }
+        self.fingerprint = fingerprint(
+            [
+                [
+                    [list(t.dimensions), sorted([*c, w] for c, w in t.shares.items())]
+                    for t in targets
+                ],
+                [[c.goal, c.felicitous, c.must, share] for c, share in sorted(contexts.items())],
+            ]
+        )
+        """Content hash of the targets and the contexts: what decides every draw beside the seed."""
+
+    @classmethod
+    def balanced(cls, scheme: Scheme, contexts: Mapping[Context, float]) -> Self:
+        """Ask for every label of every utterance dimension equally often, where rules allow.
+
+        A label that few scenarios allow stays below its even share rather than filling those
+        scenarios: it is asked for in at most two of three turns that are open to it.
+
+        Raises:
+            UsageError: the scheme has no utterance dimension with one label per utterance.
+        """
+        dimensions = drawable(scheme)
+        if not dimensions:
+            raise UsageError(
+                f"scheme {scheme.id!r} has no utterance dimension whose labels can be balanced",
+                "use --tactics free",
+            )
+        targets = [Target((d.id,), {(label,): 1.0 for label in d.values}) for d in dimensions]
+        return cls(scheme, contexts, targets, eased=True)
+
+    @classmethod
+    def from_file(cls, path: Path, scheme: Scheme, contexts: Mapping[Context, float]) -> Self:
+        """Read the wanted shares from a YAML file (:class:`TacticsFile`).
+
+        Raises:
+            InputError: the file, a dimension or a label in it is not right.
+        """
+        located = read_yaml(path)
+        content = validate_model(TacticsFile, located)
+        return cls(scheme, contexts, _targets(content, located, scheme))
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The dimensions that are drawn; the others are free."""
+        return self._fit.dimensions
+
+    @property
+    def margins(self) -> tuple[Margin, ...]:
+        """Every share that was asked for, with the share to expect."""
+        return self._fit.margins
+
+    @property
+    def unmet(self) -> tuple[Margin, ...]:
+        """The margins that the rules of the scheme and the scenarios put out of reach."""
+        return tuple(margin for margin in self.margins if not margin.met)
+
+    def wanted(self, case: Case, scenario: Scenario, turn: int) -> Wanted:
+        """Draw the labels wanted of one responder turn.
+
+        Args:
+            case: the case that is played.
+            scenario: its scenario.
+            turn: which improvised exchange, from 0 to ``case.turns - 1``.
+
+        Raises:
+            UsageError: the scenario and goal were not part of the contexts of the design.
+        """
+        context = self.context(case, scenario, turn)
+        draw = self._draws.get(context)
+        if draw is None:
+            raise UsageError(
+                f"the tactic design does not cover scenario {scenario.id!r} "
+                f"with the goal {case.goal!r}"
+            )
+        drawn = draw.at(seed_from(case.seed, case.id, turn, "wanted") / 2**31)
+        return tuple(zip(self.dimensions, drawn, strict=True))
+
+    def context(self, case: Case, scenario: Scenario, turn: int) -> Context:
+        """Return the context of one turn: requirements fall on turns that a hash chose."""
+        required = requirements_for(self._scheme, case.goal)
+        shift = seed_from(case.seed, case.id, "required turn") % case.turns
+        must = musts(required, case.turns, turn, shift)
+        return Context.of(self._scheme, scenario, case.goal, must)
+
+
+class _Draw:
+    """Inverse of a cumulative distribution."""
+
+    def __init__(self, distribution: Sequence[tuple[Combination, float]]) -> None:
+        self._combinations = [combination for combination, _ in distribution]
+        self._cumulated = list(itertools.accumulate(share for _, share in distribution))
+
+    def at(self, position: float) -> Combination:
+        """Return the combination at a position in [0, 1)."""
+        place = bisect_right(self._cumulated, position * self._cumulated[-1])
+        return self._combinations[min(place, len(self._combinations) - 1)]
+
+
+def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[Target]:
+    """Turn the file into targets, with every label spelt as the scheme does."""
+    reader = _Reader(located, scheme)
+    targets = []
+    for name, weights in content.margins.items():
+        where = ("margins", name)
+        shares: dict[Combination, float] = {}
+        for raw, weight in weights.items():
+            label = reader.label(name, raw, (*where, raw))
+            shares[(label,)] = shares.get((label,), 0.0) + weight
+        targets.append(Target((name,), shares))
+    if content.combinations:
+        targets.append(_joint(content, reader))
+    if not targets:
+        reader.refuse((), "nothing", "margins or combinations", "")
+    reader.finish()
+    return targets
+
+
+def _joint(content: TacticsFile, reader: _Reader) -> Target:
+    """Read the table of combinations; all of its rows name the same dimensions."""
+    names = tuple(content.combinations[0].labels)
+    shares: dict[Combination, float] = {}
+    for index, row in enumerate(content.combinations):
+        where = ("combinations", index, "labels")
+        if set(row.labels) != set(names):
+            expected = f"the dimensions of the first row: {', '.join(names)}"
+            reader.refuse(where, ", ".join(row.labels), expected, "")
+            continue
+        labels = tuple(reader.label(name, row.labels[name], (*where, name)) for name in names)
+        shares[labels] = shares.get(labels, 0.0) + row.weight
+    for name in names:
+        if name in content.margins:
+            reader.refuse(("margins", name), name, "a dimension of combinations or of margins", "")
+    return Target(names, shares)
+
+
+class _Reader:
+    """Resolves the names in a tactics file and collects what is wrong with them."""
+
+    def __init__(self, located: Located, scheme: Scheme) -> None:
+        self._located = located
+        self._dimensions = {d.id: d for d in drawable(scheme)}
+        self._problems: list[Problem] = []
+
+    def label(self, name: str, raw: str, where: Sequence[str | int]) -> str:
+        """Return the id of a label; an unknown one is a problem (and comes back as it is)."""
+        dimension = self._dimensions.get(name)
+        if dimension is None:
+            expected = f"a dimension that can be drawn: {', '.join(self._dimensions)}"
+            self.refuse(where[:-1], name, expected, "")
+            return raw
+        resolved = resolve_label(dimension, raw)
+        if resolved is None:
+            self.refuse(where, repr(raw), f"one of: {', '.join(dimension.values)}", "")
+            return raw
+        return str(resolved[0])
+
+    def refuse(self, where: Sequence[str | int], found: str, expected: str, hint: str) -> None:
+        """Note a problem, once per place."""
+        field = ".".join(str(part) for part in where)
+        if all(problem.field != field for problem in self._problems):
+            line = self._located.line(where)
+            self._problems.append(Problem(self._located.file, line, field, found, expected, hint))
+
+    def finish(self) -> None:
+        """Raise what was noted.
+
+        Raises:
+            InputError: anything was.
+        """
+        if self._problems:
+            raise InputError(self._problems)

@@ -1,0 +1,85 @@
+"""A provider that follows a script, and a client that asks it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pipeline.client import CallContext, Client
+from pipeline.endpoint import Endpoint
+from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
+from pipeline.providers.retry import RetryPolicy
+from prompts.prompt import PromptMessage, Rendered
+from prompts.responses import utterance_format
+
+FORMAT = utterance_format()
+PROMPT = Rendered(
+    (PromptMessage("system", "# Task\nAsk.\n"), PromptMessage("user", "# Now\nSpeak.\n"))
+)
+CONTEXT = CallContext("initiator", seed=11, epoch=0, case="c1", purpose="initiator", turn=2)
+
+
+def says(text):
+    return f'{{"utterance": "{text}"}}'
+
+
+class Scripted:
+    """A provider that answers by a function of the request, and remembers what it was asked."""
+
+    name = "compatible"
+    base_url = "http://127.0.0.1:9/v1"
+    samples_per_request = True
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.requests = []
+
+    async def send(self, request, timeout_s):
+        self.requests.append(request)
+        answer = self.answer(request, len(self.requests))
+        if asyncio.iscoroutine(answer):
+            answer = await answer
+        if isinstance(answer, Exception):
+            raise answer
+        choices = [c if isinstance(c, Choice) else Choice(c, "stop") for c in answer]
+        return Reply(tuple(choices), Usage(100, 10), "r")
+
+    async def close(self):
+        pass
+
+
+def repair(previous, answer, reasons):
+    correction = PromptMessage("user", "# Correction\n" + "\n".join(reasons))
+    return Rendered((*previous.messages, PromptMessage("assistant", answer), correction))
+
+
+def endpoint_of(provider, **changes):
+    async def no_sleep(_):
+        await asyncio.sleep(0)
+
+    settings = {"retry": RetryPolicy(max_attempts=3), "sleep": no_sleep} | changes
+    return Endpoint(provider, "m", settings.pop("parameters", Parameters()), **settings)
+
+
+def client_of(store, answer, **changes):
+    provider = Scripted(answer)
+    return Client(store.calls, {"initiator": endpoint_of(provider, **changes)}, "arm"), provider
+
+
+def ask(client, ctx=CONTEXT, prompt=PROMPT):
+    return client.ask(prompt, FORMAT, ctx, repair)
+
+
+def ask_many(client, k, ctx=CONTEXT):
+    return client.ask_many(PROMPT, FORMAT, ctx, k=k, repair=repair)
+
+
+def at_epoch(epoch):
+    return CallContext("initiator", 11, epoch, "c1", "initiator", 2)
+
+
+def requests_of(store, case="c1"):
+    return [r for record in store.calls.of_case(case) for r in record.requests]
+
+
+def statuses_of(store, case="c1"):
+    return [c.status for record in store.calls.of_case(case) for c in record.choices]

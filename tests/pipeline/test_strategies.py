@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+import scenarios
+from pipeline.client import AnswerUnusable
+from pipeline.strategies.consistency import Consistency
+from pipeline.strategies.direct import Direct
+from pipeline.strategies.protocol import TurnTask
+from pipeline.strategies.reflective import Reflective
+from prompts.actors import ActorPrompts
+from prompts.environment import Templates
+from prompts.views import responder_view
+from scenarios.case import make_case
+from scenarios.dialogue import Critique, Draft, TacticLabel
+from scenarios.fingerprint import seed_from
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+
+HOME = Path(scenarios.__file__).parent
+HIPO = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
+USED_CAR = Scenario.model_validate(
+    yaml.safe_load((HOME / "library/products/used_car.yaml").read_text())
+)
+PROMPTS = ActorPrompts(Templates(None), HIPO)
+CASE = make_case(
+    scheme="hipo",
+    scenario="used_car",
+    scenario_fingerprint=USED_CAR.fingerprint,
+    fact="guardrail",
+    goal="deception",
+    turns=1,
+    language="en",
+    variation={},
+    repetition=0,
+    seed=7,
+)
+TASK = TurnTask(
+    case=CASE,
+    turn=3,
+    view=responder_view(USED_CAR, HIPO, CASE),
+    history=(("initiator", "Was it ever hit?"), ("responder", "No."), ("initiator", "Sure?")),
+    wanted=(("veracity", "Manner"),),
+    epoch=2,
+)
+CARRIED = tuple(Critique(d.id, True, "yes") for d in HIPO.utterance_dimensions)
+NOT_CARRIED = (Critique("intention", True, "yes"), Critique("veracity", False, "too plain"))
+
+
+def draft(text: str) -> Draft:
+    labels = {"intention": "Inform", "veracity": "Manner", "illocutionary": "Representatives"}
+    return Draft(text, "deception", tuple(TacticLabel(k, v, "why") for k, v in labels.items()))
+
+
+class ScriptedAsker:
+    """Gives the answers of a script, one after the other, and notes what it was asked."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.asked = []
+
+    async def ask(self, prompt, fmt, ctx, repair):
+        self.asked.append((prompt, fmt, ctx, repair))
+        return self.answers.pop(0)
+
+    async def ask_many(self, prompt, fmt, ctx, *, k, repair):
+        self.asked.append((prompt, fmt, ctx, repair))
+        return [self.answers.pop(0) for _ in range(k)]
+
+    @property
+    def contexts(self):
+        return [ctx for _, _, ctx, _ in self.asked]
+
+    def prompt(self, index):
+        return "\n".join(m.content for m in self.asked[index][0].messages)
+
+
+class LetterEncoder:
+    """Embeds a text as its counts of a, b and c."""
+
+    async def encode(self, texts):
+        rows = np.array([[t.count(c) + 1e-3 for c in "abc"] for t in texts], np.float32)
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.mark.anyio
+async def test_direct_says_the_first_answer():
+    asker = ScriptedAsker(draft("It is fine."))
+    spoken = await Direct(PROMPTS, asker).utter(TASK)
+    assert spoken.draft == draft("It is fine.")
+    assert (spoken.trace.strategy, spoken.trace.attempts) == ("direct", ())
+    ((prompt, fmt, ctx, repair),) = asker.asked
+    assert prompt == PROMPTS.responder(TASK.view, TASK.history, TASK.wanted)
+    assert fmt is PROMPTS.tactic
+    assert repair == PROMPTS.repair
+    assert (ctx.role, ctx.case, ctx.purpose) == ("responder", CASE.id, "responder")
+    assert (ctx.turn, ctx.epoch) == (3, 2)
+    assert ctx.seed == seed_from(7, CASE.id, 3, "responder")
+
+
+@pytest.mark.anyio
+async def test_every_strategy_passes_on_the_wanted_tactic():
+    for strategy, answers in (
+        (Direct, [draft("a")]),
+        (Reflective, [draft("a"), NOT_CARRIED, draft("b")]),
+    ):
+        asker = ScriptedAsker(*answers)
+        await strategy(PROMPTS, asker).utter(TASK)
+        assert all("Wanted veracity: Manner" in asker.prompt(i) for i in range(len(asker.asked)))
+    asker = ScriptedAsker(draft("a"), draft("b"))
+    await Consistency(PROMPTS, asker, LetterEncoder(), k=2).utter(TASK)
+    assert "Wanted veracity: Manner" in asker.prompt(0)
+
+
+@pytest.mark.anyio
+async def test_a_draft_that_carries_its_tactic_is_said_as_it_is():
+    asker = ScriptedAsker(draft("good"), CARRIED)
+    spoken = await Reflective(PROMPTS, asker, max_revisions=3).utter(TASK)
+    assert spoken.draft == draft("good")
+    assert [(a.draft.text, a.critiques) for a in spoken.trace.attempts] == [("good", CARRIED)]
+    assert spoken.trace.chosen == 0
+    assert [ctx.role for ctx in asker.contexts] == ["responder", "reflector"]
+
+
+@pytest.mark.anyio
+async def test_a_draft_that_does_not_is_revised_once_and_not_reflected_on_again():
+    asker = ScriptedAsker(draft("poor"), NOT_CARRIED, draft("better"))
+    spoken = await Reflective(PROMPTS, asker).utter(TASK)
+    assert spoken.draft == draft("better")
+    assert [(a.draft.text, a.critiques) for a in spoken.trace.attempts] == [
+        ("poor", NOT_CARRIED),
+        ("better", ()),
+    ]
+    assert spoken.trace.chosen == 1
+    assert [ctx.purpose for ctx in asker.contexts] == ["responder", "reflect-0", "revise-0"]
+    assert [ctx.role for ctx in asker.contexts] == ["responder", "reflector", "responder"]
+    assert "poor" in asker.prompt(1)
+    assert "too plain" in asker.prompt(2)
+
+
+@pytest.mark.anyio
+async def test_revisions_go_on_until_one_carries_or_none_is_left():
+    asker = ScriptedAsker(draft("1"), NOT_CARRIED, draft("2"), CARRIED)
+    spoken = await Reflective(PROMPTS, asker, max_revisions=2).utter(TASK)
+    assert [a.draft.text for a in spoken.trace.attempts] == ["1", "2"]
+    assert spoken.trace.attempts[1].critiques == CARRIED
+
+    asker = ScriptedAsker(draft("1"), NOT_CARRIED, draft("2"), NOT_CARRIED, draft("3"))
+    spoken = await Reflective(PROMPTS, asker, max_revisions=2).utter(TASK)
+    assert [a.draft.text for a in spoken.trace.attempts] == ["1", "2", "3"]
+    assert spoken.draft == draft("3")
+    assert asker.contexts[-1].purpose == "revise-1"
+    assert len({ctx.seed for ctx in asker.contexts}) == 5
+
+
+@pytest.mark.anyio
+async def test_without_revisions_there_is_nothing_to_reflect_on():
+    asker = ScriptedAsker(draft("only"))
+    spoken = await Reflective(PROMPTS, asker, max_revisions=0).utter(TASK)
+    assert [a.draft.text for a in spoken.trace.attempts] == ["only"]
+    assert len(asker.asked) == 1
+
+
+@pytest.mark.anyio
+async def test_the_direct_answer_and_the_reflective_draft_are_the_same_question():
+    direct, reflective = ScriptedAsker(draft("a")), ScriptedAsker(draft("a"), CARRIED)
+    await Direct(PROMPTS, direct).utter(TASK)
+    await Reflective(PROMPTS, reflective).utter(TASK)
+    assert direct.asked[0] == reflective.asked[0]
+
+
+@pytest.mark.anyio
+async def test_consistency_says_the_candidate_nearest_the_others():
+    asker = ScriptedAsker(draft("ccc"), draft("aab"), draft("aaab"), draft("aab"))
+    spoken = await Consistency(PROMPTS, asker, LetterEncoder()).utter(TASK)
+    trace = spoken.trace
+    assert [c.draft.text for c in trace.candidates] == ["ccc", "aab", "aaab", "aab"]
+    assert [c.sample for c in trace.candidates] == [0, 1, 2, 3]
+    scores = [c.score for c in trace.candidates]
+    assert trace.chosen == 1 == scores.index(max(scores))
+    assert spoken.draft == trace.candidates[1].draft
+
+
+@pytest.mark.anyio
+async def test_unreadable_candidates_stay_in_the_trace_without_a_vote():
+    unreadable = AnswerUnusable("unparseable", "no JSON object")
+    asker = ScriptedAsker(unreadable, draft("ccc"), draft("aab"), draft("aaab"))
+    spoken = await Consistency(PROMPTS, asker, LetterEncoder()).utter(TASK)
+    first, *others = spoken.trace.candidates
+    assert (first.sample, first.draft, first.score) == (0, None, None)
+    assert first.error == "unparseable: no JSON object"
+    assert all(c.draft and c.score is not None and c.error is None for c in others)
+    assert spoken.draft == spoken.trace.candidates[spoken.trace.chosen].draft
+    assert spoken.draft.text.startswith("aa")
+
+
+@pytest.mark.anyio
+async def test_a_failure_to_answer_is_not_swallowed():
+    class Failing(ScriptedAsker):
+        async def ask(self, prompt, fmt, ctx, repair):
+            raise AnswerUnusable("refusal", "the model declined")
+
+    with pytest.raises(AnswerUnusable, match="the model declined"):
+        await Reflective(PROMPTS, Failing()).utter(TASK)
