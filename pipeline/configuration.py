@@ -1,0 +1,138 @@
+"""The configuration of a run: what decides its dialogues, and how two of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pipeline.arms import Arm
+from scenarios.fingerprint import fingerprint
+from scenarios.located import shortened
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+
+DIALOGUE_VERSION = 1
+"""Raised whenever the code would make other dialogues from the same configuration."""
+
+Config = Mapping[str, Any]
+
+
+def describe(
+    *,
+    scheme: Scheme,
+    templates: str,
+    arms: Sequence[Arm],
+    scenarios: Iterable[Scenario],
+    tactics: str,
+    variation: Mapping[str, str],
+    seed: int,
+    real_names: bool,
+) -> dict[str, Any]:
+    """Return everything that decides what the dialogues of a run are, as plain data.
+
+    Counts, selections, limits, budgets and prices are no part of it: they say how much is made,
+    not what. A scenario counts only where both runs have it.
+
+    Args:
+        scheme: the labels.
+        templates: fingerprint of the prompt templates.
+        arms: strategy, models and parameters.
+        scenarios: the scenarios that are selected.
+        tactics: ``free``, ``balanced``, or the fingerprint of a tactics file.
+        variation: the axes that are drawn from, each with the fingerprint of its values.
+        seed: the seed of the run.
+        real_names: whether placeholders are filled with real names.
+    """
+    return {
+        "dialogue_version": DIALOGUE_VERSION,
+        "scheme": {"id": scheme.id, "content": fingerprint(scheme.model_dump(mode="json"))},
+        "templates": templates,
+        "tactics": tactics,
+        "vary": dict(variation),
+        "seed": seed,
+        "real_names": real_names,
+        "arms": {arm.id: arm.fields() for arm in arms},
+        "scenarios": {scenario.id: scenario.fingerprint for scenario in scenarios},
+    }
+
+
+def joined(epochs: Iterable[Config]) -> dict[str, Any]:
+    """Return the last configuration, with the arms and scenarios of all of them."""
+    result: dict[str, Any] = {}
+    arms: dict[str, Any] = {}
+    scenarios: dict[str, Any] = {}
+    for config in epochs:
+        result = dict(config)
+        arms |= config["arms"]
+        scenarios |= config["scenarios"]
+    return {**result, "arms": arms, "scenarios": scenarios}
+
+
+def differences(before: Config, now: Config) -> list[str]:
+    """List what would make other dialogues than before, one ``field: old → new`` each.
+
+    Arms and scenarios that only ``before`` has are no difference, nor are scenarios that only
+    ``now`` has: they are a matter of selection.
+    """
+    found = [
+        _change(key, before[key], now[key])
+        for key in ("dialogue_version", "tactics", "seed", "real_names")
+        if before[key] != now[key]
+    ]
+    if before["scheme"]["id"] != now["scheme"]["id"]:
+        found.append(_change("scheme", before["scheme"]["id"], now["scheme"]["id"]))
+    elif before["scheme"]["content"] != now["scheme"]["content"]:
+        found.append(f"scheme {now['scheme']['id']}: its content has changed")
+    if before["templates"] != now["templates"]:
+        found.append(_change("prompt templates", before["templates"][:12], now["templates"][:12]))
+    if sorted(before["vary"]) != sorted(now["vary"]):
+        found.append(_change("vary", sorted(before["vary"]), sorted(now["vary"])))
+    else:
+        changed = [axis for axis in now["vary"] if before["vary"][axis] != now["vary"][axis]]
+        found += [f"variation axis {axis}: its values have changed" for axis in changed]
+    found += _changed_scenarios(before["scenarios"], now["scenarios"])
+    return found + _changed_arms(before["arms"], now["arms"])
+
+
+def _changed_scenarios(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    changed = [name for name in now if name in before and before[name] != now[name]]
+    return [f"scenario {name}: its content has changed" for name in changed]
+
+
+def _changed_arms(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Compare every new arm with the one of the same strategy, field by field."""
+    found: list[str] = []
+    for arm_id, arm in now.items():
+        if arm_id in before:
+            continue
+        relatives = [other for other in before.values() if other["strategy"] == arm["strategy"]]
+        if not relatives:
+            known = sorted({other["strategy"] for other in before.values()})
+            found.append(_change("strategy", ", ".join(known), arm["strategy"]))
+            continue
+        old, new = _flat(relatives[-1]), _flat(arm)
+        found += [
+            _change(f"{field} ({arm['strategy']})", old.get(field), new.get(field))
+            for field in dict.fromkeys([*old, *new])
+            if old.get(field) != new.get(field)
+        ]
+    return list(dict.fromkeys(found))
+
+
+def _flat(arm: Mapping[str, Any]) -> dict[str, object]:
+    """Return the fields of an arm under the names people know them by."""
+    fields: dict[str, object] = {f"{name}": value for name, value in arm["settings"].items()}
+    for role, model in arm["models"].items():
+        for name, value in model.items():
+            if name not in ("provider", "model"):
+                fields[f"{role} {name}"] = value
+        fields[f"{role} model"] = f"{model['provider']}/{model['model']}"
+    return fields
+
+
+def _change(field: str, old: object, new: object) -> str:
+    return f"{field}: {_shown(old)} → {_shown(new)}"
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else shortened(value)

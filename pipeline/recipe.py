@@ -1,0 +1,244 @@
+"""A recipe: everything a run is asked for, as one frozen, strictly checked record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from pipeline.arms import ActingRole, StrategyName
+from scenarios.schemes.model import Strict
+
+_ENDPOINT_FIELDS = ("base_url", "api_key_env", "structured", "extra")
+
+
+def _one_or_many(value: object) -> object:
+    """Let a single value stand where a list is allowed, and ``all`` stand for no restriction."""
+    if value in ("all", ["all"], ("all",)):
+        return None
+    if isinstance(value, (str, int)) and not isinstance(value, bool):
+        return (value,)
+    return value
+
+
+def _model_or_name(value: object) -> object:
+    """Let ``provider/model`` stand for ``{model: provider/model}``."""
+    return {"model": value} if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
+Selection = Annotated[
+    Annotated[tuple[str, ...], Field(min_length=1)] | None, BeforeValidator(_one_or_many)
+]
+"""Names to keep, or None (written ``all``) for everything."""
+Turns = Annotated[
+    tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)
+]
+
+
+class PriceSetting(Strict):
+    """What a model costs, in US dollars per million tokens."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+    cached_input: Annotated[float, Field(ge=0)] | None = None
+
+
+class ModelSettings(Strict):
+    """Which model plays a role, where it is reached, and how it samples."""
+
+    model: str | None = None
+    """``provider/model``, e.g. ``openai/gpt-4o``, ``compatible/qwen3`` or ``offline/rules``."""
+    base_url: str | None = None
+    api_key_env: str | None = None
+    """Name of the environment variable that holds the key; never the key itself."""
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    max_tokens: Annotated[int, Field(ge=16)] | None = None
+    extra: dict[str, Any] | None = None
+    """Further body fields, sent as they are."""
+    price: PriceSetting | None = None
+    structured: Literal["auto", "native", "instruct"] | None = None
+    """Whether the endpoint enforces the answer's schema; ``auto`` tries it and remembers."""
+
+    def over(self, default: ModelSettings) -> ModelSettings:
+        """Return these settings with gaps filled from ``default``.
+
+        Sampling parameters are always inherited. The address, the key and the other endpoint
+        settings only are where the provider is the same, the price only where the model is.
+        """
+        model = self.model or default.model
+        own = self.model_dump(exclude_none=True)
+        inherited = default.model_dump(exclude_none=True)
+        if _provider(model) != _provider(default.model):
+            for field in _ENDPOINT_FIELDS:
+                inherited.pop(field, None)
+        if model != default.model:
+            inherited.pop("price", None)
+        return ModelSettings.model_validate({**inherited, **own})
+
+
+def _provider(model: str | None) -> str:
+    return (model or "").partition("/")[0]
+
+
+Role = Annotated[ModelSettings, BeforeValidator(_model_or_name)]
+
+
+class Models(Strict):
+    """The model of every role; what a role leaves open comes from ``default``.
+
+    The paper's sampling parameters are the defaults.
+
+    Source: HIPO, section 4.3 (temperature 0.2, top-p 0.6).
+    """
+
+    default: Role = ModelSettings()
+    initiator: Role = ModelSettings()
+    responder: Role = ModelSettings()
+    reflector: Role = ModelSettings()
+
+    def role(self, name: ActingRole) -> ModelSettings:
+        """Return the complete settings of one role."""
+        settings: ModelSettings = getattr(self, name)
+        paper = ModelSettings(temperature=0.2, top_p=0.6, max_tokens=1024)
+        default = ModelSettings.model_validate(
+            {**paper.model_dump(exclude_none=True), **self.default.model_dump(exclude_none=True)}
+        )
+        # What reflects is the model that spoke, unless the recipe names another.
+        base = self.responder.over(default) if name == "reflector" else default
+        return settings.over(base)
+
+
+class ConsistencySettings(Strict):
+    """Voting: how many candidates, and how freely they are sampled.
+
+    Source: HIPO, section 4.4.1 (3).
+    """
+
+    k: Annotated[int, Field(ge=2, le=64)] = 4
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.6
+
+
+class ReflectiveSettings(Strict):
+    """Reflection: how often a draft may be revised."""
+
+    max_revisions: Annotated[int, Field(ge=1, le=10)] = 1
+
+
+class EmbeddingSettings(Strict):
+    """The encoder that voting measures similarity with."""
+
+    model: str | None = None
+    """A sentence-transformers id or path; None is the MiniLM that comes with ``hipo[embeddings]``."""
+    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+
+
+class Limits(Strict):
+    """What the endpoints are spared."""
+
+    max_concurrency: Annotated[int, Field(ge=1, le=4096)] = 32
+    max_requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    max_tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    timeout_s: Annotated[float, Field(gt=0)] = 120.0
+    max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
+    """HTTP attempts one call may take."""
+
+
+class VerificationSettings(Strict):
+    """How dialogues are verified: who judges them, and what follows from a flag."""
+
+    judges: Annotated[tuple[Role, ...], BeforeValidator(_one_or_many)] = ()
+    """External judges; more than one is a panel. None but the embedded one for offline runs."""
+    self_judge: Annotated[ModelSettings | None, BeforeValidator(_model_or_name)] = None
+    """Who reads the generator's words again; None is the generator itself."""
+    self_judgement: bool = True
+    allow_same_judge: bool = False
+    """Let the generator's own model be an external judge."""
+    policy: str = "review"
+    """``review``, ``auto``, or the path of a policy file."""
+    gates: dict[str, Any] = Field(default_factory=dict)
+    """Thresholds of the rules that need no model, and which are off."""
+
+
+class Recipe(Strict):
+    """Everything a run is asked for: what to generate, with which models, within which limits."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = "run"
+    """Also the folder under ``./runs`` when no output is given."""
+    scheme: str = "hipo"
+    """Id of a shipped scheme, or the path of a scheme file."""
+    scenarios: Selection = None
+    """Ids, categories, globs or ``tag:...``; None is every scenario of the scheme."""
+    facts: Selection = None
+    """Fact ids, plain or as ``scenario/fact``, globs allowed; None is every fact."""
+    goals: Selection = None
+    """Labels of the scheme's goal dimension; None is every goal."""
+    turns: Turns = (1, 2, 3)
+    """Numbers of improvised exchanges; a dialogue is generated for each."""
+    languages: Names = ("en",)
+    strategies: Annotated[
+        tuple[StrategyName, ...], BeforeValidator(_one_or_many), Field(min_length=1)
+    ] = ("direct",)
+    models: Models = Models()
+    consistency: ConsistencySettings = ConsistencySettings()
+    reflective: ReflectiveSettings = ReflectiveSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    tactics: str = "free"
+    """``free``, ``balanced``, or the path of a file with the distribution that is wanted."""
+    vary: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
+    """Axes of variation to draw from: persona, register, style, opening."""
+    variation: Path | None = None
+    """A file of variation axes to use instead of the shipped one."""
+    n: Annotated[int, Field(ge=1)] | None = None
+    """How many cases, spread over scenarios, goals and turns; None is all of them."""
+    repetitions: Annotated[int, Field(ge=1)] = 1
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    limits: Limits = Limits()
+    verification: VerificationSettings = VerificationSettings()
+    budget_usd: Annotated[float, Field(gt=0)] | None = None
+    budget_tokens: Annotated[int, Field(gt=0)] | None = None
+    prompt_dir: Path | None = None
+    """A folder whose templates replace the shipped ones of the same name."""
+    scenario_dirs: tuple[Path, ...] = ()
+    prices: Path | None = None
+    """A price table that takes precedence over the shipped one."""
+    real_names: bool = False
+    """Use the real names of persons and organisations where a scenario has them."""
+
+    @field_validator("turns", "strategies", "languages", "scenarios", "facts", "goals", "vary")
+    @classmethod
+    def _without_repeats(cls, value: tuple[object, ...] | None) -> tuple[object, ...] | None:
+        """Drop repeated entries, keeping the order; turns are sorted."""
+        if value is None:
+            return None
+        return tuple(dict.fromkeys(value))
+
+    @model_validator(mode="after")
+    def _has_finite_budget(self) -> Self:
+        if self.budget_usd is not None and self.budget_usd == float("inf"):
+            raise ValueError("budget_usd must be a finite number of dollars")
+        return self
+
+    def with_changes(self, changes: Mapping[str, object]) -> Recipe:
+        """Return the recipe with ``changes`` laid over it; nested mappings are merged.
+
+        Raises:
+            pydantic.ValidationError: the changed recipe is not valid.
+        """
+        merged = _merge(self.model_dump(mode="json", exclude_unset=True), changes)
+        return Recipe.model_validate(merged)
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay one nested mapping over another."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        if isinstance(value, Mapping) and isinstance(under, Mapping):
+            merged[key] = _merge(under, value)
+        else:
+            merged[key] = value
+    return merged

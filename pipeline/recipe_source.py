@@ -1,0 +1,108 @@
+"""Where recipes come from: files, the shipped ones by name, and changes laid over them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pipeline.recipe import Recipe
+from scenarios.errors import UsageError
+from scenarios.located import shortened
+from scenarios.spelling import nearest, suggestion
+from scenarios.yaml_source import read_yaml, validate_model
+
+SHIPPED = Path(__file__).parent / "recipes"
+_SUFFIXES = (".yaml", ".yml")
+_PATH_FIELDS = ("variation", "prompt_dir", "prices")
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the recipes that ship."""
+    return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+def load_recipe(source: str | Path) -> Recipe:
+    """Read a recipe from a file, or a shipped one by its name.
+
+    A file goes before a shipped recipe; ``recipes/<name>.yaml`` finds the shipped one where there
+    is no such file. Paths in a recipe count from the folder the recipe lies in.
+
+    Raises:
+        UsageError: there is no such recipe.
+        InputError: the file is not a valid recipe; names file, line and field.
+    """
+    path = _find(str(source))
+    recipe = validate_model(Recipe, read_yaml(path))
+    return _with_paths_from(recipe, path.resolve().parent, fallback_name=path.stem)
+
+
+def changed(recipe: Recipe, changes: Mapping[str, object], options: Mapping[str, str]) -> Recipe:
+    """Return the recipe with ``changes`` laid over it.
+
+    Args:
+        recipe: what to start from.
+        changes: nested values by recipe field.
+        options: the command-line option of a dotted field, for messages.
+
+    Raises:
+        UsageError: a changed value is not allowed; names the option.
+    """
+    try:
+        return recipe.with_changes(changes)
+    except ValidationError as error:
+        problems = [_described(dict(detail), options) for detail in error.errors()]
+        raise UsageError("\n".join(dict.fromkeys(problems))) from None
+
+
+def _described(detail: Mapping[str, Any], options: Mapping[str, str]) -> str:
+    """Say which option is wrong, what was found, and what is expected."""
+    steps = [str(step) for step in detail["loc"] if not isinstance(step, int)]
+    steps = [step for step in steps if not step.startswith(("tuple[", "function-"))]
+    field = ".".join(steps)
+    name = options.get(field, field)
+    expected = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    allowed = re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
+    guess = nearest(str(detail["input"]), allowed)
+    hint = f"; did you mean {guess!r}?" if guess else ""
+    return f"{name}: found {shortened(detail['input'])}, expected {expected}{hint}"
+
+
+def _find(source: str) -> Path:
+    """Return the file that ``source`` means."""
+    path = Path(source)
+    if path.is_file():
+        return path
+    name = path.stem if path.suffix in _SUFFIXES else source
+    shipped = SHIPPED / f"{name}.yaml"
+    is_name = path.parent in (Path(), Path("recipes"))
+    if is_name and shipped.is_file():
+        return shipped
+    if path.is_dir():
+        raise UsageError(f"{source} is a folder, not a recipe")
+    hint = suggestion(name, recipe_names(), listing="shipped recipes")
+    raise UsageError(f"there is no recipe {source!r}: no such file, and none ships", hint)
+
+
+def _with_paths_from(recipe: Recipe, folder: Path, *, fallback_name: str) -> Recipe:
+    """Make relative paths absolute, and name a recipe after its file if it does not say."""
+    changes: dict[str, object] = {}
+    for field in _PATH_FIELDS:
+        value = getattr(recipe, field)
+        if value is not None:
+            changes[field] = str(folder / value)
+    if recipe.scheme.endswith(_SUFFIXES):
+        changes["scheme"] = str(folder / recipe.scheme)
+    if recipe.tactics not in ("free", "balanced"):
+        changes["tactics"] = str(folder / recipe.tactics)
+    if recipe.verification.policy.endswith(_SUFFIXES):
+        changes["verification"] = {"policy": str(folder / recipe.verification.policy)}
+    if recipe.scenario_dirs:
+        changes["scenario_dirs"] = [str(folder / path) for path in recipe.scenario_dirs]
+    if "name" not in recipe.model_fields_set:
+        kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in fallback_name)
+        changes["name"] = kept.strip("._-")[:80] or "run"
+    return recipe.with_changes(changes)

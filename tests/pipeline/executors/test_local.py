@@ -1,0 +1,73 @@
+"""The local executor pulls jobs when workers are free, and never more than that."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.executors.local import LocalExecutor, width_for
+
+
+class Jobs:
+    """Counts what was taken and what is being worked on."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.taken = 0
+        self.busy = 0
+        self.most = 0
+        self.ahead = 0
+        self.done: list[int] = []
+
+    async def stream(self) -> AsyncIterator[int]:
+        for number in range(self.count):
+            self.taken += 1
+            self.ahead = max(self.ahead, self.taken - len(self.done))
+            yield number
+
+    async def work(self, number: int) -> None:
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        for _ in range(number % 3 + 1):
+            await asyncio.sleep(0)
+        self.busy -= 1
+        self.done.append(number)
+
+
+@given(count=st.integers(0, 30), width=st.integers(1, 9))
+def test_every_job_is_done_once_and_taken_only_when_somebody_is_free(
+    count: int, width: int
+) -> None:
+    jobs = Jobs(count)
+    asyncio.run(LocalExecutor(width).run(jobs.stream(), jobs.work))
+    assert sorted(jobs.done) == list(range(count))
+    assert jobs.most <= width
+    assert jobs.ahead <= width + 1
+    assert jobs.most == min(width, count)
+
+
+@pytest.mark.anyio
+async def test_the_first_error_ends_the_others_and_is_raised_as_it_is() -> None:
+    jobs = Jobs(10_000)
+
+    async def work(number: int) -> None:
+        if number == 7:
+            raise ValueError("seven")
+        await jobs.work(number)
+
+    with pytest.raises(ValueError, match="seven"):
+        await LocalExecutor(4).run(jobs.stream(), work)
+    assert len(jobs.done) < 20
+
+
+def test_nobody_cannot_work() -> None:
+    with pytest.raises(ValueError, match="at least 1 worker, got 0"):
+        LocalExecutor(0)
+
+
+def test_a_quarter_more_dialogues_live_than_requests_fly() -> None:
+    assert [width_for(n) for n in (1, 4, 32, 256)] == [1, 5, 40, 320]

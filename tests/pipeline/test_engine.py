@@ -1,0 +1,204 @@
+"""The engine: what is played, what is recorded, and when it stops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.budget import BudgetReached
+from pipeline.client import AnswerUnusable
+from pipeline.engine import CHUNK, SAME_FAILURE, Engine, Outcome, Progress
+from pipeline.executors.local import LocalExecutor
+from pipeline.providers.errors import BadRequest, OutOfFunds, ServerFault, Unauthorised
+from pipeline.stop import Stop, Stopped
+from pipeline.store.run_store import RunStore
+from scenarios.case import Case, make_case
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.errors import UsageError
+
+Play = Callable[[Case, int], BaseException | None]
+
+
+class Player:
+    """Plays what it is told to: a dialogue of one turn, or an error."""
+
+    def __init__(self, arm: str, play: Play = lambda case, epoch: None) -> None:
+        self.arm = arm
+        self.played: list[tuple[str, int]] = []
+        self._play = play
+
+    async def play(self, case: Case, epoch: int) -> Dialogue:
+        await asyncio.sleep(0)
+        self.played.append((case.id, epoch))
+        error = self._play(case, epoch)
+        if error is not None:
+            raise error
+        return Dialogue(case, self.arm, (Turn(0, "initiator", "Well?", "opening"),))
+
+
+def cases(count: int) -> list[Case]:
+    return [
+        make_case(
+            scheme="hipo", scenario="s", scenario_fingerprint="f", fact="g", goal="deception",
+            turns=1, language="en", variation={}, repetition=number, seed=0,
+        )
+        for number in range(count)
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    with RunStore.create(tmp_path / "run", {}, "f") as opened:
+        for arm in ("a", "b"):
+            opened.add_arm(arm, {})
+        yield opened
+
+
+async def run(
+    store: RunStore,
+    *players: Player,
+    plan: list[Case],
+    stop: Stop | None = None,
+    retry_failed: bool = False,
+    width: int = 4,
+    seen: list[Progress] | None = None,
+) -> Outcome:
+    engine = Engine(
+        store,
+        {player.arm: player for player in players},
+        LocalExecutor(width),
+        stop or Stop(),
+        retry_failed=retry_failed,
+        on_progress=(seen if seen is not None else []).append,
+    )
+    return await engine.run(plan)
+
+
+@pytest.mark.anyio
+async def test_every_case_is_played_once_by_every_arm_and_then_never_again(
+    store: RunStore,
+) -> None:
+    plan = cases(CHUNK + 10)
+    players = Player("a"), Player("b")
+    outcome = await run(store, *players, plan=plan)
+    assert outcome.generated == 2 * len(plan)
+    for player in players:
+        assert sorted(player.played) == sorted((case.id, 0) for case in plan)
+    again = Player("a"), Player("b")
+    outcome = await run(store, *again, plan=plan)
+    assert (outcome.generated, outcome.present) == (0, 2 * len(plan))
+    assert again[0].played == again[1].played == []
+
+
+@pytest.mark.anyio
+async def test_progress_is_told_only_once_it_is_durable(store: RunStore, tmp_path: Path) -> None:
+    counts: list[tuple[int, int]] = []
+
+    def compare(progress: Progress) -> None:
+        if progress.kind == "generated":
+            with RunStore.open(tmp_path / "run", readonly=True) as other:
+                counts.append((len(counts) + 1, other.state().generated))
+
+    engine = Engine(store, {"a": Player("a")}, LocalExecutor(3), Stop(), on_progress=compare)
+    await engine.run(cases(6))
+    assert len(counts) == 6
+    assert all(durable >= told for told, durable in counts)
+
+
+@pytest.mark.anyio
+async def test_failures_are_recorded_with_their_reason_and_retried_on_request(
+    store: RunStore,
+) -> None:
+    def first_time(case: Case, epoch: int) -> BaseException | None:
+        if epoch:
+            return None
+        if case.repetition == 1:
+            return AnswerUnusable("unknown_label", "nobody knows it")
+        return BadRequest("too long") if case.repetition == 2 else None
+
+    plan = cases(4)
+    outcome = await run(store, Player("a", first_time), plan=plan)
+    assert (outcome.generated, dict(outcome.failed)) == (2, {"unknown_label": 1, "bad_request": 1})
+    assert {e.code: e.reason for e in store.reader.endings(status="failed")} == {
+        "unknown_label": "nobody knows it",
+        "bad_request": "too long",
+    }
+    left_alone = Player("a", first_time)
+    await run(store, left_alone, plan=plan)
+    assert left_alone.played == []
+    retried = Player("a", first_time)
+    outcome = await run(store, retried, plan=plan, retry_failed=True)
+    assert sorted(retried.played) == sorted([(plan[1].id, 1), (plan[2].id, 1)])
+    assert outcome.generated == 2
+    assert store.state().failed == {}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("error", [BudgetReached("budget reached: $1"), OutOfFunds("no credit")])
+async def test_an_empty_purse_stops_the_run_and_leaves_the_case_pending(
+    store: RunStore, error: BaseException
+) -> None:
+    player = Player("a", lambda case, epoch: error if case.repetition == 3 else None)
+    outcome = await run(store, player, plan=cases(20), width=1)
+    assert outcome.stopped == str(error)
+    assert outcome.stop_code == ("budget" if isinstance(error, BudgetReached) else "out_of_funds")
+    assert outcome.generated == 3
+    assert not outcome.failed
+    assert len(player.played) == 4
+
+
+@pytest.mark.anyio
+async def test_a_refused_key_ends_the_run_as_a_mistake_of_the_users(store: RunStore) -> None:
+    player = Player("a", lambda case, epoch: Unauthorised("the key is wrong", hint="export KEY"))
+    with pytest.raises(UsageError, match="the key is wrong") as error:
+        await run(store, player, plan=cases(20), width=1)
+    assert error.value.hint == "export KEY"
+    assert len(player.played) == 1
+    assert store.state().failed == {}
+
+
+@pytest.mark.anyio
+async def test_a_stop_starts_nothing_new_and_records_no_failure(store: RunStore) -> None:
+    stop = Stop()
+
+    def interrupted(case: Case, epoch: int) -> BaseException | None:
+        if case.repetition == 5:
+            stop.request("interrupted")
+            return Stopped("interrupted")
+        return None
+
+    player = Player("a", interrupted)
+    outcome = await run(store, player, plan=cases(20), stop=stop, width=1)
+    assert outcome.stopped == outcome.stop_code == "interrupted"
+    assert (outcome.generated, len(player.played)) == (5, 6)
+    rest = Player("a")
+    outcome = await run(store, rest, plan=cases(20))
+    assert outcome.generated == 15
+
+
+@pytest.mark.anyio
+async def test_one_passing_fault_after_the_other_stops_the_run(store: RunStore) -> None:
+    player = Player("a", lambda case, epoch: ServerFault("502"))
+    outcome = await run(store, player, plan=cases(SAME_FAILURE + 30), width=1)
+    assert outcome.failed == {"server_fault": SAME_FAILURE}
+    assert outcome.stopped is not None
+    assert "--retry-failed" in outcome.stopped
+    assert outcome.stop_code == "server_fault"
+
+
+@pytest.mark.anyio
+async def test_faults_with_successes_between_them_do_not_stop_the_run(store: RunStore) -> None:
+    player = Player("a", lambda case, epoch: ServerFault("502") if case.repetition % 9 else None)
+    outcome = await run(store, player, plan=cases(2 * SAME_FAILURE), width=1)
+    assert outcome.stopped is None
+    assert sum(outcome.failed.values()) + outcome.generated == 2 * SAME_FAILURE
+
+
+@pytest.mark.anyio
+async def test_a_bug_is_raised_as_it_is(store: RunStore) -> None:
+    player = Player("a", lambda case, epoch: ZeroDivisionError("bug"))
+    with pytest.raises(ZeroDivisionError, match="bug"):
+        await run(store, player, plan=cases(9))
