@@ -26,14 +26,15 @@ class Price:
     cached_input: float | None = None
     """Prompt tokens read from the endpoint's cache; None charges them like the others."""
     cache_write: float | None = None
-    """Prompt tokens written to the cache where that costs more; only bounds the worst case."""
+    """Prompt tokens written to the endpoint's cache; None charges them like the others."""
 
     def cost(self, usage: Usage) -> float:
         """Return the USD that ``usage`` costs; reasoning tokens are part of the completion."""
         cached_rate = self.input if self.cached_input is None else self.cached_input
-        fresh = max(usage.prompt - usage.cached, 0)
+        write_rate = self.input if self.cache_write is None else self.cache_write
+        fresh = max(usage.prompt - usage.cached - usage.cache_written, 0)
         spent = fresh * self.input + usage.cached * cached_rate + usage.completion * self.output
-        return spent / MILLION
+        return (spent + usage.cache_written * write_rate) / MILLION
 
     def worst(self, prompt_tokens: int, max_tokens: int, n: int = 1) -> float:
         """Return the most USD a request can cost: nothing cached, every sample at full length."""

@@ -50,12 +50,17 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens one request cost; ``cached`` is part of ``prompt``, ``reasoning`` of ``completion``."""
+    """Tokens one request cost.
+
+    ``cached`` (read from the endpoint's cache) and ``cache_written`` are parts of ``prompt``,
+    ``reasoning`` is a part of ``completion``.
+    """
 
     prompt: int
     completion: int
     cached: int = 0
     reasoning: int = 0
+    cache_written: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,4 +113,4 @@ def read_usage(data: object) -> Usage | None:
     written = count(data.get("cache_creation_input_tokens")) or 0
     details = data.get("output_tokens_details")
     thinking = count(details.get("thinking_tokens")) if isinstance(details, dict) else None
-    return Usage(fresh + read + written, completion, read, min(thinking or 0, completion))
+    return Usage(fresh + read + written, completion, read, min(thinking or 0, completion), written)

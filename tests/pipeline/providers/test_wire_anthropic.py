@@ -81,7 +81,9 @@ def test_tokens_read_from_and_written_to_the_cache_are_part_of_the_prompt():
         "output_tokens": 7,
         "output_tokens_details": {"thinking_tokens": 3},
     }
-    assert read_usage(usage) == Usage(prompt=160, completion=7, cached=100, reasoning=3)
+    assert read_usage(usage) == Usage(
+        prompt=160, completion=7, cached=100, reasoning=3, cache_written=50
+    )
 
 
 @pytest.mark.parametrize("usage", [None, {}, {"input_tokens": 1}, {"output_tokens": 1}])
