@@ -69,6 +69,9 @@ class Templates:
             for name in own:
                 self._check(name, known)
         self._templates = {name: self._environment.get_template(name) for name in self._sources}
+        for template in self._templates.values():
+            # Jinja copies them for every template and include it renders, and a plain dict quickly
+            template.globals = dict(template.globals)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
+from pipeline.executors.garbage import rare_collections
+
 J = TypeVar("J")
 
 OVERLAP = 1.25
@@ -47,8 +49,9 @@ class LocalExecutor:
                 await work(job)
 
         try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self.width):
-                    group.create_task(worker())
+            with rare_collections():
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(self.width):
+                        group.create_task(worker())
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None

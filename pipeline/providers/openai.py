@@ -36,6 +36,8 @@ class OpenAIProvider:
     ) -> None:
         """Prepare; connections are opened by the first request."""
         self.base_url: str | None = base_url
+        # a whole address: the SDK takes long to join a relative one to its base
+        self._url = f"{base_url.rstrip('/')}/chat/completions"
         self._length_field = length_field
         self._secrets = (api_key, *headers.values())
         self._client = openai.AsyncOpenAI(
@@ -61,7 +63,7 @@ class OpenAIProvider:
         try:
             async with asyncio.timeout(timeout_s):
                 response = await self._client.post(
-                    "/chat/completions",
+                    self._url,
                     cast_to=httpx2.Response,
                     content=orjson.dumps(body),  # the SDK would copy and serialise it slowly
                     options={"timeout": timeout_s},
