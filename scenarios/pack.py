@@ -32,7 +32,7 @@ def scenario_files(root: Path) -> Iterator[Path]:
     if not root.is_dir():
         raise UsageError(
             f"there is no directory or file of scenarios at {shown_path(root)}",
-            f"check the option, or the variable {PATH_VARIABLE}",
+            f"check the path, or the variable {PATH_VARIABLE}",
         )
     count = 0
     for folder, below, names in os.walk(root, onerror=_unreadable):

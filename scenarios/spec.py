@@ -93,6 +93,7 @@ class Evidence(Strict):
     """Something in the world that would bring facts to light."""
 
     id: Identifier
+    """Its name."""
     label: Text
     """A short noun phrase, e.g. ``body shop invoice``."""
     reveals: Annotated[tuple[Identifier, ...], Field(min_length=1)]

@@ -30,10 +30,10 @@ _LINE = re.compile(r"^([A-Z][A-Za-z ]{0,20}):[ \t]*(.*)$", re.MULTILINE)
 class PromptNotUnderstood(RunError):
     """A prompt lacks a section that the rules need."""
 
-    def __init__(self, missing: str) -> None:
+    def __init__(self, missing: str, model: str = "offline/rules") -> None:
         """Name the missing section or key."""
         super().__init__(
-            f"the prompt has no {missing}; offline/rules is no language model: it reads the "
+            f"the prompt has no {missing}; {model} is no language model: it reads the "
             "headings of the shipped templates, so use it without templates of your own"
         )
         self.missing = missing

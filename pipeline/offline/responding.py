@@ -130,11 +130,13 @@ def slots_for(scene: Scene, tactic: Tactic, dice: Dice) -> Slots:
     """Return the fillers that this tactic may use."""
     forms = scene.forms
     plain_that = dice.chance(60 if len(forms.about.split()) > 6 else 35)
-    about = ("that",) if plain_that else (forms.about,)
+    other = _other_things(forms)
+    about = ("that",) if plain_that or (forms.things and not other) else (forms.about,)
+    things = other or forms.things
     return {
         "A": about,
-        "part": (_part(forms, about, tactic.mark, dice),),
-        "np": forms.things,
+        "part": (_part(forms, things, about, tactic.mark, dice),),
+        "np": things,
         "lie": (_lie(forms, about, dice),),
         "topic": scene.topics,
         "echo": scene.echo,
@@ -143,14 +145,22 @@ def slots_for(scene: Scene, tactic: Tactic, dice: Dice) -> Slots:
     }
 
 
-def _part(forms: FactForms, about: Sequence[str], mark: str, dice: Dice) -> str:
+def _other_things(forms: FactForms) -> tuple[str, ...]:
+    """Return the things of a fact that its subject does not name, so that neither explains itself."""
+    named = set(forms.about.split())
+    return tuple(thing for thing in forms.things if thing.split()[-1] not in named)
+
+
+def _part(
+    forms: FactForms, things: Sequence[str], about: Sequence[str], mark: str, dice: Dice
+) -> str:
     """Return a clause that is true and leaves the rest out; discretion keeps clauses short."""
     longest = 8 if mark == "t" else 18
     clauses = [clause for clause in forms.clauses if len(clause.split()) <= longest]
-    if clauses and (not forms.things or dice.chance(15 if mark == "t" else 35)):
+    if clauses and (not things or dice.chance(15 if mark == "t" else 35)):
         return dice.pick(clauses)
-    if forms.things:
-        named = {"np": (dice.pick(forms.things),), "A": about}
+    if things:
+        named = {"np": (dice.pick(things),), "A": about}
         return fill(dice.pick(listed("asides", "parts")), named, dice)
     return fill(dice.pick(listed("asides", "knows")), {"A": (forms.about,)}, dice)
 

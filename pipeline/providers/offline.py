@@ -1,13 +1,20 @@
-"""The embedded rules as a provider: no network, no key, no cost, the same answer every time."""
+"""The embedded rules and judge as a provider: no network, no key, no cost, equal answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
-from pipeline.offline.engine import answer
+from pipeline.offline import engine as rules
 from pipeline.offline.reading import PromptNotUnderstood
+from pipeline.offline_judge import engine as judge
 from pipeline.providers.errors import BadRequest
 from pipeline.providers.protocol import Choice, Reply, Request, Usage
+
+Answer = Callable[[Sequence[tuple[str, str]], int], str]
+
+ENGINES: Final[Mapping[str, Answer]] = {"rules": rules.answer, "judge": judge.answer}
+"""What answers, by the name of the model; any other name is served by the rules."""
 
 
 class OfflineProvider:
@@ -23,6 +30,7 @@ class OfflineProvider:
         Raises:
             BadRequest: the prompt is not one of the shipped templates'.
         """
+        answer = ENGINES.get(request.model, rules.answer)
         messages = [(message.role, message.content) for message in request.messages]
         try:
             texts = [answer(messages, request.seed + i) for i in range(request.n)]

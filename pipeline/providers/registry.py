@@ -68,7 +68,7 @@ PROVIDERS: Mapping[str, Entry] = {
         package="",
         default_url=None,
         key_env=None,
-        models=("rules",),
+        models=("rules", "judge"),
         languages=frozenset({"en"}),
     ),
 }

@@ -35,7 +35,7 @@ _WISHED = """(? = '' or i.category = ?)
     and (? = '' or exists (select 1 from json_each(i.reasons) where value = ?))"""
 _OPEN = f"""
     select s.seq from assignments s join review_items i on i.seq = s.item
-    where i.study = ? and s.annotator = ? and s.state <> 'done'
+    where i.study = ? and s.annotator = ? and s.state in ('open', 'labelled')
         and (s.leased_until > ? or {_LIVE.format(item="i.seq")} < ?)
         and not exists (select 1 from adjudications j where j.item = i.seq)
     order by s.opened_at desc limit 1"""  # noqa: S608 - constants only
@@ -133,6 +133,8 @@ def hold(
     found = find(connection, study, assignment, annotator)
     if found is None:
         raise AnswerRefused("unknown", "There is no such item among yours.")
+    if found.state == "given_back":
+        raise AnswerRefused("taken", "You gave this item back; somebody else gets it.")
     if _is_closed(connection, study, found):
         raise AnswerRefused("closed", "This item is closed; its answers can no longer be changed.")
     if found.state != "done":
@@ -169,6 +171,19 @@ def save_draft(connection: sqlite3.Connection, assignment: int, draft: Draft, no
         " saved_at = excluded.saved_at where excluded.edits >= drafts.edits",
         (assignment, draft.content, draft.edits, draft.lead_s, now),
     )
+
+
+def give_back(connection: sqlite3.Connection, held: Assignment) -> None:
+    """Let go of an item for good: somebody else gets it, and its annotator never again.
+
+    What is answered stays answered.
+    """
+    if held.state != "done":
+        connection.execute(
+            "update assignments set state = 'given_back', leased_until = 0 where seq = ?",
+            (held.seq,),
+        )
+        connection.execute("delete from drafts where assignment = ?", (held.seq,))
 
 
 def lock_labels(
@@ -218,7 +233,7 @@ def submit(
     """
     before = read_opinion(connection, held.seq)
     if held.state == "done" and before is not None:
-        same = _said(before[1]) == _said(opinion)
+        same = said(before[1]) == said(opinion)
         if same and (labels is None or set(read_labels(connection, held.seq)) == set(labels)):
             connection.execute("delete from drafts where assignment = ?", (held.seq,))
             return False
@@ -315,6 +330,6 @@ def _store_labels(
     )
 
 
-def _said(opinion: Opinion) -> tuple[object, ...]:
+def said(opinion: Opinion) -> tuple[object, ...]:
     """Return what counts as the answer; looking at it for longer is no change."""
     return (opinion.issue, opinion.issue_reason, opinion.scenario_problem, opinion.note)

@@ -1,0 +1,43 @@
+"""Run the benchmarks: ``python -m benchmarks [NAME ...] [--quick] [--json FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import orjson
+
+from benchmarks.report import table
+
+NAMES = ("startup", "prefix", "voting", "throughput", "scale", "planted_defects")
+
+
+def main() -> int:
+    """Run what was named (everything by default); exit 1 when a goal is missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
+    parser.add_argument("--quick", action="store_true", help="smaller and noisier")
+    parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(NAMES)
+    if unknown:
+        parser.error(
+            f"no benchmark named {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}"
+        )
+    rows = []
+    for name in arguments.names or NAMES:
+        print(f"running {name} ...", file=sys.stderr, flush=True)
+        rows += importlib.import_module(f"benchmarks.{name}").run(quick=arguments.quick)
+    print(table(rows))
+    if arguments.json:
+        arguments.json.write_bytes(
+            orjson.dumps([asdict(row) | {"ok": row.ok} for row in rows], option=orjson.OPT_INDENT_2)
+        )
+    return 0 if all(row.ok for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

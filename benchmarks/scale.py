@@ -1,0 +1,60 @@
+"""Twenty thousand dialogues must not need more memory than a thousand, nor more time for each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import orjson
+
+from benchmarks.report import Goal, Row
+
+_CHILD = """
+import resource, sys, time
+from pathlib import Path
+from pipeline.cli.api import generate
+from pipeline.recipe import Recipe
+
+n, folder = int(sys.argv[1]), Path(sys.argv[2])
+recipe = Recipe.model_validate({"n": n, "turns": [1, 2, 3], "models": {"default": "offline/rules"}})
+started = time.perf_counter()
+run = generate(recipe, output=folder)
+seconds = time.perf_counter() - started
+state = run.state()
+assert state.generated == n, state
+peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+import orjson
+print(orjson.dumps({"seconds": seconds, "peak_mib": peak_kib / 1024}).decode())
+"""
+
+
+def _measure(n: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-c", _CHILD, str(n), str(Path(folder) / "run")],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    measured: dict[str, float] = orjson.loads(done.stdout.splitlines()[-1])
+    return measured
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Generate offline in processes of their own; compare peak memory and time a dialogue."""
+    small_n, large_n = (500, 4000) if quick else (1000, 20_000)
+    small, large = _measure(small_n), _measure(large_n)
+    pace = (large["seconds"] / large_n) / (small["seconds"] / small_n)
+    return [
+        Row(
+            f"scale: peak memory, {large_n} / {small_n} dialogues",
+            large["peak_mib"] / small["peak_mib"],
+            "x",
+            Goal.below(1.3),
+        ),
+        Row(f"scale: time a dialogue, {large_n} / {small_n}", pace, "x", Goal.below(1.15)),
+        Row(f"scale: peak memory of {large_n} dialogues", large["peak_mib"], " MiB"),
+        Row(f"scale: dialogues a second, {large_n}", large_n / large["seconds"]),
+    ]

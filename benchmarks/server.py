@@ -1,0 +1,91 @@
+"""A chat-completions server that answers valid label JSON after a fixed delay, and little else.
+
+Run as its own process (``python -m benchmarks.server DELAY_S``): it prints its port and serves
+until its standard input closes, so that it cannot outlive whoever started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import orjson
+from aiohttp import web
+
+UTTERANCE = {"utterance": "Could you tell me a little more about how that came about?"}
+TACTIC = {
+    "utterance": "I have told you what there is to tell, and you may look at everything yourself.",
+    "goal": "deception",
+    "intention_rationale": "The hearer is to believe that nothing is missing.",
+    "intention": "Convince",
+    "veracity_rationale": "The decisive part is left out.",
+    "veracity": "Quantity",
+    "illocutionary_rationale": "It states something as the case.",
+    "illocutionary": "Representatives",
+}
+
+
+def _reply(answer: dict[str, str]) -> bytes:
+    return orjson.dumps(
+        {
+            "id": "chatcmpl-bench",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "bench",
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": orjson.dumps(answer).decode()},
+                }
+            ],
+            "usage": {"prompt_tokens": 1200, "completion_tokens": 90, "total_tokens": 1290},
+        }
+    )
+
+
+REPLIES = {False: _reply(UTTERANCE), True: _reply(TACTIC)}
+
+
+async def _serve(delay_s: float) -> None:
+    async def complete(request: web.Request) -> web.Response:
+        body = await request.read()
+        await asyncio.sleep(delay_s)
+        return web.Response(
+            body=REPLIES[b"veracity_rationale" in body], content_type="application/json"
+        )
+
+    app = web.Application(client_max_size=2**22)
+    app.router.add_post("/v1/chat/completions", complete)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
+    await site.start()
+    print(runner.addresses[0][1], flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await runner.cleanup()
+
+
+@contextmanager
+def running_server(delay_s: float) -> Iterator[str]:
+    """Start the server in a process of its own; yield its base URL (ending in ``/v1``)."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.server", str(delay_s)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+    finally:
+        process.stdin.close()
+        process.wait(timeout=10)
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(float(sys.argv[1])))

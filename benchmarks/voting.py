@@ -1,0 +1,111 @@
+"""How fast votes of many dialogues are embedded, against one big call and one call per utterance."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from benchmarks.report import Goal, Row
+from pipeline.embeddings import BatchingEncoder, Embed, load_sentence_model
+from pipeline.voting import vote
+
+DIALOGUES = 64
+CANDIDATES = 4
+
+OPENERS = (
+    "Well,", "To be honest,", "Look,", "I understand why you ask, and", "As I said before,",
+    "If you want my view,", "I would rather not go into that now, but", "Let me put it this way:",
+)  # fmt: skip
+SUBJECTS = (
+    "the report", "everything we were shown", "the person in charge", "that payment",
+    "the flat on the second floor", "what happened in spring", "our product", "the contract",
+)  # fmt: skip
+VERBS = (
+    "was checked by two people", "is being looked at again", "has never been a secret",
+    "went through the usual steps", "does not worry me in the least", "can be explained easily",
+)  # fmt: skip
+ENDINGS = (
+    "as far as I was told", "and you are welcome to see it for yourself",
+    "although I was away for most of that week", "so there is really no need to hurry",
+    "which is more than others would do", "and I will send you a copy before the weekend",
+)  # fmt: skip
+
+
+def utterances(count: int, seed: int) -> list[str]:
+    """Return distinct utterances of one to three clauses, about 8 to 45 words each."""
+    rng = random.Random(seed)
+    texts = []
+    for number in range(count):
+        clauses = [
+            f"{rng.choice(SUBJECTS)} {rng.choice(VERBS)} {rng.choice(ENDINGS)}"
+            for _ in range(rng.choice((1, 1, 2, 3)))
+        ]
+        texts.append(f"{rng.choice(OPENERS)} {'; '.join(clauses)}, on page {number}.")
+    return texts
+
+
+def _hold_votes(embed: Embed, texts: Sequence[str]) -> None:
+    asyncio.run(_votes(embed, texts))
+
+
+def _one_by_one(embed: Embed, texts: Sequence[str]) -> None:
+    for text in texts:
+        embed([text])
+
+
+async def _votes(embed: Embed, texts: Sequence[str]) -> None:
+    """Let every dialogue hold its votes one after the other, all dialogues at the same time."""
+    encoder = BatchingEncoder(lambda: embed)
+    waiting = iter([texts[i : i + CANDIDATES] for i in range(0, len(texts), CANDIDATES)])
+
+    async def dialogue() -> None:
+        for candidates in waiting:
+            await vote(candidates, encoder)
+
+    await asyncio.gather(*(dialogue() for _ in range(DIALOGUES)))
+    await encoder.close()
+
+
+def _rates(embed: Embed, seed: int, slices: int) -> tuple[float, float, float]:
+    """Return utterances per second: through votes, in one big call, one by one.
+
+    The three take turns in short slices, so that whatever else the machine does slows them alike.
+    """
+    seconds = [0.0, 0.0, 0.0]
+    counts = [0, 0, 0]
+    for number in range(slices):
+        texts = utterances(2 * DIALOGUES * CANDIDATES, 100 * seed + number)
+        few = texts[: len(texts) // 8]
+        ways: tuple[tuple[Callable[[], object], int], ...] = (
+            (partial(_hold_votes, embed, texts), len(texts)),
+            (partial(embed, texts), len(texts)),
+            (partial(_one_by_one, embed, few), len(few)),
+        )
+        for way, (measured, count) in enumerate(ways):
+            started = time.perf_counter()
+            measured()
+            seconds[way] += time.perf_counter() - started
+            counts[way] += count
+    voted, big, single = (n / s for n, s in zip(counts, seconds, strict=True))
+    return voted, big, single
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Measure the three ways three times; compare them within a time, take the median."""
+    embed = load_sentence_model(None, "auto")
+    embed(utterances(64, seed=99))
+    rates = [_rates(embed, seed, 1 if quick else 4) for seed in range(3)]
+    voted, big, single = (statistics.median(column) for column in zip(*rates, strict=True))
+    of_big = statistics.median(v / b for v, b, _ in rates)
+    over_single = statistics.median(v / s for v, _, s in rates)
+    return [
+        Row("voting: 64 dialogues, K = 4", voted, " utt/s"),
+        Row("voting: one big encode call", big, " utt/s"),
+        Row("voting: one call per utterance", single, " utt/s"),
+        Row("voting: votes / one big call", of_big, "x", Goal.above(0.8)),
+        Row("voting: votes / one call per utterance", over_single, "x", Goal.above(2.0)),
+    ]

@@ -1,0 +1,110 @@
+"""``hipo demo``: a small corpus in seconds, offline, without a key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from pipeline.cli.api import open_run
+from pipeline.cli.dialogue_view import Heading, render
+from pipeline.cli.exits import ExitCode, say
+from pipeline.cli.generate import run_recipe
+from pipeline.cli.quiet import hush
+from pipeline.cli.resumption import check_resumable
+from pipeline.cli.run_folder import RUNS
+from pipeline.cli.show import played_scenario
+from pipeline.cli.verification import Wishes
+from pipeline.cli.verify import run_verification
+from pipeline.cli.wiring import prepare
+from pipeline.recipe import Recipe
+from pipeline.recipe_source import load_recipe
+from pipeline.store.run_store import RunStore
+from scenarios.dialogue import Dialogue
+from scenarios.errors import UsageError
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+SAMPLE_TURNS = 2
+"""Length of the sample dialogues: enough to see a conversation."""
+
+
+@app.command("demo")
+def demo(
+    output: Path | None = typer.Option(
+        None, "-o", "--output", help="Folder of the run; default ./runs/demo."
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no samples."),
+) -> int:
+    """Generate a small corpus offline: every category, strategy, goal and length.
+
+    The dialogues are made by rules, not by a language model: they show how everything fits
+    together and are no training data.
+    """
+    hush()
+    if not quiet:
+        say("generating offline, with rules instead of a language model ...")
+    recipe = load_recipe("demo")
+    folder = output or _usable_folder(recipe)
+    code = run_recipe(recipe, folder, quiet=quiet)
+    if not quiet:
+        say("verifying: two judgements of every turn, and rules ...")
+    code = max(code, run_verification(folder, Wishes(), quiet=quiet))
+    if not quiet:
+        _show_samples(folder)
+        _say_what_next(folder)
+    return ExitCode(code)
+
+
+def _usable_folder(recipe: Recipe) -> Path:
+    """Return ``runs/demo``, or the next number where another version of hipo has made that one."""
+    prepared = prepare(recipe)
+    for name in ("demo", *(f"demo-{number}" for number in range(2, 100))):
+        try:
+            check_resumable(RUNS / name, prepared, "if-possible")
+        except UsageError:
+            continue
+        return RUNS / name
+    return RUNS / "demo"  # generating into it says what is wrong
+
+
+def _show_samples(folder: Path) -> None:
+    """Print two dialogues: a deception that was voted on, and a truthful one that was revised."""
+    with RunStore.open(folder, readonly=True) as store:
+        arms = {arm.id: arm.description for arm in store.state().arms}
+        config = store.config.config
+    wanted = {"consistency": "deception", "reflective": "truthful non-disclosure"}
+    for dialogue in open_run(folder).dialogues():
+        strategy = str(arms[dialogue.arm]["strategy"])
+        if wanted.get(strategy) != dialogue.case.goal or dialogue.case.turns != SAMPLE_TURNS:
+            continue
+        del wanted[strategy]
+        _print_sample(dialogue, strategy, played_config=config)
+        if not wanted:
+            return
+
+
+def _print_sample(dialogue: Dialogue, strategy: str, played_config: object) -> None:
+    config = played_config if isinstance(played_config, dict) else {}
+    heading = Heading(
+        id=f"{dialogue.case.id}/{dialogue.arm}",
+        arm=f"{strategy} offline/rules",
+        scenario=played_scenario(dialogue.case, config),
+    )
+    print(f"\n{'-' * 78}\n{render(dialogue, heading, trace=True)}")
+
+
+def _say_what_next(folder: Path) -> None:
+    """Print what to do with the run, and how to go on with a model."""
+    print(f"\n{'-' * 78}\nThe dialogues are in {folder}.")
+    for command, purpose in (
+        (f"hipo runs show {folder}", "the state of the run"),
+        (f"hipo show {folder}", "its dialogues; add an id and --trace to read one"),
+        ("hipo models", "the models that could play instead"),
+        ("hipo generate --model openai/gpt-4o-mini -n 10 --dry-run", "what that would cost"),
+    ):
+        print(f"  {command.ljust(58)}  {purpose}")

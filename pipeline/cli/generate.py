@@ -1,0 +1,237 @@
+"""``hipo generate``: from scenarios to labelled dialogues."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+from pipeline.cli import api
+from pipeline.cli.dialogue_json import dialogue_as_json
+from pipeline.cli.dialogue_view import Heading, render
+from pipeline.cli.estimates import as_json, as_text, estimate
+from pipeline.cli.exits import ExitCode, StoppedEarly, say
+from pipeline.cli.options import Given, overridden, with_recipe_options
+from pipeline.cli.pilot import pilot_as_json, pilot_as_text, run_pilot
+from pipeline.cli.progress import watcher
+from pipeline.cli.quiet import hush
+from pipeline.cli.resumption import Resume
+from pipeline.cli.run_folder import RUNS
+from pipeline.cli.run_report import state_as_json, summary
+from pipeline.cli.screen import Format, write_json
+from pipeline.cli.verification import Wishes
+from pipeline.cli.verified_generation import VerifiedPlay, first_size
+from pipeline.cli.verify_options import with_verification_options
+from pipeline.cli.verify_report import verification_tables
+from pipeline.cli.wiring import Prepared, prepare
+from pipeline.recipe import Recipe
+from pipeline.recipe_source import load_recipe
+from scenarios.errors import UsageError
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class ResumeChoice(StrEnum):
+    """What to do with a run that is in the output folder already."""
+
+    NEVER = "never"
+    IF_POSSIBLE = "if-possible"
+    ALWAYS = "always"
+
+
+_RESUME = typer.Option(
+    ResumeChoice.IF_POSSIBLE,
+    "--resume",
+    help="A run that is there: refuse it, continue it if its configuration is the same, or "
+    "continue it in any case and record the change.",
+)
+_VERIFY = typer.Option(
+    False, "--verify", help="Judge and decide on each dialogue as it is finished."
+)
+_ACCEPTED = typer.Option(
+    None,
+    "--accepted",
+    min=1,
+    metavar="N",
+    help="Go on until N dialogues are accepted, the "
+    "budget ends, or -n cases are played; implies --verify.",
+)
+_PILOT = typer.Option(
+    None,
+    "--pilot",
+    min=1,
+    metavar="N",
+    help="With --dry-run: really play and verify N cases, "
+    "keep nothing, and forecast yield and cost.",
+)
+
+
+@app.command("generate")
+@with_recipe_options
+@with_verification_options
+def generate(
+    *,
+    recipe: str | None = typer.Argument(
+        None, metavar="RECIPE", help="A recipe file, or the name of a shipped one: hipo-paper."
+    ),
+    output: Path | None = typer.Option(
+        None, "-o", "--output", help="Folder of the run; default ./runs/<name of the recipe>."
+    ),
+    resume: ResumeChoice = _RESUME,
+    retry_failed: bool = typer.Option(False, "--retry-failed", help="Play failed cases again."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
+    ),
+    preview: int = typer.Option(
+        0, "--preview", min=0, metavar="N", help="Play N dialogues, print them, keep nothing."
+    ),
+    verify: bool = _VERIFY,
+    accepted: int | None = _ACCEPTED,
+    pilot: int | None = _PILOT,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json prints the estimate, the preview, or the run's state."
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    given: Given,
+    wishes: Wishes,
+) -> int:
+    """Generate labelled dialogues from scenarios, and go on where an earlier run stopped.
+
+    Options override the recipe. The second run of a command finds everything there and sends
+    nothing. Interrupt once to stop after the calls in flight; the run can be continued.
+    """
+    hush()
+    resolved = overridden(load_recipe(recipe) if recipe else Recipe(), given)
+    if pilot is not None and not dry_run:
+        raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
+    if dry_run and pilot is not None:
+        return _pilot(resolved, wishes, output_format, cases=pilot, accepted=accepted)
+    if dry_run:
+        return _dry_run(resolved, output_format)
+    if preview:
+        return _preview(resolved, preview, output_format)
+    play = _verified_play(resolved, wishes, verify=verify, accepted=accepted)
+    if play is not None and play.accepted is not None:
+        first = first_size(play.accepted, len(resolved.strategies), resolved.n)
+        resolved = resolved.with_changes({"n": first})
+    folder = output or RUNS / resolved.name
+    return run_recipe(
+        resolved,
+        folder,
+        play=play,
+        resume=resume.value,
+        retry_failed=retry_failed,
+        output_format=output_format,
+        quiet=quiet,
+    )
+
+
+def _verified_play(
+    recipe: Recipe, wishes: Wishes, *, verify: bool, accepted: int | None
+) -> VerifiedPlay | None:
+    """Return how to play with verification; None where nobody asked for it."""
+    if accepted is not None:
+        return VerifiedPlay(wishes, accepted, most=recipe.n)
+    return VerifiedPlay(wishes) if verify else None
+
+
+def run_recipe(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    resume: Resume = "if-possible",
+    retry_failed: bool = False,
+    output_format: Format = Format.TEXT,
+    quiet: bool = False,
+    play: VerifiedPlay | None = None,
+) -> int:
+    """Generate a recipe into a folder as the command line does, and return the exit code.
+
+    Raises:
+        StoppedEarly: the run was interrupted or its budget is spent; it can be continued.
+    """
+
+    def announce(prepared: Prepared) -> None:
+        if play is not None:
+            play.check(prepared)
+        if not quiet and _may_cost(prepared):
+            say(as_text(estimate(prepared)))
+            say("")
+
+    run = asyncio.run(
+        api.generate_async(
+            recipe,
+            output=folder,
+            resume=resume,
+            retry_failed=retry_failed,
+            watcher=watcher(quiet=quiet),
+            signals=True,
+            on_ready=announce,
+            play=play,
+        )
+    )
+    if output_format is Format.JSON:
+        write_json(state_as_json(run.folder, run.state()))
+    elif not quiet:
+        print(summary(run))
+        if play is not None:
+            print(verification_tables(run.folder))
+    outcome = run.outcome
+    if outcome is not None and outcome.stopped is not None:
+        raise StoppedEarly(f"{outcome.stopped}\n  go on with the same command")
+    failed = run.state().failed
+    return ExitCode.FAILED_CASES if failed else ExitCode.DONE
+
+
+def _may_cost(prepared: Prepared) -> bool:
+    """Whether any model of the run costs something, or may."""
+    return any(
+        use.price is None or use.price.input or use.price.output for use in prepared.uses.values()
+    )
+
+
+def _dry_run(recipe: Recipe, output_format: Format) -> int:
+    prepared = prepare(recipe)
+    planned = estimate(prepared)
+    if output_format is Format.JSON:
+        write_json(as_json(planned))
+    else:
+        print(as_text(planned))
+    return ExitCode.DONE
+
+
+def _pilot(
+    recipe: Recipe, wishes: Wishes, output_format: Format, *, cases: int, accepted: int | None
+) -> int:
+    planned = prepare(recipe).dialogues
+    piloted = asyncio.run(
+        run_pilot(recipe, wishes, cases=cases, accepted=accepted, planned=planned)
+    )
+    if output_format is Format.JSON:
+        write_json(pilot_as_json(piloted))
+    else:
+        print(pilot_as_text(piloted))
+    return ExitCode.DONE
+
+
+def _preview(recipe: Recipe, n: int, output_format: Format) -> int:
+    """Play and print; failures go to standard error."""
+    shown = api.preview(recipe, n)
+    scenarios = prepare(recipe).scenarios
+    if output_format is Format.JSON:
+        write_json(
+            [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]
+        )
+    for played in shown:
+        if played.dialogue is None:
+            say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
+        elif output_format is Format.TEXT:
+            heading = Heading("-", played.arm.label, scenarios[played.case.scenario])
+            print(render(played.dialogue, heading, trace=True), end="\n\n")
+    return ExitCode.DONE if all(p.dialogue for p in shown) else ExitCode.FAILED_CASES

@@ -1,0 +1,65 @@
+"""Folders of runs: where a new one goes, and which one a name means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scenarios.errors import UsageError
+from scenarios.spelling import suggestion
+
+DATABASE = "run.sqlite"
+RUNS = Path("runs")
+
+
+def is_run(folder: Path) -> bool:
+    """Return whether ``folder`` holds a run."""
+    return (folder / DATABASE).is_file()
+
+
+def check_output(folder: Path) -> None:
+    """Do nothing where a run can be made or continued in ``folder``.
+
+    Raises:
+        UsageError: something else is there.
+    """
+    if is_run(folder):
+        return
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file, not a folder", "choose another output with -o")
+    if folder.is_dir() and any(not _is_ours(child) for child in folder.iterdir()):
+        raise UsageError(
+            f"{folder} holds something that is not a run", "choose an empty or a new folder with -o"
+        )
+    above = folder
+    while not above.exists():
+        above = above.parent
+    if not above.is_dir():
+        raise UsageError(f"{above} is a file, so {folder} cannot be made", "choose another output")
+
+
+def _is_ours(path: Path) -> bool:
+    """Return whether a file is what a run leaves that was killed before it had begun."""
+    return path.is_file() and path.name.startswith("run.")
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """Return the folders in ``folder`` that hold a run, sorted by name."""
+    if not folder.is_dir():
+        return []
+    return sorted(child for child in folder.iterdir() if is_run(child))
+
+
+def find_run(name: str) -> Path:
+    """Return the folder of a run, given as a path or as its name under ``./runs``.
+
+    Raises:
+        UsageError: there is no such run; says the nearest name.
+    """
+    for folder in (Path(name), RUNS / name):
+        if is_run(folder):
+            return folder
+    if Path(name).name == DATABASE and Path(name).is_file():
+        return Path(name).parent
+    known = [folder.name for folder in runs_in(RUNS)]
+    hint = suggestion(name, known, listing="runs here") or "list them with: hipo runs"
+    raise UsageError(f"there is no run {name!r}: neither a folder nor a name under ./{RUNS}", hint)

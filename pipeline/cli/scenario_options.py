@@ -1,0 +1,59 @@
+"""What the commands about scenarios share: their options, and finding the one that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from scenarios.catalogue import Catalogue, Entry
+from scenarios.errors import UsageError
+from scenarios.pack import PATH_VARIABLE
+from scenarios.text_file import shown_path
+
+CONTEXT = {"help_option_names": ["-h", "--help"]}
+TARGET = typer.Argument(..., metavar="ID", help="The id of a scenario, or a file that holds one.")
+SCENARIO_DIRS = typer.Option(
+    None,
+    "--scenario-dir",
+    help=f"A folder of scenarios, beside those that ship and those of {PATH_VARIABLE}; repeatable.",
+    show_default=False,
+)
+REAL_NAMES = typer.Option(
+    False, "--real-names/--aliases", help="Names as on the public record, or fictional ones."
+)
+EMBEDDINGS = typer.Option(
+    True,
+    "--embeddings/--no-embeddings",
+    help="Whether meanings are compared too, if hipo[embeddings] is installed.",
+)
+_SUFFIXES = (".yaml", ".yml")
+
+
+def with_target(target: str, dirs: Sequence[Path] | None) -> list[Path]:
+    """Return the folders of scenarios, with the target among them where it is a file."""
+    given = list(dirs or ())
+    return [*given, Path(target)] if target.endswith(_SUFFIXES) else given
+
+
+def find(target: str, dirs: Sequence[Path] | None, *, real_names: bool = False) -> Entry:
+    """Return the scenario that is meant.
+
+    Args:
+        target: an id, or the path of a YAML file.
+        dirs: folders of scenarios beside those that ship.
+        real_names: fill placeholders with the real name where the record supports one.
+
+    Raises:
+        UsageError: there is no such scenario; says the nearest.
+        InputError: a file is no scenario.
+    """
+    catalogue = Catalogue.load(with_target(target, dirs), real_names=real_names)
+    if not target.endswith(_SUFFIXES):
+        return catalogue.entry(target)
+    path = Path(target).resolve()
+    for entry in catalogue.entries.values():
+        if Path(entry.located.file).resolve() == path:
+            return entry
+    raise UsageError(f"there is no scenario in {shown_path(path)}")

@@ -1,0 +1,272 @@
+"""The one place that puts objects together: from a recipe to players that can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.arms import ActingRole, Arm, ModelSpec, StrategyName
+from pipeline.configuration import describe
+from pipeline.plan import Plan
+from pipeline.providers.prices import Price, PriceTable
+from pipeline.providers.protocol import Parameters
+from pipeline.providers.registry import effective_base_url, languages_of, parse_model
+from pipeline.recipe import ModelSettings, Recipe
+from pipeline.tactics import TacticDesign
+from prompts.actors import ActorPrompts
+from prompts.environment import Templates
+from scenarios.catalogue import Catalogue, select_facts
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme, scheme_names
+from scenarios.schemes.vocabulary import resolve_label
+from scenarios.spec import Scenario
+from scenarios.spelling import suggestion
+from scenarios.validation import check_scenario
+from scenarios.variation import Axis, choose_axes, load_axes
+from scenarios.yaml_source import read_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """A model as one arm uses it for one role."""
+
+    spec: ModelSpec
+    api_key_env: str | None
+    price: Price | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A recipe whose every part has been found, read and checked; nothing is open or written."""
+
+    recipe: Recipe
+    scheme: Scheme
+    scenarios: Mapping[str, Scenario]
+    """The selected ones by id."""
+    axes: Mapping[str, Axis]
+    prompts: ActorPrompts
+    plan: Plan
+    design: TacticDesign | None
+    arms: tuple[Arm, ...]
+    uses: Mapping[tuple[str, ActingRole], ModelUse]
+    """By arm id and role."""
+    config: Mapping[str, Any]
+    """What the run's configuration is compared by."""
+
+    @property
+    def dialogues(self) -> int:
+        """How many dialogues are planned: every case by every arm."""
+        return len(self.plan) * len(self.arms)
+
+    @property
+    def unpriced(self) -> list[str]:
+        """The names of the models without a price, each once."""
+        return sorted({use.spec.name for use in self.uses.values() if use.price is None})
+
+
+def prepare(recipe: Recipe) -> Prepared:
+    """Find, read and check everything a recipe names.
+
+    Raises:
+        UsageError: something in it does not exist or does not fit together.
+        InputError: a file it names is not valid.
+    """
+    scheme = load_scheme(recipe.scheme)
+    scenarios, facts = _selected(recipe, scheme)
+    axes = choose_axes(recipe.vary, load_axes(recipe.variation))
+    prompts = ActorPrompts(Templates(recipe.prompt_dir), scheme)
+    plan = Plan(
+        scheme=scheme,
+        scenarios=scenarios,
+        turns=recipe.turns,
+        languages=recipe.languages,
+        goals=_goals(recipe, scheme),
+        facts=facts,
+        axes=axes,
+        repetitions=recipe.repetitions,
+        n=recipe.n,
+        seed=recipe.seed,
+    )
+    arms, uses = _arms(recipe)
+    _check_languages(recipe, uses)
+    config = describe(
+        scheme=scheme,
+        templates=prompts.fingerprint,
+        arms=arms,
+        scenarios=scenarios,
+        tactics=_tactics_identity(recipe.tactics),
+        variation={name: fingerprint(axis.model_dump(mode="json")) for name, axis in axes.items()},
+        seed=recipe.seed,
+        real_names=recipe.real_names,
+    )
+    prepared = Prepared(
+        recipe=recipe,
+        scheme=scheme,
+        scenarios={scenario.id: scenario for scenario in scenarios},
+        axes=axes,
+        prompts=prompts,
+        plan=plan,
+        design=_design(recipe.tactics, scheme, plan),
+        arms=arms,
+        uses=uses,
+        config=config,
+    )
+    _check_budget(prepared)
+    return prepared
+
+
+def _selected(
+    recipe: Recipe, scheme: Scheme
+) -> tuple[list[Scenario], frozenset[tuple[str, str]] | None]:
+    """Return the scenarios that are selected, and the (scenario, fact) pairs if any are named."""
+    catalogue = Catalogue.load(recipe.scenario_dirs, real_names=recipe.real_names)
+    if recipe.scenarios is None:
+        chosen = [s for s in catalogue.scenarios.values() if s.scheme == scheme.id]
+        if not chosen:
+            raise UsageError(
+                f"there is no scenario of the scheme {scheme.id!r}",
+                "name a folder of them with --scenario-dir",
+            )
+    else:
+        chosen = catalogue.select(recipe.scenarios)
+    for scenario in chosen:
+        if scenario.scheme != scheme.id:
+            raise UsageError(
+                f"scenario {scenario.id!r} is of the scheme {scenario.scheme!r}, not {scheme.id!r}",
+                f"give --scheme {scenario.scheme}, or leave the scenario out",
+            )
+    # what ships has been checked against the schemes that ship: a check here would only cost time
+    proven = recipe.scheme in scheme_names()
+    unproven = [s for s in chosen if not (proven and catalogue.entries[s.id].shipped)]
+    _check_scenarios(catalogue, unproven, scheme)
+    if recipe.facts is None:
+        return chosen, None
+    pairs = frozenset((s.id, fact.id) for s, fact in select_facts(chosen, recipe.facts))
+    with_facts = {scenario_id for scenario_id, _ in pairs}
+    return [s for s in chosen if s.id in with_facts], pairs
+
+
+def _check_scenarios(catalogue: Catalogue, chosen: list[Scenario], scheme: Scheme) -> None:
+    """Refuse selected scenarios that do not fit the scheme, all problems at once."""
+    problems: list[Problem] = []
+    for scenario in chosen:
+        found = check_scenario(scenario, scheme, catalogue.entries[scenario.id].located)
+        problems += [problem for problem in found if problem.severity == "error"]
+    if problems:
+        raise InputError(problems)
+
+
+def _goals(recipe: Recipe, scheme: Scheme) -> tuple[str, ...] | None:
+    """Return the goal labels as the scheme spells them."""
+    if recipe.goals is None:
+        return None
+    labels: list[str] = []
+    for goal in recipe.goals:
+        resolved = resolve_label(scheme.goal, goal)
+        if resolved is None:
+            raise UsageError(
+                f"unknown goal {goal!r}",
+                suggestion(goal, scheme.goal.values, listing=f"labels of {scheme.assigned}"),
+            )
+        labels.append(str(resolved[0]))
+    return tuple(dict.fromkeys(labels))
+
+
+def _arms(
+    recipe: Recipe,
+) -> tuple[tuple[Arm, ...], Mapping[tuple[str, ActingRole], ModelUse]]:
+    """Return one arm per strategy, and the model behind every role of each."""
+    table = PriceTable.load(recipe.prices)
+    arms: list[Arm] = []
+    uses: dict[tuple[str, ActingRole], ModelUse] = {}
+    for strategy in recipe.strategies:
+        roles: list[ActingRole] = ["initiator", "responder"]
+        if strategy == "reflective":
+            roles.append("reflector")
+        models = {role: _use(recipe, strategy, role, table) for role in roles}
+        arm = Arm(
+            strategy=strategy,
+            models={role: use.spec for role, use in models.items()},
+            k=recipe.consistency.k,
+            encoder=recipe.embedding.model,
+            max_revisions=recipe.reflective.max_revisions,
+        )
+        arms.append(arm)
+        uses |= {(arm.id, role): use for role, use in models.items()}
+    return tuple(arms), uses
+
+
+def _use(recipe: Recipe, strategy: StrategyName, role: ActingRole, table: PriceTable) -> ModelUse:
+    """Resolve the settings of one role in one strategy."""
+    settings = recipe.models.role(role)
+    if settings.model is None:
+        raise UsageError(
+            f"no model is given for the {role}",
+            "give --model provider/name, e.g. --model offline/rules; see: hipo models",
+        )
+    name = parse_model(settings.model)
+    temperature = settings.temperature
+    if strategy == "consistency" and role == "responder":
+        temperature = recipe.consistency.temperature
+    spec = ModelSpec(
+        provider=name.provider,
+        model=name.model,
+        base_url=effective_base_url(name, settings.base_url),
+        parameters=Parameters(
+            temperature=temperature,
+            top_p=settings.top_p,
+            max_tokens=settings.max_tokens or Parameters().max_tokens,
+            extra=settings.extra or {},
+        ),
+        structured=settings.structured or "auto",
+    )
+    return ModelUse(spec, settings.api_key_env, _price(settings, spec, table))
+
+
+def _price(settings: ModelSettings, spec: ModelSpec, table: PriceTable) -> Price | None:
+    """Return the recipe's price, else the one of the table; None where it is unknown."""
+    if settings.price is not None:
+        own = settings.price
+        return Price(input=own.input, output=own.output, cached_input=own.cached_input)
+    return table.price(spec.provider, spec.model)
+
+
+def _check_languages(recipe: Recipe, uses: Mapping[tuple[str, ActingRole], ModelUse]) -> None:
+    """Refuse a language that a model is known not to have."""
+    for use in uses.values():
+        known = languages_of(parse_model(use.spec.name))
+        for language in recipe.languages:
+            if known is not None and language not in known:
+                raise UsageError(
+                    f"{use.spec.name} has no language {language!r}",
+                    f"it has: {', '.join(sorted(known))}; another model may have it (--model)",
+                )
+
+
+def _check_budget(prepared: Prepared) -> None:
+    """Refuse a budget in dollars that cannot be kept because a price is unknown."""
+    if prepared.recipe.budget_usd is not None and prepared.unpriced:
+        raise UsageError(
+            f"--budget-usd needs a price for {', '.join(prepared.unpriced)}, and none is known",
+            "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
+        )
+
+
+def _tactics_identity(tactics: str) -> str:
+    """Return what the run's configuration knows a wish for tactics by."""
+    if tactics in ("free", "balanced"):
+        return tactics
+    return fingerprint(read_yaml(Path(tactics)).data)
+
+
+def _design(tactics: str, scheme: Scheme, plan: Plan) -> TacticDesign | None:
+    """Fit the wanted tactics to the plan; None leaves the responder free."""
+    if tactics == "free":
+        return None
+    if tactics == "balanced":
+        return TacticDesign.balanced(scheme, plan.contexts())
+    return TacticDesign.from_file(Path(tactics), scheme, plan.contexts())

@@ -1,0 +1,183 @@
+"""Bring a file of dialogues into a new run: all of it, or nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from pipeline.configuration import DIALOGUE_VERSION
+from pipeline.importing.reading import Reader
+from pipeline.importing.situations import write_situations
+from pipeline.material import OWN_SCENARIOS
+from pipeline.recipe import Recipe
+from pipeline.store.configs import write_recipe
+from pipeline.store.run_store import RunStore
+from scenarios.catalogue import Catalogue
+from scenarios.dialogue import Dialogue
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.fingerprint import content_id, fingerprint
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
+from scenarios.text_file import shown_path
+
+MOST_PROBLEMS = 50
+"""Problems that are shown at once."""
+CHUNK = 200
+STRATEGY = "imported"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was brought into a run."""
+
+    folder: Path
+    dialogues: int
+    situations: int
+    """Situations that came with the dialogues."""
+    unlabelled: int
+    """Answers to be judged that declare no label."""
+
+
+def import_dialogues(
+    path: Path,
+    folder: Path,
+    *,
+    scheme: str = "hipo",
+    scenario_dirs: Sequence[Path] = (),
+    real_names: bool = False,
+    generator: str | None = None,
+) -> Imported:
+    """Read a file of dialogues, one JSON object a line, into a new run.
+
+    Args:
+        path: the file; see :class:`pipeline.importing.rows.Row` for what a line holds.
+        folder: where the run will be; it appears only when everything is in it.
+        scheme: the labels.
+        scenario_dirs: folders of scenarios that lines name.
+        real_names: whether placeholders of scenarios are filled with real names.
+        generator: ``provider/model`` that wrote the answers, if it is known.
+
+    Raises:
+        UsageError: a folder or a scheme is not fit, or there is a run already.
+        InputError: lines that cannot be used, all of them; nothing was made.
+    """
+    loaded = load_scheme(scheme)
+    catalogue = Catalogue.load(scenario_dirs, real_names=real_names)
+    description = _arm(path, generator)
+    arm = content_id(description)
+    check = Reader(loaded, catalogue, arm)
+    dialogues = _checked(path, check)
+    recipe = Recipe(
+        name=_run_name(folder),
+        scheme=scheme,
+        scenario_dirs=tuple(directory.absolute() for directory in scenario_dirs),
+        real_names=real_names,
+    )
+    draft = _draft(folder)
+    try:
+        config = _config(recipe, loaded, arm, description, dialogues)
+        store = RunStore.create(
+            draft, config, fingerprint(config["configuration"]), name=folder.name
+        )
+        with store:
+            write_recipe(draft, recipe.model_dump(mode="json"))
+            store.add_arm(arm, description)
+            # Read again rather than held: the file may be larger than the memory.
+            asyncio.run(_write(store, Reader(loaded, catalogue, arm).read(path)))
+            write_situations(draft / OWN_SCENARIOS, check.situations)
+            store.set_state("finished")
+        draft.rename(folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    return Imported(folder, dialogues, len(check.situations), check.unlabelled)
+
+
+def _checked(path: Path, reader: Reader) -> int:
+    """Read everything once; return how many dialogues there are."""
+    problems: list[Problem] = []
+    dialogues = 0
+    for item in reader.read(path):
+        if isinstance(item, Problem):
+            problems.append(item)
+        else:
+            dialogues += 1
+    if len(problems) > MOST_PROBLEMS:
+        rest = len(problems) - MOST_PROBLEMS
+        last = problems[MOST_PROBLEMS]
+        more = Problem(last.file, last.line, "", f"{rest:,} more lines with problems", "none")
+        problems = [*problems[:MOST_PROBLEMS], more]
+    if problems:
+        raise InputError(problems)
+    if not dialogues:
+        raise UsageError(f"{shown_path(path)} holds no dialogue", "give a file of JSON lines")
+    return dialogues
+
+
+def _draft(folder: Path) -> Path:
+    """Return the folder the run is built in, beside where it will be."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there already", "choose a new folder with -o")
+    draft = folder.absolute().parent / f".{folder.name}.importing"
+    if draft.exists():
+        shutil.rmtree(draft)
+    if folder.is_dir():
+        folder.rmdir()
+    return draft
+
+
+async def _write(store: RunStore, items: Iterable[Dialogue | Problem]) -> None:
+    """Store the dialogues, some hundreds at once."""
+    for chunk in _chunks(item for item in items if isinstance(item, Dialogue)):
+        await store.add_cases([dialogue.case for dialogue in chunk])
+        await asyncio.gather(*(store.finish(dialogue, 0) for dialogue in chunk))
+
+
+def _chunks(dialogues: Iterable[Dialogue]) -> Iterator[list[Dialogue]]:
+    stream = iter(dialogues)
+    while chunk := list(islice(stream, CHUNK)):
+        yield chunk
+
+
+def _arm(path: Path, generator: str | None) -> dict[str, object]:
+    """Describe who wrote the dialogues, in the form of an arm."""
+    models: dict[str, object] = {}
+    if generator is not None:
+        provider, slash, model = generator.partition("/")
+        if not slash or not model:
+            raise UsageError(f"'{generator}' is not a model name", "write provider/model")
+        models["responder"] = {"provider": provider, "model": model}
+    return {"strategy": STRATEGY, "models": models, "settings": {"file": path.name}}
+
+
+def _config(
+    recipe: Recipe, scheme: Scheme, arm: str, description: dict[str, object], cases: int
+) -> dict[str, object]:
+    """Return the configuration of the run, in the form that generated runs have."""
+    return {
+        "recipe": recipe.model_dump(mode="json"),
+        "configuration": {
+            "dialogue_version": DIALOGUE_VERSION,
+            "scheme": {
+                "id": scheme.id,
+                "content": fingerprint(scheme.model_dump(mode="json")),
+            },
+            "templates": "",
+            "tactics": STRATEGY,
+            "vary": {},
+            "seed": 0,
+            "real_names": recipe.real_names,
+            "arms": {arm: description},
+            "scenarios": {},
+        },
+        "cases": cases,
+    }
+
+
+def _run_name(folder: Path) -> str:
+    kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in folder.name)
+    return kept.strip("._-")[:80] or "imported"

@@ -1,0 +1,208 @@
+"""Read a file of dialogues line by line; every line that cannot be used is one problem."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+import orjson
+
+from pipeline.importing.rows import Row, RowTurn
+from pipeline.importing.situations import FACT, situation
+from scenarios.case import make_case
+from scenarios.catalogue import Catalogue
+from scenarios.dialogue import Dialogue, TacticLabel, Turn
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.located import Located, shortened
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.vocabulary import resolve_label
+from scenarios.spec import Scenario
+from scenarios.spelling import suggestion
+from scenarios.text_file import shown_path
+from scenarios.yaml_source import validate_model
+
+LONGEST_LINE = 4 << 20
+MOST_SITUATIONS = 5_000
+"""Different situations that one file may bring along."""
+
+_ROLES_HINT = 'e.g. {"messages": [{"role": "user", "content": "..."}, ...], "scenario": ...}'
+
+
+@dataclass(slots=True)
+class Reader:
+    """Turns lines into dialogues of one arm, and gathers the situations they bring along."""
+
+    scheme: Scheme
+    catalogue: Catalogue
+    arm: str
+    situations: dict[str, Scenario] = field(default_factory=dict)
+    unlabelled: int = 0
+    """Answers to be judged that declare no label."""
+    _seen: Counter[tuple[object, ...]] = field(default_factory=Counter)
+
+    def read(self, path: Path) -> Iterator[Dialogue | Problem]:
+        """Yield the dialogue of every line, or the first problem with it; blank lines are skipped.
+
+        Raises:
+            UsageError: the file cannot be read.
+        """
+        name = shown_path(path)
+        try:
+            with path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                    if text.strip():
+                        yield self._line(name, number, text)
+        except OSError as error:
+            raise UsageError(f"{name}: {error.strerror}", "give a file of JSON lines") from None
+
+    def _line(self, name: str, number: int, text: bytes) -> Dialogue | Problem:
+        located = Located({}, name, {(): number})
+        if len(text) > LONGEST_LINE:
+            return located.problem((), found="more than 4 MiB", expected="one dialogue a line")
+        try:
+            data = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            found = f"text that is no JSON ({error.msg} at column {error.colno})"
+            return located.problem((), found=found, expected="one JSON object", hint=_ROLES_HINT)
+        if not isinstance(data, dict):
+            return located.problem((), found=shortened(data), expected="one JSON object")
+        try:
+            row = validate_model(Row, Located(data, name, {(): number}))
+            return self._dialogue(row, located)
+        except InputError as error:
+            return error.problems[0]
+
+    def _dialogue(self, row: Row, located: Located) -> Dialogue:
+        scenario, fact = self._setting(row, located)
+        goal = self._goal(row, located)
+        turns = tuple(
+            self._turn(turn, place, kind, located)
+            for place, (turn, kind) in enumerate(zip(row.turns, row.kinds, strict=True))
+        )
+        language = row.language or row.case.language or "en"
+        variation, seed = row.case.variation, row.case.seed
+        alike = (scenario.id, fact, goal, row.exchanges, language, *sorted(variation.items()), seed)
+        repetition = max(self._seen[alike], row.case.repetition or 0)
+        self._seen[alike] = repetition + 1
+        case = make_case(
+            scheme=self.scheme.id,
+            scenario=scenario.id,
+            scenario_fingerprint=scenario.fingerprint,
+            fact=fact,
+            goal=goal,
+            turns=row.exchanges,
+            language=language,
+            variation=variation,
+            repetition=repetition,
+            seed=seed,
+        )
+        return Dialogue(case, self.arm, turns)
+
+    def _setting(self, row: Row, located: Located) -> tuple[Scenario, str]:
+        """Return the scenario of a row and the id of its fact."""
+        wanted = row.scenario or row.case.scenario
+        if wanted is None:
+            return self._situation(row, located), FACT
+        if row.background is not None:
+            _refuse(located, "background", "a background beside a scenario", "one of the two")
+        scenario = self.catalogue.scenarios.get(wanted)
+        if scenario is None or scenario.scheme != self.scheme.id:
+            known = [s.id for s in self.catalogue.scenarios.values() if s.scheme == self.scheme.id]
+            _refuse(
+                located, "scenario", f"the unknown scenario {wanted!r}", "the id of a scenario",
+                suggestion(wanted, known, listing="scenarios"),
+            )  # fmt: skip
+        fact = row.fact or row.case.fact
+        facts = [f.id for f in scenario.facts if f.owner == "responder"]
+        if fact not in facts:
+            found = "nothing" if fact is None else f"the unknown fact {shortened(fact)}"
+            hint = suggestion(fact or "", facts, listing="facts")
+            _refuse(located, "fact", found, f"the id of a fact of {wanted}", hint)
+        return scenario, str(fact)
+
+    def _situation(self, row: Row, located: Located) -> Scenario:
+        for name in ("background", "fact"):
+            if not getattr(row, name):
+                _refuse(
+                    located, name, "nothing", "a scenario, or a background and a fact",
+                    "judges need to know the situation and what only the responder knows",
+                )  # fmt: skip
+        made = situation(row, self.scheme)
+        if made.id not in self.situations and len(self.situations) >= MOST_SITUATIONS:
+            _refuse(
+                located, "background", f"more than {MOST_SITUATIONS:,} different situations",
+                "fewer in one file", "split the file",
+            )  # fmt: skip
+        return self.situations.setdefault(made.id, made)
+
+    def _goal(self, row: Row, located: Located) -> str:
+        goal = row.goal or row.case.goal
+        if goal is None:
+            return ""
+        resolved = resolve_label(self.scheme.goal, goal)
+        if resolved is None:
+            hint = suggestion(goal, self.scheme.goal.values, listing="goals")
+            _refuse(located, "goal", shortened(goal), f"a label of {self.scheme.assigned}", hint)
+        return str(resolved[0])
+
+    def _turn(self, turn: RowTurn, place: int, kind: str, located: Located) -> Turn:
+        improvised = kind == "improvised"
+        labels = self._labels(turn, place, located)
+        if turn.role == "responder" and improvised and not labels:
+            self.unlabelled += 1
+        declared = None
+        if turn.declared_goal is not None:
+            resolved = resolve_label(self.scheme.goal, turn.declared_goal)
+            declared = None if resolved is None else resolved[0]
+        return Turn(
+            index=place,
+            role=turn.speaker,
+            text=turn.text,
+            kind="improvised" if improvised else "opening",
+            declared_goal=declared,
+            tactic=labels,
+        )
+
+    def _labels(self, turn: RowTurn, place: int, located: Located) -> tuple[TacticLabel, ...]:
+        """Resolve the labels of a turn, in the order of the scheme."""
+        known = {dimension.id: dimension for dimension in self.scheme.utterance_dimensions}
+        given: Mapping[str, tuple[object, str, str | None]] = {
+            **{label.dimension: (label.value, label.rationale, label.raw) for label in turn.tactic},
+            **{name: (value, "", None) for name, value in turn.labels.items()},
+        }
+        found: dict[str, TacticLabel] = {}
+        for name, (value, rationale, raw) in given.items():
+            where = f"turns[{place}].labels.{name}"
+            if name not in known:
+                hint = suggestion(name, list(known), listing="dimensions")
+                _refuse(located, where, f"the unknown dimension {name!r}", "a dimension", hint)
+            resolved = resolve_label(known[name], value)
+            if resolved is None:
+                hint = suggestion(str(value), known[name].values, listing="labels")
+                _refuse(located, where, shortened(value), f"a label of {name}", hint)
+            label, changed = resolved
+            spelt = raw or (str(value) if changed else None)
+            found[name] = TacticLabel(name, label, rationale, spelt)
+        return tuple(found[name] for name in known if name in found)
+
+
+def _refuse(
+    located: Located, field_name: str, found: str, expected: str, hint: str = ""
+) -> NoReturn:
+    """Raise the one problem of a line."""
+    raise InputError(
+        [
+            Problem(
+                file=located.file,
+                line=located.line(()),
+                field=field_name,
+                found=found,
+                expected=expected,
+                hint=hint,
+            )
+        ]
+    )

@@ -1,0 +1,46 @@
+"""Tell whether an utterance goes with the conversation it is said in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pipeline.offline_judge.cues import plain, stems
+from scenarios.wording import content_stems, union, words
+
+FEWEST = 2
+"""Topical words that an utterance must have before they can be called foreign."""
+_MACHINE = re.compile(
+    r"\b(?:language model|as an ai|ai assistant|your request|assist you|role-?play|json|prompt)\b"
+)
+_HERE = re.compile(r"\b(?:i|me|my|you|your|we|us|our|this|that|it)\b")
+
+
+def incoherence(text: str, *, said: Sequence[str], situation: str, about: str, fact: str) -> str:
+    """Return why an utterance does not go with what was said before; nothing where it does.
+
+    It says something again, breaks off, speaks as a machine, or is about things that occur
+    nowhere in the situation, the fact or the conversation.
+    """
+    flat = plain(text)
+    if not words(flat):
+        return "nothing is said"
+    repeated = next((before for before in said if words(before) == words(text)), None)
+    if repeated is not None:
+        return "it was said before, word for word"
+    if text.rstrip()[-1].isalnum() or text.rstrip()[-1] in ",;:-(":
+        return "it breaks off"
+    if match := _MACHINE.search(flat):
+        return f'no person talks like that: "{match[0]}"'
+    return _foreign(text, flat, said, (situation, about, fact))
+
+
+def _foreign(text: str, flat: str, said: Sequence[str], world: Sequence[str]) -> str:
+    """Return which words belong to some other conversation, if most topical words do."""
+    topical = content_stems(text) - stems("talk", "words")
+    known = union(world) | union(said)
+    strange = topical - known
+    fewest = FEWEST + 1 if _HERE.search(flat) else FEWEST
+    if len(strange) >= fewest and not topical & known:
+        return f"nobody is talking about {', '.join(sorted(strange)[:4])}"
+    return ""

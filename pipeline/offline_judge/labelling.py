@@ -1,0 +1,94 @@
+"""Give an utterance its label on a dimension: by rules where there are some, else by likeness."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.offline.reading import Field
+from pipeline.offline_judge.acts import ACTS, act_of
+from pipeline.offline_judge.aims import AIMS, aim_of
+from pipeline.offline_judge.hearer import misleading_line
+from pipeline.offline_judge.likeness import scores
+from pipeline.offline_judge.reading import Asked
+from pipeline.offline_judge.truth import MANIPULATIONS, Matter, treatment_of
+
+Value = str | float | list[str]
+
+_DECEIT = ("decep", "deceiv")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A label given to words, and why."""
+
+    value: Value
+    reason: str
+    sure: bool = True
+    """Whether anything in the words speaks for it."""
+
+
+def label_by_rule(asked: Asked, labels: Sequence[str]) -> Given | None:
+    """Return the label of the utterance, or of the conversation, if these labels have rules.
+
+    Dimensions are known by their labels, whatever they are called.
+    """
+    options = set(labels)
+    if not options:
+        return None
+    if options <= set(ACTS):
+        act, _, why = act_of(asked.utterance)
+        return _among(act, f"reads as {act}: {why}", labels)
+    if options <= set(AIMS):
+        aim, why = aim_of(asked.utterance)
+        return _among(aim, f"is after {aim}: {why}", labels)
+    if options <= set(MANIPULATIONS):
+        matter = Matter(asked.fact, asked.about, asked.question, asked.situation)
+        treatment = treatment_of(asked.utterance, matter)
+        return _among(treatment.label, treatment.reason, labels)
+    return None if asked.utterance else _goal_by_rule(asked, labels)
+
+
+def _goal_by_rule(asked: Asked, labels: Sequence[str]) -> Given | None:
+    """Return the goal of a conversation, if one of two labels is to deceive."""
+    deceiving = [label for label in labels if label.casefold().startswith(_DECEIT)]
+    if len(deceiving) != 1 or len(labels) != 2:
+        return None
+    line = misleading_line(asked)
+    if line is not None:
+        return Given(deceiving[0], f"the fact belies it: {line[1]}")
+    other = next(label for label in labels if label not in deceiving)
+    return Given(other, "nothing that was said contradicts the fact")
+
+
+def label_by_likeness(asked: Asked, field: Field, texts: Mapping[str, str]) -> Given:
+    """Return the likeliest label, the middle of a range, or the likeliest of several."""
+    if field.kind == "number":
+        return Given((field.low + field.high) / 2, "no rule for numbers: the middle", sure=False)
+    words = asked.utterance or " ".join(asked.answers)
+    known = {label: texts.get(label, "") for label in field.options}
+    liked = scores(words, known)
+    best = max(liked.values(), default=0.0)
+    if best > 0:
+        label = max(liked, key=liked.__getitem__)
+        given = Given(label, f"shares most words with the text of {label}")
+    else:
+        label = _drawn(words, field.options)
+        given = Given(label, "no word speaks for any label", sure=False)
+    if field.kind == "labels":
+        return Given([label], given.reason, given.sure)
+    return given
+
+
+def _among(label: str, reason: str, labels: Sequence[str]) -> Given:
+    """Return a label if it is one of those on offer, else the first of them."""
+    return Given(label, reason) if label in labels else Given(labels[0], reason, sure=False)
+
+
+def _drawn(text: str, labels: Sequence[str]) -> str:
+    """Draw a label by the words alone, so that the same words get the same one."""
+    if not labels:
+        return ""
+    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+    return labels[int.from_bytes(digest, "big") % len(labels)]

@@ -1,0 +1,214 @@
+"""Read the dialogues of a run that pass a filter, with their verdicts, as they were at one moment."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from pipeline.store.cases import CASE_COLUMNS, case_from
+from pipeline.store.connection import DATABASE, connect_readonly
+from pipeline.store.judgement_records import Verdict
+from pipeline.store.migrations import check_current
+from pipeline.store.traces import label_from, trace_from
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue, TacticLabel, Trace, Turn
+
+PAGE = 500
+"""Dialogues read at once: no reader keeps the database from being tidied up for long."""
+SAMPLE = 20_000
+"""About so many dialogues are looked at where an estimate of how labels are spread will do."""
+
+_CASE = ", ".join(f"c.{column.strip()}" for column in CASE_COLUMNS.split(","))
+_ONE_OF = "(:{0} is null or {1} in (select value from json_each(:{0})))"
+_NEWEST = (
+    "(select verdict from decisions e where e.dialogue = d.seq and e.seq <= :decisions"
+    " order by e.seq desc limit 1)"
+)
+_FILTERS = " and ".join(
+    _ONE_OF.format(name, column)
+    for name, column in (
+        ("arms", "a.id"), ("scenarios", "c.scenario"), ("goals", "c.goal"),
+        ("languages", "c.language"), ("verdicts", "verdict"),
+    )
+)  # fmt: skip
+# Put together of constants; what is asked for is bound by name.
+_PAGE_OF_DIALOGUES = f"""
+    select d.seq, d.case_seq, d.arm_seq, a.id, {_NEWEST} as verdict, {_CASE}
+    from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+    where (d.case_seq, d.arm_seq) > (:case_seq, :arm_seq) and d.status = 'generated'
+        and d.seq <= :dialogues and {_FILTERS}
+    order by d.case_seq, d.arm_seq limit {PAGE}"""  # noqa: S608
+_TURNS = """
+    select dialogue, turn, role, kind, text, declared_goal from turns
+    where dialogue in (select value from json_each(?)) order by dialogue, turn"""
+_LABELS = """
+    select dialogue, turn, source, dimension, value, rationale, raw from labels
+    where dialogue in (select value from json_each(?)) and source in ('declared', ?)
+    order by dialogue, turn, source, position"""
+_TRACES = (
+    "select dialogue, turn, trace from traces where dialogue in (select value from json_each(?))"
+)
+_GROUPS = """
+    select c.scenario, c.fact, c.goal, count(*)
+    from dialogues d join cases c on c.seq = d.case_seq
+    where d.status = 'generated' and d.seq <= ? group by 1, 2, 3 order by 1, 2, 3"""
+_LABEL_GROUPS = """
+    select c.scenario, c.fact, l.dimension, l.value, count(*)
+    from dialogues d join cases c on c.seq = d.case_seq join labels l on l.dialogue = d.seq
+    where d.status = 'generated' and d.seq <= ? and d.seq % ? = 0
+        and l.source = 'declared' and typeof(l.value) = 'text'
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFilter:
+    """Which dialogues are read; None leaves a field unrestricted."""
+
+    verdicts: tuple[Verdict, ...] | None = None
+    """Newest verdicts; None takes dialogues that nobody has decided on, too."""
+    arms: tuple[str, ...] | None = None
+    scenarios: tuple[str, ...] | None = None
+    goals: tuple[str, ...] | None = None
+    languages: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusEntry:
+    """One dialogue, and the newest verdict on it."""
+
+    dialogue: Dialogue
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTally:
+    """How many dialogues, or labels of one kind, a scenario and fact have."""
+
+    scenario: str
+    fact: str
+    dimension: str | None
+    """None: ``label`` is the goal and dialogues are counted."""
+    label: str
+    n: int
+
+
+class CorpusReader:
+    """One run at the moment it was opened: what is added later is not seen."""
+
+    def __init__(self, reader: sqlite3.Connection) -> None:
+        """Remember how far the run is."""
+        self._reader = reader
+        (self._dialogues,) = reader.execute(
+            "select coalesce(max(seq), 0) from dialogues"
+        ).fetchone()
+        (self._decisions,) = reader.execute(
+            "select coalesce(max(seq), 0) from decisions"
+        ).fetchone()
+
+    def entries(
+        self, kept: CorpusFilter, *, traces: bool = False, wanted: bool = False
+    ) -> Iterator[CorpusEntry]:
+        """Yield the dialogues that pass, in the order of cases and arms, in constant memory.
+
+        Args:
+            kept: the filter.
+            traces: whether turns come with how they were chosen.
+            wanted: whether turns come with the labels they were asked for.
+        """
+        place = {"case_seq": -1, "arm_seq": -1}
+        fixed = {"dialogues": self._dialogues, "decisions": self._decisions, **_values(kept)}
+        while True:
+            rows = self._reader.execute(_PAGE_OF_DIALOGUES, fixed | place).fetchall()
+            if not rows:
+                return
+            place = {"case_seq": rows[-1][1], "arm_seq": rows[-1][2]}
+            numbers = orjson.dumps([row[0] for row in rows]).decode()
+            turns = self._turns(numbers, traces=traces, wanted=wanted)
+            known: tuple[int, Case] | None = None
+            for seq, case_seq, _, arm, verdict, *case in rows:
+                if known is None or known[0] != case_seq:
+                    known = (case_seq, case_from(case))
+                yield CorpusEntry(Dialogue(known[1], arm, tuple(turns[seq])), verdict)
+
+    def tallies(self) -> list[GroupTally]:
+        """Count every generated dialogue by scenario, fact and goal, whatever the verdict."""
+        rows = self._reader.execute(_GROUPS, (self._dialogues,))
+        return [GroupTally(scenario, fact, None, goal, n) for scenario, fact, goal, n in rows]
+
+    def label_tallies(self) -> list[GroupTally]:
+        """Count declared labels by scenario and fact, in a sample evenly drawn where there are many."""
+        step = max(1, self._dialogues // SAMPLE)
+        rows = self._reader.execute(_LABEL_GROUPS, (self._dialogues, step))
+        return [GroupTally(*row) for row in rows]
+
+    def _turns(self, numbers: str, *, traces: bool, wanted: bool) -> defaultdict[int, list[Turn]]:
+        labels: dict[tuple[int, int], list[TacticLabel]] = {}
+        asked: dict[tuple[int, int], list[tuple[str, str]]] = {}
+        rows = self._reader.execute(_LABELS, (numbers, "wanted" if wanted else "declared"))
+        for seq, turn, source, dimension, value, rationale, raw in rows:
+            plain = value if value.__class__ is str else label_from(value)
+            key = (seq, turn)
+            if source == "declared":
+                label = TacticLabel(dimension, plain, rationale, raw)
+                if key in labels:
+                    labels[key].append(label)
+                else:
+                    labels[key] = [label]
+            else:
+                asked.setdefault(key, []).append((dimension, str(plain)))
+        how = self._traces(numbers) if traces else {}
+        turns: defaultdict[int, list[Turn]] = defaultdict(list)
+        for seq, index, role, kind, text, goal in self._reader.execute(_TURNS, (numbers,)):
+            key = (seq, index)
+            found = labels.get(key)
+            if found is None and goal is None:  # most turns: nothing was declared
+                turns[seq].append(Turn(index, role, text, kind))
+                continue
+            turns[seq].append(
+                Turn(
+                    index,
+                    role,
+                    text,
+                    kind,
+                    tuple(asked.get(key, ())),
+                    None if goal is None else label_from(goal),
+                    tuple(found or ()),
+                    how.get(key),
+                )
+            )
+        return turns
+
+    def _traces(self, numbers: str) -> dict[tuple[int, int], Trace]:
+        rows: Iterator[Sequence[object]] = self._reader.execute(_TRACES, (numbers,))
+        return {(int(str(seq)), int(str(turn))): trace_from(str(text)) for seq, turn, text in rows}
+
+
+@contextmanager
+def open_corpus(folder: Path) -> Iterator[CorpusReader]:
+    """Open the corpus of a run for reading; nobody is kept from writing meanwhile.
+
+    Raises:
+        UsageError: the run was written by an older or newer hipo.
+    """
+    path = folder / DATABASE
+    with closing(connect_readonly(path)) as connection:
+        check_current(connection, path)
+        yield CorpusReader(connection)
+
+
+def _values(kept: CorpusFilter) -> dict[str, str | None]:
+    """Return the filter as named values of the statement."""
+    fields = {
+        "verdicts": kept.verdicts,
+        "arms": kept.arms,
+        "scenarios": kept.scenarios,
+        "goals": kept.goals,
+        "languages": kept.languages,
+    }
+    return {k: None if v is None else orjson.dumps(v).decode() for k, v in fields.items()}

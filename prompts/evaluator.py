@@ -1,0 +1,241 @@
+"""The prompts of a model under evaluation: label an utterance or a conversation from outside.
+
+Who evaluates knows what both people know, and never the private fact, what it concerns, or the
+goal: the view has no field for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal, get_args
+
+import orjson
+
+from prompts.actors import History
+from prompts.answer_fields import AnswerField, Findings, LabelField, TextField
+from prompts.environment import Block, Templates
+from prompts.languages import described_language
+from prompts.prompt import Prompt, Rendered, make_prompt
+from prompts.responses import ResponseFormat, response_format
+from prompts.scheme_text import dimension_text
+from prompts.tolerant_json import Answer
+from scenarios.dialogue import TacticLabel
+from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.spec import Scenario
+
+Aspect = Literal["utterance", "cumulative", "conversation"]
+ASPECTS: Final[tuple[Aspect, ...]] = get_args(Aspect)
+"""One utterance alone; one utterance after all that was said before; the whole conversation.
+
+Source: HIPO, section 5 (benchmark).
+"""
+EVALUATOR_TEMPLATES: Final = (
+    *(f"evaluator_{aspect}_{part}.j2" for aspect in ASPECTS for part in ("system", "user")),
+    "answer_format.j2", "conversation.j2", "evaluator_rules.j2", "evaluator_scene.j2",
+    "evaluator_task.j2", "judge_labels.j2",
+)  # fmt: skip
+"""The templates that an evaluation depends on."""
+
+_SCENES = 1024
+"""Rendered scenes that are kept: about as many as there are scenarios and languages."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorView:
+    """What an evaluator knows: the situation and the people, nothing private."""
+
+    situation: str
+    initiator: str
+    initiator_description: str
+    responder: str
+    responder_description: str
+    language: str
+    """A BCP 47 code with its English name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluating:
+    """What an evaluator is asked about."""
+
+    scene: str
+    """The view as text."""
+    history: History = ()
+    utterance: str = ""
+
+
+def evaluator_view(scenario: Scenario, language: str) -> EvaluatorView:
+    """Return what an evaluator of a dialogue of this scenario knows.
+
+    Args:
+        scenario: with its placeholders filled as in the dialogue.
+        language: the code of the language it is in.
+    """
+    initiator, responder = scenario.roles["initiator"], scenario.roles["responder"]
+    return EvaluatorView(
+        situation=scenario.background,
+        initiator=initiator.name,
+        initiator_description=initiator.description,
+        responder=responder.name,
+        responder_description=responder.description,
+        language=described_language(language),
+    )
+
+
+class EvaluatorPrompts:
+    """The prompts of the three aspects for one scheme; every aspect has one fixed system message."""
+
+    def __init__(self, templates: Templates, scheme: Scheme, *, reasoned: bool = False) -> None:
+        """Render the system messages, and rehearse every prompt once so that mistakes show early.
+
+        Args:
+            templates: where the texts come from.
+            scheme: the labels that are asked for.
+            reasoned: whether a reason is asked for before each label.
+
+        Raises:
+            UsageError: a template cannot be rendered, or a dimension is called like an answer key.
+        """
+        self._templates = templates
+        self.reasoned = reasoned
+        dimensions = {aspect: asked_dimensions(scheme, aspect) for aspect in ASPECTS}
+        self.formats: Mapping[Aspect, ResponseFormat[tuple[TacticLabel, ...]]] = {
+            aspect: evaluation_format(asked, _reasoned(scheme, aspect) if reasoned else ())
+            for aspect, asked in dimensions.items()
+        }
+        self._prompts: dict[Aspect, Prompt[Evaluating, tuple[TacticLabel, ...]]] = {
+            aspect: make_prompt(
+                f"evaluator_{aspect}",
+                templates,
+                _variables,
+                self.formats[aspect],
+                {"dimensions": tuple(map(dimension_text, asked)), "reasoned": reasoned},
+            )
+            for aspect, asked in dimensions.items()
+        }
+        self._scene = lru_cache(maxsize=_SCENES)(self._render_scene)
+        self.fingerprint: str = fingerprint(
+            [
+                templates.fingerprint_of(EVALUATOR_TEMPLATES),
+                scheme.model_dump(mode="json"),
+                [[self._prompts[a].system, self.formats[a].schema] for a in ASPECTS],
+            ]
+        )
+        self._rehearse()
+
+    def system(self, aspect: Aspect) -> str:
+        """Return the system message of an aspect: the task, the labels, the form of the answer."""
+        return self._prompts[aspect].system
+
+    def utterance(self, view: EvaluatorView, utterance: str) -> Rendered:
+        """Ask for the labels of an utterance that stands alone."""
+        return self._prompts["utterance"].render(Evaluating(self._scene(view), (), utterance))
+
+    def cumulative(self, view: EvaluatorView, history: History, utterance: str) -> Rendered:
+        """Ask for the labels of an utterance after all that was said before it."""
+        asked = Evaluating(self._scene(view), history, utterance)
+        return self._prompts["cumulative"].render(asked)
+
+    def conversation(self, view: EvaluatorView, history: History) -> Rendered:
+        """Ask for the goal behind a whole conversation."""
+        return self._prompts["conversation"].render(Evaluating(self._scene(view), history))
+
+    def _render_scene(self, view: EvaluatorView) -> Block:
+        return Block(self._templates.render("evaluator_scene.j2", {"view": view}))
+
+    def _rehearse(self) -> None:
+        view = EvaluatorView("Two talk.", "a", "A.", "b", "B.", "en (English)")
+        self.utterance(view, "So.")
+        for history in ((), (("initiator", "Why?"), ("responder", "So."))):
+            said: History = history  # type: ignore[assignment] # the literal roles are widened
+            self.cumulative(view, said, "So.")
+            self.conversation(view, said)
+
+
+def asked_dimensions(scheme: Scheme, aspect: Aspect) -> tuple[Dimension, ...]:
+    """Return the dimensions that an aspect asks for; the goal always comes last.
+
+    Source: HIPO, section 5: the labels of an utterance and the goal, or the goal alone.
+    """
+    if aspect == "conversation":
+        return (scheme.goal,)
+    return (*scheme.utterance_dimensions, scheme.goal)
+
+
+def evaluation_format(
+    dimensions: Sequence[Dimension], reasoned: Sequence[str] = ()
+) -> ResponseFormat[tuple[TacticLabel, ...]]:
+    """Return the format of an evaluation: one label per dimension, a reason before some of them.
+
+    Args:
+        dimensions: what is asked for, in order.
+        reasoned: ids of the dimensions a reason is asked for.
+
+    Raises:
+        UsageError: the names of two dimensions make the same key.
+    """
+    fields: list[tuple[TextField | None, LabelField]] = [
+        (
+            TextField(reason_key(d.id), f"one or two sentences: why this {d.id}")
+            if d.id in reasoned
+            else None,
+            LabelField(d),
+        )
+        for d in dimensions
+    ]
+
+    def build(answer: Answer, findings: Findings) -> tuple[TacticLabel, ...]:
+        labels = []
+        for reason, label in fields:
+            value, raw = label.read(answer, findings)
+            why = reason.read(answer) if reason is not None else ""
+            labels.append(TacticLabel(label.dimension.id, value, why, raw))
+        return tuple(labels)
+
+    keys: list[AnswerField] = [f for pair in fields for f in pair if f is not None]
+    return response_format("evaluation", keys, build)
+
+
+def reason_key(dimension: str) -> str:
+    """Return the key under which the reason for a label stands."""
+    return f"{dimension}_reason"
+
+
+def evaluation_answer(labels: Sequence[TacticLabel]) -> str:
+    """Return the answer that gives these labels; a reason stands before its label if there is one."""
+    answer: dict[str, object] = {}
+    for label in labels:
+        if label.rationale:
+            answer[reason_key(label.dimension)] = label.rationale
+        answer[label.dimension] = label.value
+    return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
+
+
+def chosen_aspects(names: Sequence[str]) -> tuple[Aspect, ...]:
+    """Return the named aspects in their usual order.
+
+    Raises:
+        UsageError: there is no such aspect.
+    """
+    unknown = [name for name in names if name not in ASPECTS]
+    if unknown:
+        raise UsageError(f"unknown aspect {unknown[0]!r}", f"choose of: {', '.join(ASPECTS)}")
+    return tuple(aspect for aspect in ASPECTS if aspect in names)
+
+
+def _reasoned(scheme: Scheme, aspect: Aspect) -> tuple[str, ...]:
+    """Return the dimensions that get a reason: what the aspect is about, not the goal beside it."""
+    if aspect == "conversation":
+        return (scheme.assigned,)
+    return tuple(d.id for d in scheme.utterance_dimensions)
+
+
+def _variables(inputs: Evaluating) -> Mapping[str, object]:
+    return {
+        "scene": inputs.scene,
+        "history": tuple((role.upper(), text) for role, text in inputs.history),
+        "utterance": inputs.utterance,
+    }

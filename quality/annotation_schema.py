@@ -1,0 +1,109 @@
+"""Check raw answers against a scheme, and put those that are answers into its vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from quality.answers import Answer, RawAnswer, is_blank, read_value
+from quality.findings import Finding, FindingCode
+from scenarios.schemes.model import Dimension, Level, Scheme
+from scenarios.spelling import suggestion
+
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The answers that are answers, and what was found on the way (level 1)."""
+
+    answers: tuple[Answer, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What one annotator was asked about one item, as far as the rows show."""
+
+    answered: set[str] = field(default_factory=set)
+    levels: set[Level] = field(default_factory=set)
+
+
+def check_schema(
+    scheme: Scheme, raw: Iterable[RawAnswer], *, required: Collection[str] | None = None
+) -> Checked:
+    """Check raw answers: known dimensions, values of their scales, no gaps and no repeats.
+
+    Values are harmonised through the scheme's aliases; each time is reported, so that nothing is
+    changed or dropped in silence. Of repeated answers the first stays.
+
+    Args:
+        scheme: the dimensions, labels and aliases.
+        raw: answers as they were written.
+        required: dimensions that everybody who answered an item must have answered; by default
+            every dimension of the same level (utterance or dialogue) as one that was answered.
+    """
+    dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
+    answers: dict[tuple[str, str, str], Answer] = {}
+    findings: list[Finding] = []
+    asked: dict[tuple[str, str], _Asked] = {}
+    for row in raw:
+        dimension = dimensions.get(row.dimension)
+        if dimension is None:
+            hint = suggestion(row.dimension, dimensions, listing="dimensions")
+            reason = f"the scheme {scheme.id!r} has no such dimension; {hint}"
+            findings.append(_finding("unknown_dimension", row, reason))
+            continue
+        sheet = asked.setdefault((row.item, row.annotator), _Asked())
+        sheet.levels.add(dimension.level)
+        if is_blank(row.value):
+            continue
+        key = (row.item, row.annotator, row.dimension)
+        if row.dimension in sheet.answered:
+            reason = "answered more than once; the first answer stays"
+            findings.append(_finding("duplicate", row, reason))
+            continue
+        sheet.answered.add(row.dimension)
+        read = read_value(dimension, row.value)
+        if read is None:
+            findings.append(_finding("unknown_value", row, _expected(dimension, row.value)))
+            continue
+        value, harmonised = read
+        answers[key] = Answer(row.item, row.dimension, row.annotator, value)
+        if harmonised:
+            findings.append(_finding("harmonised", row, f"taken to mean {_text(value)}"))
+    findings += _missing(dimensions, asked, required)
+    return Checked(tuple(answers.values()), tuple(findings))
+
+
+def _missing(
+    dimensions: dict[str, Dimension],
+    asked: dict[tuple[str, str], _Asked],
+    required: Collection[str] | None,
+) -> list[Finding]:
+    return [
+        Finding(1, "missing", "not answered", annotator, item, dimension.id)
+        for (item, annotator), sheet in asked.items()
+        for dimension in dimensions.values()
+        if dimension.id not in sheet.answered
+        and (dimension.level in sheet.levels if required is None else dimension.id in required)
+    ]
+
+
+def _finding(code: FindingCode, row: RawAnswer, reason: str) -> Finding:
+    return Finding(1, code, reason, row.annotator, row.item, row.dimension, _text(row.value))
+
+
+def _text(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def _expected(dimension: Dimension, raw: object) -> str:
+    if dimension.range is not None:
+        low, high = dimension.range
+        points = f", one of {dimension.points} points" if dimension.points else ""
+        names = f" ({', '.join(dimension.anchors)})" if dimension.anchors else ""
+        return f"expected a number from {low:g} to {high:g}{points}{names}"
+    hint = suggestion(_text(raw), dimension.values, listing="labels")
+    return f"no label of {dimension.id!r}; {hint}"

@@ -1,0 +1,162 @@
+"""Answers in long form: who said what about which item, one row per answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.vocabulary import resolve_label
+
+_SNAP = 0.05
+"""How far a number may lie from a point of its scale, as a share of the step (0.33 is 1/3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """One answer as it was written, before anybody checked it; None or blank is no answer."""
+
+    item: str
+    dimension: str
+    annotator: str
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer in the vocabulary of its dimension; an answer that is missing has no row."""
+
+    item: str
+    dimension: str
+    annotator: str
+    value: LabelValue
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How long one annotator looked at one item, in seconds."""
+
+    item: str
+    annotator: str
+    seconds: float
+
+
+def read_value(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | None:
+    """Return the value that ``raw`` stands for, and whether it had to be put into other words.
+
+    An interval dimension takes the name of a point as well as its number; a number that is not
+    one of the declared points (to within a twentieth of a step) is no answer.
+
+    Returns:
+        ``(value, harmonised)``, or None where ``raw`` is no value of the dimension.
+    """
+    if dimension.measurement != "interval":
+        return resolve_label(dimension, raw)
+    points = dimension.point_values
+    if isinstance(raw, str):
+        name = " ".join(raw.casefold().split())
+        names = [anchor.casefold() for anchor in dimension.anchors]
+        if name in names:
+            return points[names.index(name)], False
+    number = resolve_label(dimension, raw)
+    if number is None or not isinstance(number[0], float):
+        return None
+    value = number[0]
+    if points:
+        nearest = min(points, key=lambda point: abs(point - value))
+        if abs(nearest - value) > _SNAP * (points[1] - points[0]):
+            return None
+        value = nearest
+    return value, False
+
+
+def from_wide(
+    rows: Iterable[Mapping[str, object]],
+    prefixes: Mapping[str, str],
+    *,
+    item: str | None = "id",
+) -> list[RawAnswer]:
+    """Turn a table with one row per item and one column per dimension and annotator into rows.
+
+    Args:
+        rows: the table, e.g. from ``csv.DictReader``; the order of its columns does not matter.
+        prefixes: per dimension id, what the names of its columns start with; the rest of a
+            column's name is the annotator.
+        item: the column that names the item, or None for the number of the row, from 1.
+
+    Returns:
+        One raw answer per filled cell; blank cells are missing answers and left out.
+
+    Raises:
+        UsageError: the item column, or every column of a dimension, is missing.
+    """
+    answers: list[RawAnswer] = []
+    columns: dict[str, list[tuple[str, str]]] | None = None
+    for number, row in enumerate(rows, 1):
+        columns = _wide_columns(row, prefixes, item) if columns is None else columns
+        name = str(number) if item is None else str(row[item])
+        for dimension, pairs in columns.items():
+            answers += [
+                RawAnswer(name, dimension, annotator, row[column])
+                for column, annotator in pairs
+                if not is_blank(row.get(column))
+            ]
+    return answers
+
+
+def _wide_columns(
+    row: Mapping[str, object], prefixes: Mapping[str, str], item: str | None
+) -> dict[str, list[tuple[str, str]]]:
+    names = [name for name in row if isinstance(name, str)]
+    if item is not None and item not in names:
+        raise UsageError(f"the table has no column {item!r}", f"its columns: {', '.join(names)}")
+    columns: dict[str, list[tuple[str, str]]] = {}
+    for dimension, prefix in prefixes.items():
+        found = [(n, n.removeprefix(prefix).strip()) for n in names if n.startswith(prefix)]
+        found = [pair for pair in found if pair[1]]
+        if not found:
+            raise UsageError(
+                f"no column holds answers on {dimension!r}",
+                f"columns named {prefix}<annotator> are expected; found {', '.join(names)}",
+            )
+        columns[dimension] = found
+    return columns
+
+
+def is_blank(raw: object) -> bool:
+    """Tell whether a raw value is no answer at all."""
+    return raw is None or (isinstance(raw, str) and not raw.strip())
+
+
+def labels_by_item(answers: Iterable[Answer], dimension: str) -> dict[str, dict[str, LabelValue]]:
+    """Group the answers on one dimension: item -> annotator -> value.
+
+    Raises:
+        UsageError: an annotator answered an item twice.
+    """
+    grouped: dict[str, dict[str, LabelValue]] = {}
+    for answer in answers:
+        if answer.dimension != dimension:
+            continue
+        by_annotator = grouped.setdefault(answer.item, {})
+        if answer.annotator in by_annotator:
+            raise UsageError(
+                f"{answer.annotator!r} answered item {answer.item!r} twice on {dimension!r}",
+                "keep one answer of each annotator per item and dimension",
+            )
+        by_annotator[answer.annotator] = answer.value
+    return grouped
+
+
+def majority(values: Sequence[LabelValue]) -> LabelValue | None:
+    """Return the value that more than half of ``values`` share, or None."""
+    for value in dict.fromkeys(values):
+        if 2 * values.count(value) > len(values):
+            return value
+    return None
+
+
+def label_sets(scheme: Scheme) -> dict[str, tuple[str, ...]]:
+    """Return the labels of each nominal and ordinal dimension of a scheme, by dimension id."""
+    return {d.id: d.values for d in scheme.dimensions if d.measurement in ("nominal", "ordinal")}

@@ -1,0 +1,61 @@
+"""What quality control of annotations reports, and the thresholds it works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from scenarios.schemes.model import LabelValue, Strict
+
+FindingLevel = Literal[1, 2, 3]
+FindingCode = Literal[
+    "unknown_dimension",
+    "unknown_value",
+    "missing",
+    "duplicate",
+    "harmonised",
+    "straight_lining",
+    "too_fast",
+    "too_slow",
+    "timing_outlier",
+    "self_contradiction",
+    "split",
+    "wide_range",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to look at: ``value`` was found where ``threshold`` is the limit, if there is one.
+
+    ``level`` is that of CEI, section 4: 1 schema, 2 statistics of an annotator, 3 disagreement.
+    What concerns an item as a whole has no annotator, and the other way round.
+    """
+
+    level: FindingLevel
+    code: FindingCode
+    reason: str
+    annotator: str | None = None
+    item: str | None = None
+    dimension: str | None = None
+    value: LabelValue | None = None
+    threshold: float | None = None
+
+
+class QcSettings(Strict):
+    """Thresholds of quality control; the defaults are those of CEI, section 4."""
+
+    straight_share: Annotated[float, Field(gt=0, le=1)] = 0.8
+    """An annotator who gives one label to more than this share of items is reported."""
+    straight_minimum: Annotated[int, Field(ge=1)] = 10
+    """Fewer answers than this do not show a habit (ours)."""
+    fastest_seconds: Annotated[float, Field(ge=0)] = 3.0
+    slowest_seconds: Annotated[float, Field(gt=0)] = 600.0
+    timing_z: Annotated[float, Field(gt=0)] = 2.5
+    """Largest modified z-score of a time among those of the same annotator."""
+    timing_minimum: Annotated[int, Field(ge=3)] = 5
+    """Fewer times than this have no usual time to differ from (ours)."""
+    range_share: Annotated[float, Field(gt=0, lt=1)] = 0.75
+    """Answers further apart than this share of an interval scale are reported (1.5 on -1..1)."""

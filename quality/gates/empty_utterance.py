@@ -1,0 +1,24 @@
+"""Nothing is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from quality.gates.subject import Subject
+from quality.records import Flag
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyUtterance:
+    """Looks for turns without a single letter or digit."""
+
+    code: Final = "empty_utterance"
+
+    def check(self, subject: Subject) -> list[Flag]:
+        """Flag every turn that says nothing, the opening included."""
+        return [
+            subject.flag(self.code, "there is no word in it", turn)
+            for turn in subject.dialogue.turns
+            if not any(char.isalnum() for char in turn.text)
+        ]

@@ -1,0 +1,53 @@
+"""Labels that the scheme says cannot go together, e.g. truthful non-disclosure with Quality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from quality.gates.subject import Subject, carries
+from quality.records import Flag
+from scenarios.dialogue import Turn
+from scenarios.schemes.model import Contradiction, LabelValue
+
+
+@dataclass(frozen=True, slots=True)
+class LabelContradiction:
+    """Holds the labels of every answer, the assigned goal among them, against the scheme's rules."""
+
+    code: Final = "label_contradiction"
+
+    def check(self, subject: Subject) -> list[Flag]:
+        """Flag every answer whose labels contradict one another or the goal."""
+        return [
+            subject.flag(self.code, f"{_shown(rule, labels)}: {rule.reason}", turn)
+            for turn in subject.answers
+            for labels in [_labels(subject, turn)]
+            for rule in subject.scheme.contradictions
+            if broken(rule, labels)
+        ]
+
+
+def broken(rule: Contradiction, labels: Mapping[str, LabelValue]) -> bool:
+    """Whether labels by dimension hold everything that a rule forbids to meet."""
+    return bool(rule.labels) and all(
+        carries(labels.get(dimension), forbidden) for dimension, forbidden in rule.labels.items()
+    )
+
+
+def _labels(subject: Subject, turn: Turn) -> dict[str, LabelValue]:
+    found: dict[str, LabelValue] = {label.dimension: label.value for label in turn.tactic}
+    goal = subject.dialogue.case.goal or turn.declared_goal
+    if goal:
+        found[subject.scheme.assigned] = goal
+    return found
+
+
+def _shown(rule: Contradiction, labels: Mapping[str, LabelValue]) -> str:
+    def parts() -> Iterator[str]:
+        for dimension in rule.labels:
+            value = labels[dimension]
+            yield ", ".join(value) if isinstance(value, tuple) else str(value)
+
+    return " with ".join(parts())

@@ -1,0 +1,82 @@
+"""A turn is in another language than the one that is to be spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+from quality.gates.subject import Subject
+from quality.records import Flag
+from scenarios.wording import SCRIPTS, script_share, words
+
+_SAME: Final = (
+    frozenset({"no", "nb", "nn", "da"}), frozenset({"hr", "bs", "sr"}), frozenset({"id", "ms"}),
+    frozenset({"pt", "gl"}), frozenset({"cs", "sk"}), frozenset({"bg", "mk"}),
+    frozenset({"he", "hbo"}), frozenset({"el", "grc"}), frozenset({"fil", "tl"}),
+)  # fmt: skip
+"""Languages that short texts do not tell apart."""
+_FOREIGN_LETTERS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class WrongLanguage:
+    """Guesses the language of every improvised turn, from its script and its letters."""
+
+    fewest_words: int = 4
+    doubt: float = 0.05
+    code: Final = "wrong_language"
+
+    def check(self, subject: Subject) -> list[Flag]:
+        """Flag every turn that is not in the language of the case.
+
+        The severity is how improbable that language is. What the guesser does not know is judged
+        by its script alone.
+        """
+        expected = subject.language
+        if not expected:
+            return []
+        found = []
+        for turn in subject.improvised:
+            improbable, seen = self._other(turn.text, expected)
+            if improbable:
+                reason = f"expected {expected}, looks like {seen}"
+                found.append(subject.flag(self.code, reason, turn, improbable))
+        return found
+
+    def _other(self, text: str, expected: str) -> tuple[float, str]:
+        """Return how improbable the expected language is (0: it may be), and what it looks like."""
+        if any(char.isalpha() for char in text) and (expected in SCRIPTS or _is_known(expected)):
+            fitting = script_share(text, [expected])
+            if fitting < _FOREIGN_LETTERS:
+                return 1 - fitting, "another script"
+        if not _is_known(expected) or len(words(text)) < self.fewest_words:
+            return 0.0, ""
+        shares = guess(text)
+        likely = max(shares, key=shares.__getitem__)
+        probability = sum(shares.get(code, 0.0) for code in _kin(expected))
+        if probability < self.doubt and likely not in _kin(expected):
+            return 1 - probability, likely
+        return 0.0, ""
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def _is_known(language: str) -> bool:
+    return bool(_kin(language) & set(_identifier().labels))
+
+
+def guess(text: str) -> Mapping[str, float]:
+    """Return the probability of each language by its code; they sum to 1."""
+    clean = text.encode("utf-8", "replace").decode()
+    return dict(_identifier().rank(clean))
+
+
+def _kin(language: str) -> frozenset[str]:
+    return next((group for group in _SAME if language in group), frozenset({language}))

@@ -1,0 +1,172 @@
+"""A dialogue that is nearly one the run already has."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quality.gates.subject import Subject
+from quality.records import Flag
+from scenarios.wording import shingles, words
+
+if TYPE_CHECKING:
+    from datasketch.minhash import MinHash
+
+Vector = NDArray[np.float32]
+
+PERMUTATIONS: Final = 64
+_SLACK = 0.88
+"""How far below the threshold candidates are looked for, since signatures only estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What is remembered of a dialogue."""
+
+    case: str
+    arm: str
+    signature: MinHash
+
+
+class NearDuplicates:
+    """Compares each dialogue with the latest of its run, by word triples and by embedding.
+
+    Only improvised turns count, since the opening is the same by design; so are two arms that
+    play the same case. Memory is bounded by the window: the oldest dialogue is forgotten first.
+    Feed it the dialogues in one fixed order, those of an earlier session included: of two
+    duplicates the later one is flagged.
+    """
+
+    code: Final = "near_duplicate"
+
+    def __init__(
+        self, *, share: float = 0.7, cosine: float = 0.97, window: int = 20_000, seed: int = 1
+    ) -> None:
+        """Start with an empty memory.
+
+        Args:
+            share: Jaccard similarity of the word triples from which on two dialogues are one.
+            cosine: the same for embeddings, where they are handed in.
+            window: how many dialogues are remembered.
+            seed: of the hash functions.
+        """
+        self._share, self._cosine, self._window = share, cosine, window
+        # half a second of imports (scipy) that only a run with this gate pays for
+        from datasketch.lsh import MinHashLSH  # noqa: PLC0415
+        from datasketch.minhash import MinHash  # noqa: PLC0415
+
+        bands, rows = _bands(share)
+        self._index = MinHashLSH(params=(bands, rows), num_perm=PERMUTATIONS)
+        self._empty = MinHash(num_perm=PERMUTATIONS, seed=seed)
+        self._kept: dict[int, _Kept] = {}
+        self._order: deque[int] = deque()
+        self._next = 0
+        self._vectors: Vector = np.zeros((0, 0), np.float32)
+        self._cases: list[str] = []
+
+    def add_and_check(self, subject: Subject, vector: Vector | None = None) -> list[Flag]:
+        """Remember a dialogue and flag it if it nearly equals one that is remembered.
+
+        Args:
+            subject: the dialogue.
+            vector: the unit-length embedding of :func:`improvised_text`, shape ``(dim,)``; the
+                same dimension for every dialogue. Without one, words alone decide.
+
+        Returns:
+            At most one flag; its severity is the higher of the two similarities that met theirs.
+        """
+        case, arm = subject.dialogue.case.id, subject.dialogue.arm
+        signature = self._signature(improvised_text(subject))
+        best, twin = self._nearest(signature, case) if signature else (0.0, "")
+        reason = f"{best:.0%} of its word triples are those of {twin}"
+        if best < self._share:
+            best = 0.0
+        if vector is not None:
+            close, like = self._closest(vector, case)
+            if close >= self._cosine and close > best:
+                best, reason = close, f"its meaning is that of {like} (cosine {close:.2f})"
+        self._remember(case, arm, signature, vector)
+        return [subject.flag(self.code, reason, severity=best)] if best else []
+
+    def __len__(self) -> int:
+        """Return how many dialogues are remembered."""
+        return len(self._order)
+
+    def _signature(self, text: str) -> MinHash | None:
+        """Return the signature of a text's word triples; None where it has no words."""
+        parts = shingles(text, 3) or frozenset({tuple(words(text))} - {()})
+        if not parts:
+            return None
+        signature = self._empty.copy()
+        signature.update_batch(" ".join(part).encode("utf-8", "replace") for part in sorted(parts))
+        return signature
+
+    def _nearest(self, signature: MinHash, case: str) -> tuple[float, str]:
+        """Return the likeliest twin from another case, the earliest of equals."""
+        best, twin = 0.0, ""
+        for key in sorted(self._index.query(signature)):
+            kept = self._kept[key]
+            if kept.case == case:
+                continue
+            similarity = float(signature.jaccard(kept.signature))
+            if similarity > best:
+                best, twin = similarity, f"{kept.case}/{kept.arm}"
+        return best, twin
+
+    def _closest(self, vector: Vector, case: str) -> tuple[float, str]:
+        if not self._cases:
+            return 0.0, ""
+        cosines = self._vectors[: len(self._cases)] @ vector
+        cosines[[known == case for known in self._cases]] = -1.0
+        at = int(cosines.argmax())
+        return round(float(cosines[at]), 6), self._cases[at]
+
+    def _remember(
+        self, case: str, arm: str, signature: MinHash | None, vector: Vector | None
+    ) -> None:
+        if signature is not None:
+            self._kept[self._next] = _Kept(case, arm, signature)
+            self._order.append(self._next)
+            self._index.insert(self._next, signature, check_duplication=False)
+            self._next += 1
+            if len(self._order) > self._window:
+                oldest = self._order.popleft()
+                self._index.remove(oldest)
+                del self._kept[oldest]
+        if vector is not None:
+            self._remember_vector(case, vector)
+
+    def _remember_vector(self, case: str, vector: Vector) -> None:
+        """Append a row, doubling the room as needed; beyond the window drop the older half."""
+        if len(self._cases) >= self._window:
+            half = self._window // 2
+            self._vectors[: len(self._cases) - half] = self._vectors[half : len(self._cases)].copy()
+            del self._cases[:half]
+        if len(self._cases) >= len(self._vectors):
+            room = np.zeros((max(64, 2 * len(self._vectors)), len(vector)), np.float32)
+            room[: len(self._vectors), : self._vectors.shape[1]] = self._vectors
+            self._vectors = room
+        self._vectors[len(self._cases)] = vector
+        self._cases.append(case)
+
+
+def improvised_text(subject: Subject) -> str:
+    """Return what was improvised in a dialogue, one line per turn."""
+    return "\n".join(turn.text for turn in subject.improvised)
+
+
+def _bands(share: float) -> tuple[int, int]:
+    """Return how many bands of how many rows find pairs a little below a similarity.
+
+    Pairs of similarity ``s`` become candidates with probability ``1 - (1 - s**rows)**bands``.
+    """
+    fitting = [
+        (PERMUTATIONS // rows, rows)
+        for rows in range(1, PERMUTATIONS // 2 + 1)
+        if (rows / PERMUTATIONS) ** (1 / rows) <= _SLACK * share
+    ]
+    return fitting[-1] if fitting else (PERMUTATIONS, 1)

@@ -1,0 +1,51 @@
+"""A turn says again what was said before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quality.gates.subject import Subject
+from quality.records import Flag
+from scenarios.wording import words
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedTurn:
+    """Compares every improvised turn with all turns before it, whoever spoke."""
+
+    share: float = 0.8
+    code: Final = "repeated_turn"
+
+    def check(self, subject: Subject) -> list[Flag]:
+        """Flag every turn that is nearly an earlier one; the severity is how alike they are."""
+        found = []
+        turns = subject.dialogue.turns
+        said = [words(turn.text) for turn in turns]
+        for at, turn in enumerate(turns):
+            if turn.kind != "improvised":
+                continue
+            alike = [(likeness(said[at], said[i]), before) for i, before in enumerate(turns[:at])]
+            best, before = max(alike, key=lambda pair: pair[0], default=(0.0, turn))
+            if best >= self.share:
+                reason = f"{best:.0%} the same as turn {before.index}"
+                found.append(subject.flag(self.code, reason, turn, best))
+        return found
+
+
+def likeness(left: Sequence[str], right: Sequence[str]) -> float:
+    """Return the share of word triples two texts have in common (Jaccard), in [0, 1].
+
+    Texts shorter than three words are alike only if they are equal; no words are like no others.
+    """
+    if not left or not right:
+        return 0.0
+    if left == right:
+        return 1.0
+    triples, others = _triples(left), _triples(right)
+    return len(triples & others) / len(triples | others) if triples and others else 0.0
+
+
+def _triples(said: Sequence[str]) -> frozenset[tuple[str, str, str]]:
+    return frozenset(zip(said, said[1:], said[2:], strict=False))

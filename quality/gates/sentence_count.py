@@ -1,0 +1,28 @@
+"""More sentences than people say in one breath."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from quality.gates.subject import Subject
+from quality.records import Flag
+from scenarios.wording import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceCount:
+    """Counts the sentences of every improvised turn, whoever speaks."""
+
+    limit: int = 2
+    code: Final = "too_many_sentences"
+
+    def check(self, subject: Subject) -> list[Flag]:
+        """Flag every turn with more sentences than the limit; the severity is their number."""
+        found = []
+        for turn in subject.improvised:
+            count = len(sentences(turn.text))
+            if count > self.limit:
+                reason = f"{count} sentences, at most {self.limit} are wanted"
+                found.append(subject.flag(self.code, reason, turn, float(count)))
+        return found

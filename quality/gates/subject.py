@@ -1,0 +1,80 @@
+"""What a gate looks at: a finished dialogue, the scenario it was made of, and the label scheme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from quality.records import Flag
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.spec import Fact, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A dialogue under test. Nothing in it has to be complete: dialogues may be imported."""
+
+    dialogue: Dialogue
+    scenario: Scenario | None
+    """With the names that the dialogue was made with; None where nobody knows it."""
+    scheme: Scheme
+
+    @property
+    def improvised(self) -> tuple[Turn, ...]:
+        """The turns that somebody made up, without the fixed opening."""
+        return tuple(turn for turn in self.dialogue.turns if turn.kind == "improvised")
+
+    @property
+    def answers(self) -> tuple[Turn, ...]:
+        """The improvised turns of the responder."""
+        return tuple(turn for turn in self.improvised if turn.role == "responder")
+
+    @property
+    def fact(self) -> Fact | None:
+        """The private fact of the case, if the scenario has it."""
+        known = self.scenario.facts if self.scenario else ()
+        return next((fact for fact in known if fact.id == self.dialogue.case.fact), None)
+
+    @property
+    def language(self) -> str:
+        """The code of the language that is to be spoken, without its region."""
+        return self.dialogue.case.language.replace("_", "-").split("-")[0].casefold()
+
+    def flag(
+        self, code: str, reason: str, turn: Turn | None = None, severity: float | None = None
+    ) -> Flag:
+        """Return a flag on this dialogue, or on one of its turns."""
+        case = self.dialogue.case.id
+        index = None if turn is None else turn.index
+        return Flag(case, self.dialogue.arm, index, code, reason, severity)
+
+
+class Gate(Protocol):
+    """A rule that needs no model: it looks at one dialogue by itself, and remembers nothing."""
+
+    @property
+    def code(self) -> str:
+        """The code of the flags it raises."""
+
+    def check(self, subject: Subject) -> Sequence[Flag]:
+        """Return a flag for every place that breaks the rule."""
+
+
+def carries(value: LabelValue | None, labels: Sequence[str]) -> bool:
+    """Whether a label, or one of several, is among ``labels``."""
+    if isinstance(value, tuple):
+        return any(one in labels for one in value)
+    return value in labels
+
+
+def label_of(turn: Turn, dimension: str) -> LabelValue | None:
+    """Return the label a turn declares for a dimension, or None."""
+    return next((label.value for label in turn.tactic if label.dimension == dimension), None)
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """Return the beginning of a text in quotes, on one line."""
+    flat = " ".join(text.split())
+    return f'"{flat}"' if len(flat) <= limit else f'"{flat[: limit - 3].rstrip()}..."'

@@ -1,0 +1,47 @@
+"""An answer was to carry a certain label and declares another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from quality.gates.subject import Subject, label_of
+from quality.records import Flag
+from scenarios.schemes.model import LabelValue
+
+
+@dataclass(frozen=True, slots=True)
+class WantedTactic:
+    """Compares the labels asked for with the labels declared."""
+
+    code: Final = "wanted_not_obtained"
+
+    def check(self, subject: Subject) -> list[Flag]:
+        """Flag every answer with a wanted label it does not declare."""
+        return [
+            subject.flag(
+                self.code,
+                f"{dimension}: wanted {label}, declared {_shown(label_of(turn, dimension))}",
+                turn,
+            )
+            for turn in subject.answers
+            for dimension, label in turn.wanted
+            if not _obtained(label_of(turn, dimension), label)
+        ]
+
+
+def _obtained(value: LabelValue | None, wanted: str) -> bool:
+    if isinstance(value, tuple):
+        return set(value) == {part.strip() for part in wanted.split("|")}
+    if isinstance(value, float):
+        try:
+            return abs(value - float(wanted)) < 1e-9
+        except ValueError:
+            return False
+    return value == wanted
+
+
+def _shown(value: LabelValue | None) -> str:
+    if value is None:
+        return "nothing"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,125 @@
+"""What a judge is, and the few things every judge does alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from pipeline.client import AnswerUnusable, CallContext, Repair
+from pipeline.strategies.protocol import Asker, History, call_context
+from prompts.judges import JudgePrompts
+from prompts.prompt import Rendered
+from prompts.responses import ResponseFormat
+from quality.records import Judgement, Source
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import LabelValue
+from scenarios.spec import Scenario
+
+T = TypeVar("T")
+
+JUDGING_VERSION = 1
+"""Raised whenever the code would ask judges otherwise, or compare their answers otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who judges, in which capacity, and under which configuration."""
+
+    source: Source
+    judge: str
+    """``provider/model``."""
+    config: str
+    """Fingerprint of prompts, model and parameters; another one means judging anew."""
+
+    @property
+    def role(self) -> str:
+        """The name under which its calls are recorded, e.g. ``external openai/o4-mini``."""
+        return f"{self.source} {self.judge}"
+
+
+def seat(source: Source, judge: str, prompts: JudgePrompts, identity: Mapping[str, object]) -> Seat:
+    """Return the seat of a judge; ``identity`` is what decides its model's answers."""
+    return Seat(
+        source, judge, fingerprint([JUDGING_VERSION, source, prompts.fingerprint, dict(identity)])
+    )
+
+
+class Judge(Protocol):
+    """Reads a dialogue and says what it thinks of every improvised answer, and of the whole."""
+
+    @property
+    def seat(self) -> Seat:
+        """Who this is."""
+
+    async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
+        """Return every judgement; those whose answer could not be read have no verdict.
+
+        Args:
+            dialogue: what was said.
+            scenario: the scenario of its case, names filled.
+            epoch: how often unreadable answers have been asked for before.
+
+        Raises:
+            ProviderError: the endpoint did not answer.
+            BudgetReached: asking could exceed the budget.
+            Stopped: the run was asked to stop.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """Puts the questions of one judge about one dialogue to its model, and notes the answers."""
+
+    asker: Asker
+    repair: Repair
+    seat: Seat
+    dialogue: Dialogue
+    epoch: int
+
+    async def put(
+        self, prompt: Rendered, fmt: ResponseFormat[T], turn: int, purpose: str
+    ) -> T | AnswerUnusable:
+        """Return the answer, or why none could be read."""
+        try:
+            return await self.asker.ask(prompt, fmt, self._context(turn, purpose), self.repair)
+        except AnswerUnusable as error:
+            return error
+
+    def _context(self, turn: int, purpose: str) -> CallContext:
+        case = self.dialogue.case
+        return call_context(case, turn, purpose, role=self.seat.role, epoch=self.epoch)
+
+    def note(
+        self,
+        turn: int | None,
+        dimension: str,
+        value: LabelValue | None,
+        carried: bool | None,
+        reason: str,
+    ) -> Judgement:
+        """Return a judgement of this judge on this dialogue."""
+        return Judgement(
+            case=self.dialogue.case.id,
+            arm=self.dialogue.arm,
+            turn=turn,
+            source=self.seat.source,
+            judge=self.seat.judge,
+            dimension=dimension,
+            value=value,
+            carried=carried,
+            reason=reason,
+        )
+
+
+def answers_of(dialogue: Dialogue) -> Iterator[tuple[Turn, History]]:
+    """Yield each improvised utterance of the responder with what was said before it."""
+    for position, turn in enumerate(dialogue.turns):
+        if turn.role == "responder" and turn.kind == "improvised":
+            yield turn, said(dialogue, position)
+
+
+def said(dialogue: Dialogue, end: int | None = None) -> History:
+    """Return (role, text) of the first ``end`` utterances, or of all."""
+    return tuple((turn.role, turn.text) for turn in dialogue.turns[:end])

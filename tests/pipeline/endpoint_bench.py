@@ -1,0 +1,98 @@
+"""An endpoint on a bench: what it is asked through, and everything it told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from contextlib import asynccontextmanager
+
+from pipeline.endpoint import Endpoint, Question
+from pipeline.endpoint_memory import EndpointMemory
+from pipeline.providers.limits import Gate, Limits
+from pipeline.providers.prices import Price
+from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
+from pipeline.providers.registry import build_provider, parse_model
+from pipeline.providers.retry import RetryPolicy
+from tests.pipeline.providers.asking import MESSAGES, SCHEMA
+
+PRICE = Price(input=1.0, output=10.0)
+
+
+class Bench:
+    """An endpoint under test, with everything it told."""
+
+    def __init__(self, provider, **options):
+        self.attempts = []
+        self.notices = []
+        self.slept = []
+        options.setdefault("parameters", Parameters(temperature=0.7, max_tokens=64))
+        options.setdefault("price", PRICE)
+        options.setdefault("retry", RetryPolicy(max_attempts=5))
+        self.endpoint = Endpoint(
+            provider=provider,
+            model="m",
+            memory=EndpointMemory(self.notices.append),
+            sleep=self.sleep,
+            gate=Gate(Limits(max_concurrency=16), self.sleep),
+            rng=random.Random(0),
+            **options,
+        )
+
+    async def sleep(self, seconds):
+        self.slept.append(seconds)
+        await asyncio.sleep(0)
+
+    async def ask(self, *samples, seed=100):
+        question = Question(MESSAGES, SCHEMA, "utterance", seed)
+        return await self.endpoint.ask(question, samples or (0,), self.attempts.append)
+
+    @property
+    def codes(self):
+        return [attempt.code for attempt in self.attempts]
+
+
+@asynccontextmanager
+async def bench(server, name="compatible", **options):
+    url = server.anthropic_url if name == "anthropic" else server.openai_url
+    provider = build_provider(parse_model(f"{name}/m"), base_url=url)
+    try:
+        yield Bench(provider, **options)
+    finally:
+        await provider.close()
+
+
+def said(choices):
+    return {i: json.loads(choice.text)["utterance"] for i, choice in choices.items()}
+
+
+def seeds(*samples):
+    return {i: f"seed {100 + i}" for i in samples}
+
+
+class Scripted:
+    """A provider that answers what it is told to."""
+
+    name = "compatible"
+    base_url = "http://127.0.0.1/v1"
+    samples_per_request = True
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests = []
+
+    async def send(self, request, timeout_s):
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if callable(answer):
+            answer = await answer()
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    async def close(self):
+        pass
+
+
+def reply(*texts, usage=Usage(10, 5)):  # noqa: B008
+    return Reply(tuple(Choice(text, "stop") for text in texts), usage, "req")

@@ -1,0 +1,221 @@
+"""Other people's dialogues: what is understood, what is refused, and that nothing is half there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.importing.importer import MOST_PROBLEMS, import_dialogues
+from pipeline.importing.reading import Reader
+from pipeline.material import load_material
+from pipeline.store.run_store import RunStore
+from scenarios.catalogue import Catalogue
+from scenarios.dialogue import Dialogue
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.schemes.registry import load_scheme
+
+CAR = {"scenario": "used_car", "fact": "guardrail"}
+BIKE = {"background": "A lends B a bike. It came back bent.", "fact": "B crashed the bike."}
+HIPO = load_scheme("hipo")
+CATALOGUE = Catalogue.load()
+
+
+def talk(*texts, **more):
+    roles = ("user", "assistant")
+    return [{"role": roles[i % 2], "content": text, **more} for i, text in enumerate(texts)]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def lines(*rows):
+        path = tmp_path / "dialogues.jsonl"
+        path.write_text("\n".join(r if isinstance(r, str) else json.dumps(r) for r in rows))
+        return path
+
+    return lines
+
+
+def imported(path: Path, folder: Path, **more):
+    import_dialogues(path, folder, **more)
+    with RunStore.open(folder, readonly=True) as store:
+        return list(store.dialogues())
+
+
+def problems(path, folder):
+    with pytest.raises(InputError) as raised:
+        import_dialogues(path, folder)
+    assert list(folder.parent.glob(".*importing*")) == []
+    assert not folder.exists()
+    return raised.value.problems
+
+
+def test_messages_about_a_scenario_become_a_dialogue(write, tmp_path):
+    said = talk("Was it hit?", "Never.", "Sure?", "As sure as can be.")
+    said[3]["labels"] = {"veracity": "falsification", "intention": "Convince"}
+    (one,) = imported(
+        write({"messages": said, **CAR, "goal": "lying", "opening": 1, "source": "mine"}),
+        tmp_path / "run",
+    )
+    assert (one.case.scenario, one.case.fact, one.case.goal) == (
+        "used_car",
+        "guardrail",
+        "deception",
+    )
+    assert one.case.turns == 1
+    assert [(t.role, t.kind, t.text) for t in one.turns] == [
+        ("initiator", "opening", "Was it hit?"),
+        ("responder", "opening", "Never."),
+        ("initiator", "improvised", "Sure?"),
+        ("responder", "improvised", "As sure as can be."),
+    ]
+    assert [(x.dimension, x.value, x.raw) for x in one.turns[3].tactic] == [
+        ("intention", "Convince", None),
+        ("veracity", "Quality", "falsification"),
+    ]
+
+
+def test_a_situation_of_ones_own_comes_along_as_a_scenario(write, tmp_path):
+    rows = [
+        {"messages": talk("Did you crash it?", "It rides fine: {yes}."), **BIKE},
+        {"messages": talk("Did you?", "No."), **BIKE, "goal": "TND"},
+        {"messages": [{"role": "system", "content": BIKE["background"]}, *talk("Well?", "Well.")],
+         "fact": BIKE["fact"], "responder": "borrower"},
+    ]  # fmt: skip
+    told = import_dialogues(write(*rows), tmp_path / "run")
+    assert (told.dialogues, told.situations, told.unlabelled) == (3, 2, 3)
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        material = load_material(store)
+        found = [material.scenario_of(d.case) for d in store.dialogues()]
+    assert {s.background for s in found} == {BIKE["background"]}
+    assert {s.facts[0].text for s in found} == {BIKE["fact"]}
+    assert [s.roles["responder"].name for s in found] == ["responder", "responder", "borrower"]
+
+
+def test_what_hipo_shows_can_be_imported_and_is_the_same(write, tmp_path):
+    shown = {
+        "id": "x/y",
+        "case": {"id": "x", "scheme": "hipo", **CAR, "goal": "deception", "turns": 1,
+                 "language": "en", "variation": {"style": "curt"}, "repetition": 3, "seed": 9},
+        "arm": {"id": "y", "strategy": "direct"},
+        "turns": [
+            {"index": 0, "role": "initiator", "kind": "opening", "text": "Hit?", "tactic": []},
+            {"index": 1, "role": "responder", "kind": "opening", "text": "No.", "tactic": []},
+            {"index": 2, "role": "initiator", "kind": "improvised", "text": "Sure?", "tactic": []},
+            {"index": 3, "role": "responder", "kind": "improvised", "text": "Sure.",
+             "declared_goal": "deception", "tactic": [
+                 {"dimension": "veracity", "value": "Quality", "rationale": "it was", "raw": None}]},
+        ],
+    }  # fmt: skip
+    (one,) = imported(write(shown), tmp_path / "run")
+    assert one.case.variation == (("style", "curt"),)
+    assert (one.case.repetition, one.case.seed) == (3, 9)
+    assert one.turns[3].declared_goal == "deception"
+    assert one.turns[3].tactic[0].rationale == "it was"
+
+
+def test_the_same_dialogue_twice_is_two_dialogues(write, tmp_path):
+    row = {"messages": talk("a", "b"), **CAR}
+    assert len({d.case.id for d in imported(write(row, row), tmp_path / "run")}) == 2
+
+
+def test_who_wrote_it_is_kept_where_it_is_known(write, tmp_path):
+    path = write({"messages": talk("a", "b"), **CAR})
+    import_dialogues(path, tmp_path / "run", generator="openai/gpt-4o")
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        (arm,) = store.state().arms
+    assert arm.description["models"] == {"responder": {"provider": "openai", "model": "gpt-4o"}}
+    with pytest.raises(UsageError, match="not a model name"):
+        import_dialogues(path, tmp_path / "other", generator="gpt-4o")
+
+
+@pytest.mark.parametrize(
+    ("row", "field", "says"),
+    [
+        ("{nope", "", "no JSON"),
+        ("[1]", "", "one JSON object"),
+        ({"messages": talk("a"), **CAR}, "", "needs an answer"),
+        ({"messages": [], **CAR}, "messages", ""),
+        ({**CAR}, "messages", ""),
+        ({"messages": talk("a", "b")}, "background", "a scenario, or a background and a fact"),
+        ({"messages": talk("a", "b"), "background": "x"}, "fact", ""),
+        ({"messages": talk("a", "b"), **BIKE, **CAR}, "background", "one of the two"),
+        ({"messages": talk("a", "b"), **CAR, "scenario": "used_cra"}, "scenario", "used_car"),
+        ({"messages": talk("a", "b"), **CAR, "fact": "gardrail"}, "fact", "guardrail"),
+        ({"messages": talk("a", "b"), "scenario": "used_car"}, "fact", "nothing"),
+        ({"messages": talk("a", "b"), **CAR, "goal": "deceptoin"}, "goal", "deception"),
+        ({"messages": talk("a", "b", labels={"verac": "None"}), **CAR}, "turns[0].labels.verac",
+         "veracity"),
+        ({"messages": talk("a", "b", labels={"veracity": "Qality"}), **CAR},
+         "turns[0].labels.veracity", "Quality"),
+        ({"messages": talk("a", ""), **CAR}, "messages[1].content", ""),
+        ({"messages": talk("a", "b"), **CAR, "opening": 1}, "", "nothing to judge"),
+        ({"messages": [*talk("a", "b"), *talk("c", "d")[::-1]], **CAR}, "", "take turns"),
+        ({"messages": [{"role": "robot", "content": "x"}, *talk("b")], **CAR}, "messages[0].role",
+         ""),
+    ],
+)  # fmt: skip
+def test_a_line_that_cannot_be_used_is_named_and_nothing_is_made(write, tmp_path, row, field, says):
+    good = {"messages": talk("a", "b"), **CAR}
+    path = write(good, "", row, good)
+    (problem,) = problems(path, tmp_path / "run")
+    assert problem.line == 3
+    assert problem.field == field
+    assert says in str(problem)
+    assert problem.file.endswith("dialogues.jsonl")
+
+
+def test_all_bad_lines_are_named_at_once_up_to_a_bound(write, tmp_path):
+    assert [p.line for p in problems(write("x", "{}", "y"), tmp_path / "run")] == [1, 2, 3]
+    many = problems(write(*["x"] * (MOST_PROBLEMS + 7)), tmp_path / "run")
+    assert len(many) == MOST_PROBLEMS + 1
+    assert "7 more" in str(many[-1])
+
+
+def test_a_run_that_is_there_is_left_alone(write, tmp_path):
+    path = write({"messages": talk("a", "b"), **CAR})
+    import_dialogues(path, tmp_path / "run")
+    with pytest.raises(UsageError, match="there already"):
+        import_dialogues(path, tmp_path / "run")
+
+
+def test_an_empty_or_missing_file_is_refused(write, tmp_path):
+    with pytest.raises(UsageError, match="no dialogue"):
+        import_dialogues(write("", "  "), tmp_path / "run")
+    with pytest.raises(UsageError, match="No such file"):
+        import_dialogues(tmp_path / "nope.jsonl", tmp_path / "run")
+
+
+def test_a_failure_while_writing_leaves_nothing(write, tmp_path, monkeypatch):
+    path = write({"messages": talk("a", "b"), **CAR})
+
+    def broken(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pipeline.importing.importer.write_situations", broken)
+    with pytest.raises(OSError, match="disk full"):
+        import_dialogues(path, tmp_path / "run")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["dialogues.jsonl"]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(["messages", "role", "content", "scenario", "fact", "turns", "case", "goal",
+                         "labels", "from", "value", "opening", "background"]), inner, max_size=4
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(json_values)
+def test_any_line_is_a_dialogue_or_a_problem(tmp_path_factory, value):
+    path = tmp_path_factory.mktemp("any") / "x.jsonl"
+    path.write_text(json.dumps(value))
+    for item in Reader(HIPO, CATALOGUE, "arm").read(path):
+        assert isinstance(item, Dialogue | Problem)

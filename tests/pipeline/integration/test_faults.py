@@ -1,0 +1,51 @@
+"""An endpoint that fails in six ways: every case ends generated, or failed with its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.pipeline.integration.command import Hipo
+from tests.pipeline.integration.records import rows
+from tests.wire.faults import Faults
+from tests.wire.server import WireServer
+
+FAULTS = Faults(
+    rates={
+        "rate_limited": 0.20,
+        "server_error": 0.05,
+        "broken_json": 0.05,
+        "unknown_label": 0.03,
+        "hang": 0.02,
+        "empty_choices": 0.01,
+    },
+    retry_after="0",
+    hang_s=20.0,
+    seed=5,
+)
+
+
+def test_every_case_ends_generated_or_failed_with_its_reason(tmp_path: Path) -> None:
+    hipo = Hipo(tmp_path)
+    with WireServer(faults=FAULTS) as server:
+        hipo_command = (
+            "generate", "--model", "compatible/rules", "--base-url", server.openai_url,
+            "--scenarios", "all", "-n", "60", "--turns", "1,2", "--strategy", "direct,consistency",
+            "--max-concurrency", "16", "--timeout", "1", "-o", "run",
+        )  # fmt: skip
+        process = hipo.start(*hipo_command)
+        _, stderr = process.communicate(timeout=240)
+        struck = {seen.fault for seen in server.seen}
+    assert process.returncode in (0, 1), stderr
+    assert struck >= set(FAULTS.rates)
+    state = hipo.state("run")
+    failed = sum(state["failed"].values())
+    assert state["generated"] + failed == state["planned"] == 120
+    assert state["pending"] == 0
+    assert (process.returncode == 1) == (failed > 0)
+    assert state["generated"] >= 114
+    run = tmp_path / "run"
+    assert rows(run, "select count(*) from dialogues where status = 'failed' and reason = ''") == [
+        (0,)
+    ]
+    codes = {code for (code,) in rows(run, "select distinct code from requests")}
+    assert codes >= {"ok", "rate_limited", "server_fault", "timeout", "empty_reply"}

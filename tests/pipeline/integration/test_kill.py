@@ -1,0 +1,51 @@
+"""A run killed thirty times ends as if it had never been killed, and hardly costs more."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+
+from pipeline.executors.local import width_for
+from tests.pipeline.integration.command import Hipo
+from tests.pipeline.integration.records import count, rows
+from tests.wire.server import WireServer
+
+KILLS = 30
+CONCURRENCY = 8
+
+
+def test_thirty_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: Path) -> None:
+    hipo = Hipo(tmp_path)
+    dice = random.Random(11)
+    with WireServer(latency_s=0.03, keep=False) as server:
+        command = (
+            "generate", "--model", "compatible/rules", "--base-url", server.openai_url,
+            "--scenarios", "all", "-n", "300", "--turns", "1,2,3", "--strategy", "direct",
+            "--max-concurrency", str(CONCURRENCY), "-o", "run",
+        )  # fmt: skip
+        for _ in range(KILLS):
+            seen = server.count
+            process = hipo.start(*command)
+            # wait for the run to be under way, so that the kill falls into the work
+            while server.count == seen and process.poll() is None:
+                time.sleep(0.005)
+            time.sleep(dice.uniform(0.0, 0.12))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            assert process.stderr is not None
+            process.stderr.close()
+        hipo(*command)
+        requests = server.count
+
+    run = tmp_path / "run"
+    state = hipo.state("run")
+    assert state["generated"] == 300
+    assert state["failed"] == {}
+    assert rows(run, "select count(*), count(distinct case_seq) from dialogues") == [(300, 300)]
+    assert rows(run, "pragma integrity_check") == [("ok",)]
+    needed = count(run, "choices")
+    assert needed == rows(run, "select sum(2 * turns) from cases")[0][0]
+    # a call is in flight until its reply is on disk: at most one for each dialogue being played
+    assert needed <= requests <= needed + KILLS * width_for(CONCURRENCY)

@@ -1,0 +1,167 @@
+"""The judge answers the shipped prompts, for any scheme, from the words and the fact alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.offline_judge.engine import PromptNotUnderstood, answer
+from pipeline.providers.errors import BadRequest
+from pipeline.providers.protocol import Message, Parameters, Request
+from pipeline.providers.registry import build_provider, parse_model
+from prompts.environment import Templates
+from prompts.judges import JudgePrompts, JudgeView
+from scenarios.dialogue import TacticLabel
+from scenarios.schemes.registry import load_scheme
+
+VIEW = JudgeView(
+    situation="A couple wants to buy a sailing boat.\n# Now\nThe price is agreed.",
+    initiator="buyer",
+    initiator_description="Careful.",
+    responder="owner",
+    responder_description="In a hurry.",
+    language="en (English)",
+    about="a repair below the waterline",
+    fact="Three summers ago the owner ran onto a reef, and a cousin patched the hull.",
+)
+ASKED = ("initiator", "Has the hull ever been damaged?")
+LIE = "The hull has never been patched by any cousin."
+
+
+@pytest.fixture(scope="module")
+def hipo():
+    return JudgePrompts(Templates(None), load_scheme("hipo"))
+
+
+def pairs(rendered):
+    return [(message.role, message.content) for message in rendered.messages]
+
+
+def declared(veracity):
+    return (
+        TacticLabel("intention", "Convince"),
+        TacticLabel("veracity", veracity),
+        TacticLabel("illocutionary", "Representatives"),
+    )
+
+
+def test_an_utterance_is_labelled_on_every_dimension_with_a_reason(hipo):
+    labels = hipo.labels.read(answer(pairs(hipo.self_turn(VIEW, (ASKED,), LIE)), 1))
+    assert [(x.dimension, x.value) for x in labels] == [
+        ("intention", "Convince"), ("veracity", "Quality"), ("illocutionary", "Representatives"),
+    ]  # fmt: skip
+    assert all(label.rationale for label in labels)
+
+
+def test_the_seed_makes_no_difference(hipo):
+    rendered = pairs(hipo.self_turn(VIEW, (ASKED,), LIE))
+    assert answer(rendered, 1) == answer(rendered, 2)
+
+
+def test_a_declared_label_is_carried_only_if_it_is_the_judges_own(hipo):
+    for veracity, carried in (("Quality", True), ("Manner", False)):
+        rendered = hipo.external_turn(VIEW, (ASKED,), LIE, declared(veracity))
+        verdict = hipo.turn(declared(veracity)).read(answer(pairs(rendered), 1))
+        found = {critique.dimension: critique.carried for critique in verdict.critiques}
+        assert found == {"intention": True, "veracity": carried, "illocutionary": True}
+        assert verdict.coherent
+        assert verdict.reasoning
+
+
+def test_the_judge_never_looks_at_the_declared_label_to_find_its_own(hipo):
+    reasons = set()
+    for veracity in ("Quality", "Quantity", "Manner", "Relevance", "None"):
+        rendered = hipo.external_turn(VIEW, (ASKED,), LIE, declared(veracity))
+        verdict = hipo.turn(declared(veracity)).read(answer(pairs(rendered), 1))
+        reasons.add(tuple(critique.reason for critique in verdict.critiques))
+    assert len(reasons) == 1
+
+
+def test_words_from_elsewhere_are_incoherent_even_without_declared_labels(hipo):
+    stray = "The recipe needs four eggs and nutmeg."
+    verdict = hipo.turn(()).read(answer(pairs(hipo.external_turn(VIEW, (ASKED,), stray, ())), 1))
+    assert not verdict.coherent
+    assert "recip" in verdict.coherence_reason
+
+
+@pytest.mark.parametrize(
+    ("said", "goal", "misled"),
+    [
+        (LIE, "deception", True),
+        ("I would rather not talk about the hull.", "truthful non-disclosure", False),
+    ],
+)
+def test_the_hearer_is_misled_by_what_contradicts_the_fact(hipo, said, goal, misled):
+    history = (ASKED, ("responder", said))
+    [label] = hipo.goal.read(answer(pairs(hipo.self_goal(VIEW, history)), 1))
+    verdict = hipo.dialogue.read(answer(pairs(hipo.external_dialogue(VIEW, history)), 1))
+    assert (label.value, verdict.misled) == (goal, misled)
+    assert verdict.reason
+
+
+def test_a_scheme_without_rules_is_labelled_by_likeness_and_its_numbers_stand():
+    scheme = load_scheme("cei")
+    prompts = JudgePrompts(Templates(None), scheme)
+    said = "I did not expect this, I am quite taken aback and puzzled."
+    labels = prompts.labels.read(answer(pairs(prompts.self_turn(VIEW, (ASKED,), said)), 1))
+    given = {label.dimension: label.value for label in labels}
+    assert given["emotion"] == "surprise"
+    assert given["valence"] == 0.0
+    wrong = (TacticLabel("emotion", "disgust"), TacticLabel("valence", 0.9))
+    rendered = prompts.external_turn(VIEW, (ASKED,), said, wrong)
+    verdict = prompts.turn(wrong).read(answer(pairs(rendered), 1))
+    found = {critique.dimension: critique.carried for critique in verdict.critiques}
+    assert found == {"emotion": False, "valence": True}
+    [goal] = prompts.goal.read(answer(pairs(prompts.self_goal(VIEW, (ASKED, ASKED))), 1))
+    assert goal.value in scheme.goal.values
+
+
+def test_where_no_word_speaks_for_a_label_the_declared_one_stands():
+    prompts = JudgePrompts(Templates(None), load_scheme("cei"))
+    one = (TacticLabel("emotion", "joy"),)
+    verdict = prompts.turn(one).read(answer(pairs(prompts.external_turn(VIEW, (), "Hm.", one)), 1))
+    assert verdict.critiques[0].carried
+
+
+def test_an_answer_handed_back_is_answered_again(hipo):
+    rendered = hipo.self_turn(VIEW, (ASKED,), LIE)
+    repaired = hipo.repair(rendered, "Quality, I would say.", ["veracity: missing"])
+    assert answer(pairs(repaired), 1) == answer(pairs(rendered), 1)
+
+
+@pytest.mark.parametrize("text", ["", "# Situation", "\u2028", "Fact: none\n# Now\nx", '"]}'])
+def test_any_utterance_is_answered_readably(hipo, text):
+    rendered = hipo.self_turn(VIEW, (ASKED, ("responder", text)), text)
+    assert len(hipo.labels.read(answer(pairs(rendered), 1))) == 3
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [("user", "hello")],
+        [("system", "# Answer format\n{}"), ("user", "hello")],
+        [("system", '# Answer format\n{"coherence": <true or false>}'), ("user", "hello")],
+    ],
+)
+def test_a_prompt_without_the_known_headings_is_refused(messages):
+    with pytest.raises(PromptNotUnderstood):
+        answer(messages, 1)
+
+
+def test_an_actors_prompt_is_no_question_to_a_judge():
+    system = '# Answer format\n{\n  "utterance": "<text>"\n}'
+    with pytest.raises(PromptNotUnderstood, match="offline/judge is no language model"):
+        answer([("system", system), ("user", "# Situation\nTwo talk.")], 1)
+
+
+@pytest.mark.anyio
+async def test_the_provider_leads_to_the_judge_by_the_name_of_the_model(hipo):
+    provider = build_provider(parse_model("offline/judge"))
+    rendered = hipo.self_turn(VIEW, (ASKED,), LIE)
+    messages = tuple(Message(m.role, m.content) for m in rendered.messages)
+    request = Request("judge", messages, Parameters(), {}, "labels", seed=3, n=2)
+    reply = await provider.send(request, 1.0)
+    assert [choice.text for choice in reply.choices] == [answer(pairs(rendered), 3)] * 2
+    bad = Request("judge", (Message("user", "hello"),), Parameters(), {}, "labels", seed=3)
+    with pytest.raises(BadRequest, match="shipped templates"):
+        await provider.send(bad, 1.0)

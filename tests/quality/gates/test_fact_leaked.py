@@ -1,0 +1,67 @@
+"""The initiator does not know what only the responder can know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from quality.gates.fact_leaked import FactLeaked
+from scenarios.wording import sentences
+
+
+def test_the_fact_in_a_question_is_flagged_with_the_words_that_tell_it(stage):
+    [flag] = FactLeaked().check(stage.play(f"I know this: {stage.fact}", "Who told you?"))
+    assert flag.turn == 2
+    assert flag.severity == pytest.approx(1.0)
+    assert "guardrail" in flag.reason
+
+
+def test_half_of_it_is_enough(stage):
+    asked = "Did you slide into a guardrail on an icy slip road two winters ago?"
+    assert [f.turn for f in FactLeaked().check(stage.play(asked, "No."))] == [2]
+
+
+def test_a_run_of_words_from_the_fact_is_enough_too(stage):
+    asked = "And is it so that the wing and headlamp had to be replaced by somebody?"
+    [flag] = FactLeaked(share=1.0).check(stage.play(asked, "No."))
+    assert flag.severity is not None
+    assert flag.severity < 1
+
+
+def test_what_the_responder_has_told_may_be_taken_up(stage):
+    subject = stage.play("How so?", stage.fact, f"So this is it: {stage.fact}", "Yes.")
+    assert FactLeaked().check(subject) == []
+
+
+def test_once_leaked_it_is_not_held_against_the_next_turn(stage):
+    subject = stage.play(f"So: {stage.fact}", "No.", f"Really? {stage.fact}", "No.")
+    assert [flag.turn for flag in FactLeaked().check(subject)] == [2]
+
+
+def test_what_both_know_and_what_one_suspects_is_no_leak(stage):
+    subject = stage.play(
+        "Before I pay a deposit: is the paint of the front left wing new because of an accident?",
+        "It was painted.",
+        "Was it hit by something, and who repaired it?",
+        "A garage.",
+    )
+    assert FactLeaked().check(subject) == []
+
+
+def test_the_responder_may_tell_its_fact(stage):
+    assert FactLeaked().check(stage.answer(stage.fact)) == []
+
+
+def test_no_library_opening_or_background_counts_as_a_leak(stage):
+    said = sentences(stage.scenario.background)
+    subject = stage.play(" ".join(said[:2]), "Yes.", " ".join(said[2:4]), "Yes.")
+    assert FactLeaked().check(subject) == []
+
+
+def test_without_scenario_or_fact_there_is_nothing_to_leak(stage):
+    subject = stage.play(f"So: {stage.fact}", "No.")
+    assert FactLeaked().check(replace(subject, scenario=None)) == []
+    case = replace(subject.dialogue.case, fact="imported")
+    other = replace(subject, dialogue=replace(subject.dialogue, case=case))
+    assert FactLeaked().check(other) == []

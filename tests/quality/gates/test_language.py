@@ -1,0 +1,55 @@
+"""The language that is spoken, guessed from script and letters."""
+
+from __future__ import annotations
+
+import pytest
+
+from quality.gates.language import WrongLanguage, guess
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das kann ich Ihnen leider nicht sagen, fragen Sie die Werkstatt.",
+        "Je ne sais pas pourquoi vous me demandez cela.",
+        "No tengo nada que ver con ese accidente.",
+        "这辆车从来没有出过事故。",
+        "Нет.",
+    ],
+)
+def test_another_language_than_the_wanted_one_is_flagged(stage, text):
+    [flag] = WrongLanguage().check(stage.answer(text))
+    assert flag.turn == 3
+    assert flag.severity is not None
+    assert flag.severity > 0.5
+    assert "expected en" in flag.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The wing was resprayed last year and nothing else was done.", "en"),
+        ("No comment.", "en"),
+        ("Oh là là, such a long face over a little scratch!", "en"),
+        ("Das kann ich Ihnen leider nicht sagen, fragen Sie die Werkstatt.", "de-AT"),
+        ("这辆车从来没有出过事故。", "zh"),
+        ("Машина никогда не попадала в аварию.", "ru"),
+        ("Jeg har aldri hatt en ulykke med denne bilen.", "nb"),
+    ],
+)
+def test_the_wanted_language_passes_and_so_does_what_is_too_short_to_tell(stage, text, language):
+    answer = [
+        f for f in WrongLanguage().check(stage.answer(text, language=language)) if f.turn == 3
+    ]
+    assert answer == []
+
+
+def test_a_language_the_guesser_does_not_know_is_left_alone(stage):
+    subject = stage.answer("nuqneH! Heghlu'meH QaQ jajvam.", language="tlh")
+    assert WrongLanguage().check(subject) == []
+
+
+def test_probabilities_sum_to_one():
+    shares = guess("The wing was resprayed last year.")
+    assert sum(shares.values()) == pytest.approx(1.0, abs=1e-4)
+    assert max(shares, key=shares.__getitem__) == "en"

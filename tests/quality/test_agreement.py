@@ -1,0 +1,245 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quality import agreement, coefficients
+from quality.agreement import (
+    STATISTICS_BY_MEASUREMENT,
+    Consensus,
+    agreement_table,
+    consensus,
+    dimension_agreement,
+)
+from quality.answers import Answer
+from quality.bootstrap import Resampling
+from quality.ratings import ratings
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from tests.quality.stats_tables import LABELS, dimension, table, tables
+
+MEASUREMENTS = tuple(STATISTICS_BY_MEASUREMENT)
+QUICK = Resampling(resamples=20)
+any_table = st.sampled_from(MEASUREMENTS).flatmap(
+    lambda measurement: st.tuples(st.just(measurement), tables(measurement))
+)
+
+
+def values(measurement, answers, how=QUICK):
+    rows = dimension_agreement(dimension(measurement), answers, how=how)
+    return {row.statistic: row.value for row in rows}
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_the_weighted_forms_equal_the_libraries_when_every_item_weighs_one(measurement, data):
+    found = ratings(dimension(measurement), table(data.draw(tables(measurement))))
+    for name in STATISTICS_BY_MEASUREMENT[measurement]:
+        statistic = agreement._STATISTICS[name]
+        weighted = statistic.estimator(found)(np.ones((1, len(found.items))))[0]
+        by_library = statistic.value(found) if found.items else None
+        expected = np.nan if by_library is None else by_library
+        assert weighted == pytest.approx(expected, abs=1e-9, nan_ok=True), name
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_weight_of_two_is_the_item_twice(measurement, data):
+    rows = data.draw(tables(measurement))
+    times = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(rows), max_size=len(rows))))
+    kept = [i for i, row in enumerate(rows) if any(cell is not None for cell in row)]
+    found = ratings(dimension(measurement), table(rows))
+    repeated = ratings(
+        dimension(measurement),
+        table([row for row, n in zip(rows, times, strict=True) for _ in range(n)]),
+    )
+    for name in STATISTICS_BY_MEASUREMENT[measurement]:
+        if name in ("Fleiss kappa", "Randolph kappa"):
+            continue  # repeating items may change which number of answers is the most usual
+        statistic = agreement._STATISTICS[name]
+        weights = times[kept][None, :].astype(float)
+        expected = statistic.value(repeated) if repeated.items else None
+        assert statistic.estimator(found)(weights)[0] == pytest.approx(
+            np.nan if expected is None else expected, abs=1e-9, nan_ok=True
+        ), name
+
+
+@settings(max_examples=60, deadline=None)
+@given(any_table, st.randoms(use_true_random=False))
+def test_who_the_annotators_are_and_the_order_of_answers_do_not_matter(drawn, random):
+    measurement, rows = drawn
+    answers = table(rows)
+    names = sorted({a.annotator for a in answers})
+    renamed = dict(zip(names, random.sample(names, len(names)), strict=True))
+    other = [Answer(a.item, a.dimension, renamed[a.annotator], a.value) for a in answers]
+    random.shuffle(other)
+    before, after = values(measurement, answers), values(measurement, other)
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        assert (value is None) == (after[name] is None)
+        assert value is None or value == pytest.approx(after[name], abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(any_table)
+def test_statistics_stay_within_their_bounds(drawn):
+    for name, value in values(*drawn[:1], table(drawn[1])).items():
+        if value is not None:
+            assert value <= 1 + 1e-9, name
+            assert value >= (0 if name == "percent agreement" else -1e9), name
+            if name in ("Cohen kappa", "Fleiss kappa", "Randolph kappa", "Spearman rho"):
+                assert value >= -1 - 1e-9, name
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_perfect_agreement_is_one_or_undefined(measurement, data):
+    rows = data.draw(tables(measurement, gaps=False))
+    found = values(measurement, table([[row[0]] * len(row) for row in rows]))
+    assert all(value is None or value == pytest.approx(1) for value in found.values())
+    if len({row[0] for row in rows}) > 1:
+        assert None not in found.values()
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables("nominal", gaps=False, fewest=3))
+def test_the_names_of_nominal_labels_do_not_matter(rows):
+    turned = {label: LABELS[-1 - i] for i, label in enumerate(LABELS)}
+    before = values("nominal", table(rows))
+    after = values("nominal", table([[turned[cell] for cell in row] for row in rows]))
+    for name, value in before.items():
+        assert value == (None if after[name] is None else pytest.approx(after[name], abs=1e-9))
+
+
+def test_icc_of_the_published_example():
+    rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    scale = dimension("interval").model_copy(update={"range": (0.0, 10.0)})
+    found = dimension_agreement(scale, table([[float(x) for x in row] for row in rows]), how=QUICK)
+    icc = next(row for row in found if row.statistic == "ICC(2,1)")
+    assert round(icc.value, 2) == 0.29  # Shrout & Fleiss 1979, table 4
+
+
+def test_icc_equals_the_mean_squares_of_a_fitted_two_way_model():
+    pandas = pytest.importorskip("pandas")
+    formula = pytest.importorskip("statsmodels.formula.api")
+    anova = pytest.importorskip("statsmodels.stats.anova")
+    rng = np.random.default_rng(5)
+    x = rng.integers(-3, 4, size=(12, 3)) / 3 + rng.normal(size=(12, 1))
+    frame = pandas.DataFrame(
+        [(i, j, x[i, j]) for i in range(12) for j in range(3)], columns=["i", "j", "x"]
+    )
+    fitted = anova.anova_lm(formula.ols("x ~ C(i) + C(j)", frame).fit())
+    items, annotators, error = fitted["sum_sq"] / fitted["df"]
+    expected = (items - error) / (items + 2 * error + 3 * (annotators - error) / 12)
+    scale = dimension("interval").model_copy(update={"range": (-9.0, 9.0)})
+    found = ratings(scale, table(x.tolist()))
+    assert agreement._STATISTICS["ICC(2,1)"].value(found) == pytest.approx(expected)
+
+
+def test_one_label_only_leaves_chance_corrected_statistics_undefined_with_a_reason():
+    rows = dimension_agreement(dimension("nominal"), table([["a", "a"]] * 5), how=QUICK)
+    found = {row.statistic: row for row in rows}
+    assert found["percent agreement"].value == found["Randolph kappa"].value == 1
+    for name in ("Cohen kappa", "Fleiss kappa", "Krippendorff alpha"):
+        assert found[name].value is None
+        assert found[name].interval is None
+        assert found[name].note
+
+
+@pytest.mark.parametrize("measurement", MEASUREMENTS)
+def test_a_single_annotator_agrees_with_nobody(measurement):
+    value = {"interval": 0.5, "multi": ("a", "b")}.get(measurement, "a")
+    rows = dimension_agreement(dimension(measurement), table([[value]] * 4), how=QUICK)
+    assert {(row.value, row.interval, row.items, row.annotators) for row in rows} == {
+        (None, None, 0, 0)
+    }
+
+
+def test_annotators_of_different_items_have_no_common_icc_but_an_alpha():
+    answers = table([[0.1, 0.3], [0.5, 0.4], [-1.0, -0.8]])
+    answers += [Answer(f"other {a.item}", "d", f"other {a.annotator}", a.value) for a in answers]
+    found = values("interval", answers)
+    assert found["ICC(2,1)"] is None
+    assert found["Krippendorff alpha"] > 0.8
+
+
+def test_constant_numbers_have_no_reliability_even_where_rounding_leaves_a_trace():
+    found = values("interval", table([[1 / 3, 0.1 + 0.2 + 1 / 3 - 0.3]] * 7))
+    assert found["ICC(2,1)"] is None or abs(found["ICC(2,1)"]) <= 1
+    assert set(values("interval", table([[1 / 3] * 3] * 7)).values()) == {None}
+
+
+def test_fleiss_rests_on_the_items_with_the_most_usual_number_of_answers():
+    full = [["a", "a", "b"], ["b", "b", "b"], ["c", "a", "c"]]
+    rows = dimension_agreement(dimension("nominal"), table([*full, ["a", "d", None]]), how=QUICK)
+    found = {row.statistic: row for row in rows}
+    assert found["Fleiss kappa"].value == values("nominal", table(full))["Fleiss kappa"]
+    assert found["Fleiss kappa"].items == 3
+    assert found["percent agreement"].items == 4
+
+
+def test_sets_of_labels_agree_whatever_their_order():
+    found = values("multi", table([[("a", "b"), ("b", "a")], [("c",), ("c",)]]))
+    assert found["percent agreement"] == found["Cohen kappa"] == 1
+
+
+def test_groups_are_reported_beside_the_whole():
+    scheme = Scheme(
+        id="s",
+        title="S",
+        assigned="goal",
+        dimensions=(
+            dimension("nominal", "goal").model_copy(update={"level": "dialogue"}),
+            dimension("nominal"),
+        ),
+    )
+    answers = table([["a", "a"], ["b", "b"], ["a", "b"], ["b", "a"]])
+    groups = {"item 000": "x", "item 001": "x", "item 002": "y", "item 003": "y"}
+    rows = agreement_table(scheme, answers, groups=groups, how=QUICK)
+    shares = {r.group: r.value for r in rows if r.statistic == "percent agreement"}
+    assert shares == {"": 0.5, "x": 1, "y": 0}
+    assert {row.dimension for row in rows} == {"d"}
+
+
+def test_the_interval_is_reproducible_contains_the_value_and_narrows_with_more_items():
+    rng = np.random.default_rng(3)
+    first = [rng.choice(list("abcd")) for _ in range(400)]
+    rows = [[str(x), str(x) if rng.random() < 0.7 else "a"] for x in first]
+    few, many, again = (
+        {r.statistic: r for r in dimension_agreement(dimension("nominal"), table(rows[:n]))}
+        for n in (40, 400, 400)
+    )
+    assert many == again
+    for name, row in many.items():
+        assert row.interval.low < row.value < row.interval.high
+        width = row.interval.high - row.interval.low
+        assert width < few[name].interval.high - few[name].interval.low
+
+
+def test_consensus_counts_unanimous_majority_and_split_items():
+    rows = [["a", "a", "a"], ["a", "b", "a"], ["a", "b", "c"], ["a", "b", None], ["a", None, None]]
+    assert consensus(dimension("nominal"), table(rows)) == Consensus(1, 1, 2)
+
+
+def test_an_answer_given_twice_is_refused_by_name():
+    answers = [*table([["a", "b"]]), Answer("item 000", "d", "annotator 1", "c")]
+    with pytest.raises(UsageError, match=r"'annotator 1' answered item 'item 000' twice"):
+        dimension_agreement(dimension("nominal"), answers)
+
+
+def test_an_answer_that_is_no_label_is_refused_by_name():
+    with pytest.raises(UsageError, match="'z' of 'annotator 0' on item 'item 000'"):
+        dimension_agreement(dimension("nominal"), table([["z", "a"]]))
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch):
+    def refuse(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(coefficients, "import_module", refuse)
+    with pytest.raises(UsageError, match="statsmodels") as caught:
+        dimension_agreement(dimension("nominal"), table([["a", "b"], ["a", "a"]]))
+    assert "pip install 'hipo[stats]'" in caught.value.hint

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from quality import bootstrap
+from quality.bootstrap import Interval, Resampling, interval, intervals, resample
+
+
+def mean_of(values):
+    x = np.asarray(values, dtype=float)
+    return lambda weights: weights @ x / weights.sum(axis=1)
+
+
+def test_resampling_by_weights_is_resampling_by_rows():
+    x = np.arange(9.0) ** 2
+    drawn = np.random.default_rng(7).integers(9, size=(50, 9))
+    found = resample(mean_of(x), 9, Resampling(resamples=50, seed=7))
+    assert found[:, 0] == pytest.approx(x[drawn].mean(axis=1))
+
+
+def test_how_many_resamples_fit_into_memory_changes_nothing(monkeypatch):
+    whole = resample(mean_of(range(10)), 10, Resampling(resamples=25))
+    monkeypatch.setattr(bootstrap, "_CELLS", 70)
+    assert np.array_equal(resample(mean_of(range(10)), 10, Resampling(resamples=25)), whole)
+
+
+def test_the_interval_of_a_mean_is_that_of_theory():
+    x = np.random.default_rng(1).normal(size=400)
+    (found,) = intervals(mean_of(x), 400, Resampling(resamples=4000))
+    half = 1.96 * x.std() / 20
+    assert found.low == pytest.approx(x.mean() - half, abs=0.006)
+    assert found.high == pytest.approx(x.mean() + half, abs=0.006)
+
+
+def test_undefined_resamples_are_left_out_unless_they_are_most():
+    draws = np.array([np.nan, 0.0, 1.0, 2.0])
+    assert interval(draws, 0.5) == Interval(0.5, 1.5)
+    assert interval(np.array([np.nan, np.nan, np.nan, 1.0]), 0.5) is None
+
+
+@pytest.mark.parametrize("items", [0, 1])
+def test_fewer_than_two_items_have_no_interval(items):
+    assert set(intervals(mean_of([1.0] * items), items, Resampling(resamples=3))) <= {None}
+
+
+@pytest.mark.parametrize("wrong", [{"resamples": 0}, {"coverage": 1.0}, {"coverage": 0.0}])
+def test_resampling_that_cannot_be_is_refused(wrong):
+    with pytest.raises(ValueError, match="at least 1 resample"):
+        Resampling(**wrong)

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from scenarios.errors import UsageError
+from scenarios.inspection import inspect_files
+from scenarios.scaffold import WIDTH, new_scenario
+from scenarios.schemes.model import Dimension, Label, Scheme
+from scenarios.schemes.registry import load_scheme, scheme_names
+from scenarios.spec import Scenario
+from scenarios.yaml_source import read_yaml_text
+
+
+def problems(tmp_path, scheme: Scheme, **options) -> list[str]:
+    path = tmp_path / "lost_luggage.yaml"
+    path.write_text(new_scenario("lost_luggage", scheme, **options), encoding="utf-8")
+    return [str(problem) for problem in inspect_files([path], scheme=scheme).problems]
+
+
+def odd_scheme(**changes: object) -> Scheme:
+    """A scheme whose labels need quotes, and which leaves categories, tags and acts open."""
+    stance = Dimension(
+        id="stance",
+        level="dialogue",
+        question="Which?",
+        labels=(
+            Label(id="true", definition="a"),
+            Label(id="half: half", definition="b"),
+            Label(id='"quoted" #1', definition="c"),
+        ),
+    )
+    tone = Dimension(
+        id="tone",
+        level="utterance",
+        question="How?",
+        labels=(Label(id="None", definition="a"), Label(id="- loud", definition="b")),
+    )
+    plain = {"id": "odd", "title": "Odd", "dimensions": (stance, tone), "assigned": "stance"}
+    return Scheme.model_validate({**plain, **changes})
+
+
+@pytest.mark.parametrize("name", scheme_names())
+def test_a_new_file_is_valid_as_it_stands_for_every_scheme_that_ships(tmp_path, name):
+    assert problems(tmp_path, load_scheme(name)) == []
+
+
+def test_a_new_file_is_valid_for_a_scheme_of_ones_own(tmp_path):
+    assert problems(tmp_path, odd_scheme()) == []
+    rule = {"labels": {"stance": ("half: half",), "tone": ("- loud",)}, "reason": "no"}
+    full = odd_scheme(
+        felicity="tone", tags=("a: b", "null"), categories=("#1", "é"), contradictions=(rule,)
+    )
+    assert problems(tmp_path, full) == []
+    assert problems(tmp_path, full, category="é") == []
+
+
+def test_a_new_file_says_something_above_every_field_and_keeps_to_the_width(hipo):
+    text = new_scenario("lost_luggage", hipo)
+    lines = text.splitlines()
+    above = {line.split(":")[0]: lines[i - 1] for i, line in enumerate(lines) if line[:1].islower()}
+    assert set(above) == set(Scenario.model_fields) - {"placeholders"}
+    assert all(line.startswith("# ") for line in above.values())
+    assert "# placeholders:" in text
+    assert max(map(len, lines)) <= WIDTH + 8
+    for name in (*hipo.categories, *hipo.tags, *hipo.goal.values):
+        assert name in text
+
+
+def test_the_category_and_the_id_are_those_asked_for(hipo):
+    data = read_yaml_text(new_scenario("lost_luggage", hipo, "finance"), "f.yaml").data
+    assert (data["id"], data["category"]) == ("lost_luggage", "finance")
+
+
+def test_an_unknown_category_is_answered_with_the_nearest(hipo):
+    with pytest.raises(UsageError, match="did you mean 'finance'"):
+        new_scenario("lost_luggage", hipo, "finances")
+
+
+@pytest.mark.parametrize("name", ["", "Lost", "1st", "lost-luggage", "../x", "a" * 65, "x\n"])
+def test_what_cannot_be_an_id_is_refused(hipo, name):
+    with pytest.raises(UsageError, match="cannot be the id"):
+        new_scenario(name, hipo)
+
+
+def test_other_readers_of_yaml_read_the_same(hipo):
+    text = new_scenario("lost_luggage", hipo)
+    assert yaml.safe_load(text) == read_yaml_text(text, "f.yaml").data
