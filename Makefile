@@ -38,7 +38,7 @@ $(VENV)/.torch: | $(BIN)/python
 	touch $@
 
 $(VENV)/.demo: pyproject.toml constraints.txt $(VENV)/.torch
-	$(BIN)/pip install -q -c constraints.txt -e ".[embeddings]"
+	$(BIN)/pip install -q -c constraints.txt -e ".[embeddings,datasets]"
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.torch

@@ -15,9 +15,9 @@ import orjson
 
 from prompts.actors import History
 from prompts.answer_fields import AnswerField, Findings, LabelField, TextField
-from prompts.environment import Block, Templates
+from prompts.environment import Block, Templates, as_data
 from prompts.languages import described_language
-from prompts.prompt import Prompt, Rendered, make_prompt
+from prompts.prompt import Prompt, PromptMessage, Rendered, make_prompt
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import dimension_text
 from prompts.tolerant_json import Answer
@@ -42,6 +42,9 @@ EVALUATOR_TEMPLATES: Final = (
 
 _SCENES = 1024
 """Rendered scenes that are kept: about as many as there are scenarios and languages."""
+
+
+_MARK, _OTHER_MARK = "An utterance\uf8ff.", "something \uf8fe altogether different"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,8 @@ class EvaluatorPrompts:
             for aspect, asked in dimensions.items()
         }
         self._scene = lru_cache(maxsize=_SCENES)(self._render_scene)
+        self._frame = lru_cache(maxsize=_SCENES)(self._find_frame)
+        self._system = PromptMessage("system", self.system("utterance"))
         self.fingerprint: str = fingerprint(
             [
                 templates.fingerprint_of(EVALUATOR_TEMPLATES),
@@ -132,7 +137,12 @@ class EvaluatorPrompts:
 
     def utterance(self, view: EvaluatorView, utterance: str) -> Rendered:
         """Ask for the labels of an utterance that stands alone."""
-        return self._prompts["utterance"].render(Evaluating(self._scene(view), (), utterance))
+        frame = self._frame(view)
+        if frame is None:
+            return self._alone(view, utterance)
+        before, after = frame
+        user = PromptMessage("user", f"{before}{as_data(utterance)}{after}")
+        return Rendered((self._system, user))
 
     def cumulative(self, view: EvaluatorView, history: History, utterance: str) -> Rendered:
         """Ask for the labels of an utterance after all that was said before it."""
@@ -143,16 +153,30 @@ class EvaluatorPrompts:
         """Ask for the goal behind a whole conversation."""
         return self._prompts["conversation"].render(Evaluating(self._scene(view), history))
 
+    def _alone(self, view: EvaluatorView, utterance: str) -> Rendered:
+        return self._prompts["utterance"].render(Evaluating(self._scene(view), (), utterance))
+
+    def _find_frame(self, view: EvaluatorView) -> tuple[str, str] | None:
+        """Return what stands before and after the utterance in the prompts of one view.
+
+        Pasting takes a tenth of the time of rendering, which is most of the time that rows take.
+        None where the user's own template does more to the utterance than to show it once.
+        """
+        before, mark, after = self._alone(view, _MARK).messages[1].content.partition(_MARK)
+        pasted = f"{before}{_OTHER_MARK}{after}"
+        same = self._alone(view, _OTHER_MARK).messages[1].content == pasted
+        return (before, after) if mark and same else None
+
     def _render_scene(self, view: EvaluatorView) -> Block:
         return Block(self._templates.render("evaluator_scene.j2", {"view": view}))
 
     def _rehearse(self) -> None:
         view = EvaluatorView("Two talk.", "a", "A.", "b", "B.", "en (English)")
         self.utterance(view, "So.")
-        for history in ((), (("initiator", "Why?"), ("responder", "So."))):
-            said: History = history  # type: ignore[assignment] # the literal roles are widened
-            self.cumulative(view, said, "So.")
-            self.conversation(view, said)
+        histories: tuple[History, ...] = ((), (("initiator", "Why?"), ("responder", "So.")))
+        for history in histories:
+            self.cumulative(view, history, "So.")
+            self.conversation(view, history)
 
 
 def asked_dimensions(scheme: Scheme, aspect: Aspect) -> tuple[Dimension, ...]:
@@ -204,11 +228,16 @@ def reason_key(dimension: str) -> str:
     return f"{dimension}_reason"
 
 
-def evaluation_answer(labels: Sequence[TacticLabel]) -> str:
-    """Return the answer that gives these labels; a reason stands before its label if there is one."""
+def evaluation_answer(labels: Sequence[TacticLabel], *, reasoned: bool = False) -> str:
+    """Return the answer that gives these labels.
+
+    Args:
+        labels: in the order of the format.
+        reasoned: whether the rationale of a label, if it has one, stands before it.
+    """
     answer: dict[str, object] = {}
     for label in labels:
-        if label.rationale:
+        if reasoned and label.rationale:
             answer[reason_key(label.dimension)] = label.rationale
         answer[label.dimension] = label.value
     return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import typer
 
+from outputs.documents import Documents
+from outputs.export import ExportOptions, Kind, export
+from outputs.selection import Selection
 from pipeline.cli.api import open_run
 from pipeline.cli.dialogue_view import Heading, render
 from pipeline.cli.exits import ExitCode, say
 from pipeline.cli.generate import run_recipe
 from pipeline.cli.quiet import hush
+from pipeline.cli.report import write_report
 from pipeline.cli.resumption import check_resumable
 from pipeline.cli.run_folder import RUNS
 from pipeline.cli.show import played_scenario
@@ -40,8 +45,9 @@ def demo(
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no samples."),
 ) -> int:
-    """Generate a small corpus offline: every category, strategy, goal and length.
+    """Generate, verify and export a small corpus offline, and write a report about it.
 
+    It has every category, strategy, goal and length.
     The dialogues are made by rules, not by a language model: they show how everything fits
     together and are no training data.
     """
@@ -54,6 +60,7 @@ def demo(
     if not quiet:
         say("verifying: two judgements of every turn, and rules ...")
     code = max(code, run_verification(folder, Wishes(), quiet=quiet))
+    _write_outputs(folder)
     if not quiet:
         _show_samples(folder)
         _say_what_next(folder)
@@ -70,6 +77,27 @@ def _usable_folder(recipe: Recipe) -> Path:
             continue
         return RUNS / name
     return RUNS / "demo"  # generating into it says what is wrong
+
+
+def _write_outputs(folder: Path) -> None:
+    """Write what leaves a run: training rows, benchmark items, and the report."""
+    parquet = find_spec("pyarrow") is not None
+    sets: tuple[Kind, ...] = ("sft", "benchmark")
+    for kind in sets:
+        export(
+            Selection(runs=(folder,)),
+            ExportOptions(kind, parquet=parquet),
+            folder / kind,
+            overwrite=True,
+            document=Documents(),
+        )
+    write_report(
+        folder,
+        folder / "report.html",
+        name=folder.name,
+        exports=[folder / kind for kind in sets],
+        embeddings=False,
+    )
 
 
 def _show_samples(folder: Path) -> None:
@@ -100,7 +128,14 @@ def _print_sample(dialogue: Dialogue, strategy: str, played_config: object) -> N
 
 def _say_what_next(folder: Path) -> None:
     """Print what to do with the run, and how to go on with a model."""
-    print(f"\n{'-' * 78}\nThe dialogues are in {folder}.")
+    print(f"\n{'-' * 78}\nThe dialogues are in {folder}, and with them")
+    for path, content in (
+        ("report.html", "one page about the run"),
+        ("sft", "training rows: an evaluator's prompt and the labels"),
+        ("benchmark", "benchmark items for utterance, cumulative and conversation"),
+    ):
+        print(f"  {(folder / path)!s:<58}  {content}")
+    print("What next:")
     for command, purpose in (
         (f"hipo runs show {folder}", "the state of the run"),
         (f"hipo show {folder}", "its dialogues; add an id and --trace to read one"),

@@ -32,8 +32,12 @@ COMMANDS: Mapping[str, Entry] = {
     "import": Entry("pipeline.cli.import_dialogues", "Bring other people's dialogues into a run."),
     "runs": Entry("pipeline.cli.runs", "List runs, or show the state of one."),
     "show": Entry("pipeline.cli.show", "Read the dialogues of a run."),
+    "export": Entry("pipeline.cli.export", "Make training and benchmark sets of dialogues."),
     "report": Entry("pipeline.cli.report", "Write one page about a run: numbers and dialogues."),
     "study": Entry("pipeline.cli.study", "Compare strategies and models over the same cases."),
+    "contamination": Entry(
+        "pipeline.cli.contamination", "Compare two data sets, and leave out what overlaps."
+    ),
     "scenarios": Entry("pipeline.cli.scenarios", "Look at scenarios, write and check your own."),
     "models": Entry("pipeline.cli.models", "List providers, what is installed, which key is set."),
 }

@@ -33,8 +33,8 @@ _OPTIONS: tuple[tuple[str, Any, Any], ...] = (
         str | None,
         typer.Option(
             None, "--policy",
-            help="review (flagged waits for people, default), auto (flagged is discarded), or a "
-            "file.",
+            help="review (flagged waits for people, default), auto (flagged is discarded), gates "
+            "(judges do not decide), or a file.",
         ),
     ),
     (

@@ -18,7 +18,6 @@ def rare_collections() -> Iterator[None]:
     processor time went into looking for garbage. Settings are put back at the end.
     """
     before = gc.get_threshold()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, *before[1:])
     try:

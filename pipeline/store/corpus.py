@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -15,13 +16,13 @@ from pipeline.store.cases import CASE_COLUMNS, case_from
 from pipeline.store.connection import DATABASE, connect_readonly
 from pipeline.store.judgement_records import Verdict
 from pipeline.store.migrations import check_current
-from pipeline.store.traces import label_from, trace_from
+from pipeline.store.traces import Stored, label_from, trace_from
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel, Trace, Turn
 
 PAGE = 500
 """Dialogues read at once: no reader keeps the database from being tidied up for long."""
-SAMPLE = 20_000
+SAMPLE = 10_000
 """About so many dialogues are looked at where an estimate of how labels are spread will do."""
 
 _CASE = ", ".join(f"c.{column.strip()}" for column in CASE_COLUMNS.split(","))
@@ -47,10 +48,12 @@ _PAGE_OF_DIALOGUES = f"""
 _TURNS = """
     select dialogue, turn, role, kind, text, declared_goal from turns
     where dialogue in (select value from json_each(?)) order by dialogue, turn"""
-_LABELS = """
-    select dialogue, turn, source, dimension, value, rationale, raw from labels
-    where dialogue in (select value from json_each(?)) and source in ('declared', ?)
+_OF_SOURCE = """
+    from labels where dialogue in (select value from json_each(?)) and source = '{}'
     order by dialogue, turn, source, position"""
+_LABELS = "select dialogue, turn, dimension, value, rationale, raw" + _OF_SOURCE.format("declared")
+_BARE_LABELS = "select dialogue, turn, dimension, value" + _OF_SOURCE.format("declared")
+_ASKED = "select dialogue, turn, dimension, value" + _OF_SOURCE.format("wanted")
 _TRACES = (
     "select dialogue, turn, trace from traces where dialogue in (select value from json_each(?))"
 )
@@ -64,6 +67,10 @@ _LABEL_GROUPS = """
     where d.status = 'generated' and d.seq <= ? and d.seq % ? = 0
         and l.source = 'declared' and typeof(l.value) = 'text'
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+
+_KNOWN = 10_000
+Place = tuple[int, int]
+"""Number of a dialogue, and index of a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,7 @@ class CorpusReader:
     def __init__(self, reader: sqlite3.Connection) -> None:
         """Remember how far the run is."""
         self._reader = reader
+        self._known: dict[tuple[str, Stored], TacticLabel] = {}
         (self._dialogues,) = reader.execute(
             "select coalesce(max(seq), 0) from dialogues"
         ).fetchone()
@@ -112,7 +120,12 @@ class CorpusReader:
         ).fetchone()
 
     def entries(
-        self, kept: CorpusFilter, *, traces: bool = False, wanted: bool = False
+        self,
+        kept: CorpusFilter,
+        *,
+        traces: bool = False,
+        wanted: bool = False,
+        rationales: bool = True,
     ) -> Iterator[CorpusEntry]:
         """Yield the dialogues that pass, in the order of cases and arms, in constant memory.
 
@@ -120,6 +133,7 @@ class CorpusReader:
             kept: the filter.
             traces: whether turns come with how they were chosen.
             wanted: whether turns come with the labels they were asked for.
+            rationales: whether labels come with their reasons, and with how they were spelled.
         """
         place = {"case_seq": -1, "arm_seq": -1}
         fixed = {"dialogues": self._dialogues, "decisions": self._decisions, **_values(kept)}
@@ -129,12 +143,13 @@ class CorpusReader:
                 return
             place = {"case_seq": rows[-1][1], "arm_seq": rows[-1][2]}
             numbers = orjson.dumps([row[0] for row in rows]).decode()
-            turns = self._turns(numbers, traces=traces, wanted=wanted)
-            known: tuple[int, Case] | None = None
-            for seq, case_seq, _, arm, verdict, *case in rows:
-                if known is None or known[0] != case_seq:
-                    known = (case_seq, case_from(case))
-                yield CorpusEntry(Dialogue(known[1], arm, tuple(turns[seq])), verdict)
+            labels = self._labels(numbers) if rationales else self._bare_labels(numbers)
+            asked = self._asked(numbers) if wanted else {}
+            how = self._traces(numbers) if traces else {}
+            turns = self._turns(numbers, labels, asked, how)
+            for row in rows:
+                case = _case(row[5:])
+                yield CorpusEntry(Dialogue(case, row[3], tuple(turns[row[0]])), row[4])
 
     def tallies(self) -> list[GroupTally]:
         """Count every generated dialogue by scenario, fact and goal, whatever the verdict."""
@@ -147,26 +162,17 @@ class CorpusReader:
         rows = self._reader.execute(_LABEL_GROUPS, (self._dialogues, step))
         return [GroupTally(*row) for row in rows]
 
-    def _turns(self, numbers: str, *, traces: bool, wanted: bool) -> defaultdict[int, list[Turn]]:
-        labels: dict[tuple[int, int], list[TacticLabel]] = {}
-        asked: dict[tuple[int, int], list[tuple[str, str]]] = {}
-        rows = self._reader.execute(_LABELS, (numbers, "wanted" if wanted else "declared"))
-        for seq, turn, source, dimension, value, rationale, raw in rows:
-            plain = value if value.__class__ is str else label_from(value)
-            key = (seq, turn)
-            if source == "declared":
-                label = TacticLabel(dimension, plain, rationale, raw)
-                if key in labels:
-                    labels[key].append(label)
-                else:
-                    labels[key] = [label]
-            else:
-                asked.setdefault(key, []).append((dimension, str(plain)))
-        how = self._traces(numbers) if traces else {}
+    def _turns(
+        self,
+        numbers: str,
+        labels: Mapping[Place, Sequence[TacticLabel]],
+        asked: Mapping[Place, Sequence[tuple[str, str]]],
+        how: Mapping[Place, Trace],
+    ) -> defaultdict[int, list[Turn]]:
         turns: defaultdict[int, list[Turn]] = defaultdict(list)
         for seq, index, role, kind, text, goal in self._reader.execute(_TURNS, (numbers,)):
-            key = (seq, index)
-            found = labels.get(key)
+            place = (seq, index)
+            found = labels.get(place)
             if found is None and goal is None:  # most turns: nothing was declared
                 turns[seq].append(Turn(index, role, text, kind))
                 continue
@@ -176,17 +182,48 @@ class CorpusReader:
                     role,
                     text,
                     kind,
-                    tuple(asked.get(key, ())),
+                    tuple(asked.get(place, ())),
                     None if goal is None else label_from(goal),
                     tuple(found or ()),
-                    how.get(key),
+                    how.get(place),
                 )
             )
         return turns
 
-    def _traces(self, numbers: str) -> dict[tuple[int, int], Trace]:
-        rows: Iterator[Sequence[object]] = self._reader.execute(_TRACES, (numbers,))
-        return {(int(str(seq)), int(str(turn))): trace_from(str(text)) for seq, turn, text in rows}
+    def _labels(self, numbers: str) -> dict[Place, list[TacticLabel]]:
+        labels: dict[Place, list[TacticLabel]] = {}
+        rows = self._reader.execute(_LABELS, (numbers,))
+        for seq, turn, dimension, value, rationale, raw in rows:
+            label = TacticLabel(dimension, label_from(value), rationale, raw)
+            labels.setdefault((seq, turn), []).append(label)
+        return labels
+
+    def _bare_labels(self, numbers: str) -> dict[Place, list[TacticLabel]]:
+        """Return labels without reasons: there are few of them, so each is made once."""
+        labels: dict[Place, list[TacticLabel]] = {}
+        known = self._known
+        for seq, turn, dimension, value in self._reader.execute(_BARE_LABELS, (numbers,)):
+            label = known.get((dimension, value))
+            if label is None:
+                if len(known) >= _KNOWN:
+                    known.clear()
+                label = known[dimension, value] = TacticLabel(dimension, label_from(value))
+            place = (seq, turn)
+            if place in labels:
+                labels[place].append(label)
+            else:
+                labels[place] = [label]
+        return labels
+
+    def _asked(self, numbers: str) -> dict[Place, list[tuple[str, str]]]:
+        asked: dict[Place, list[tuple[str, str]]] = {}
+        for seq, turn, dimension, value in self._reader.execute(_ASKED, (numbers,)):
+            asked.setdefault((seq, turn), []).append((dimension, str(label_from(value))))
+        return asked
+
+    def _traces(self, numbers: str) -> dict[Place, Trace]:
+        rows = self._reader.execute(_TRACES, (numbers,))
+        return {(seq, turn): trace_from(text) for seq, turn, text in rows}
 
 
 @contextmanager
@@ -212,3 +249,11 @@ def _values(kept: CorpusFilter) -> dict[str, str | None]:
         "languages": kept.languages,
     }
     return {k: None if v is None else orjson.dumps(v).decode() for k, v in fields.items()}
+
+
+def _case(row: Sequence[Any]) -> Case:
+    """Return the case whose columns these are; most have no variation to be parsed."""
+    if row[8] != "[]":
+        return case_from(row)
+    case, scheme, scenario, mark, fact, goal, turns, language, _, repetition, seed = row
+    return Case(case, scheme, scenario, mark, fact, goal, turns, language, (), repetition, seed)

@@ -36,12 +36,14 @@ def test_the_demo_says_where_it_is_and_makes_room_beside_another_version(
     small(1)
     first = hipo("demo")
     assert first.code == 0
-    assert "The dialogues are in runs/demo." in first.out
+    assert "The dialogues are in runs/demo, and with them" in first.out
+    for made in ("report.html", "sft/manifest.json", "benchmark/manifest.json"):
+        assert (tmp_path / "runs" / "demo" / made).is_file()
     assert "private fact" in first.out
     assert "hipo show runs/demo" in first.out
     assert "0 calls, nothing to do" in hipo("demo").out
     small(2)
-    assert "The dialogues are in runs/demo-2." in hipo("demo").out
+    assert "The dialogues are in runs/demo-2, and" in hipo("demo").out
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["demo", "demo-2"]
     refused = hipo("demo", "-o", "runs/demo")
     assert refused.code == 2

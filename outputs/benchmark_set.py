@@ -1,0 +1,169 @@
+"""Benchmark items: an utterance or a conversation, what may be seen of it, and its labels."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from outputs.manifest import Column
+from outputs.rows import (
+    PROVENANCE,
+    TURN,
+    LabelValues,
+    Reading,
+    Row,
+    is_labelled,
+    label_columns,
+    provenance,
+)
+from outputs.selection import SelectedDialogue
+from prompts.evaluator import ASPECTS, Aspect, evaluator_view
+from scenarios.dialogue import Turn
+from scenarios.schemes.model import Scheme
+
+_SCENE = (
+    Column("situation", "text", "What both people know."),
+    Column("initiator", "text", "Who asks."),
+    Column("initiator_description", "text", "About the initiator."),
+    Column("responder", "text", "Who answers."),
+    Column("responder_description", "text", "About the responder."),
+)
+_OWN = (
+    Column("aspect", "text", "What may be seen: utterance, cumulative, conversation."),
+    Column("context", "messages", "What was said before and may be seen, by role."),
+    Column("utterance", "text", "The utterance to label; empty where it is the conversation."),
+)
+TOTAL = "total"
+
+
+@dataclass(slots=True)
+class CategoryCounts:
+    """What one category of scenarios contributes; the columns of the paper's Table 1.
+
+    Source: HIPO, Table 1 (tokens are left out: what was counted is not said).
+    """
+
+    scenarios: set[str] = field(default_factory=set)
+    facts: set[tuple[str, str]] = field(default_factory=set)
+    dialogues: int = 0
+    benchmark_utterances: int = 0
+    """Improvised responder utterances with labels."""
+    contextual_utterances: int = 0
+    """Everything else that is said."""
+
+    def plain(self) -> dict[str, int]:
+        """Return the counts as plain data."""
+        return {
+            "scenarios": len(self.scenarios),
+            "facts": len(self.facts),
+            "dialogues": self.dialogues,
+            "benchmark_utterances": self.benchmark_utterances,
+            "contextual_utterances": self.contextual_utterances,
+            "utterances": self.benchmark_utterances + self.contextual_utterances,
+        }
+
+
+class CorpusCounts:
+    """Counts of a corpus by category."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        """Begin with nothing counted."""
+        self._is_labelled = is_labelled(scheme)
+        self._by_category: defaultdict[str, CategoryCounts] = defaultdict(CategoryCounts)
+
+    def add(self, selected: SelectedDialogue) -> None:
+        """Count one dialogue."""
+        case = selected.dialogue.case
+        turns = selected.dialogue.turns
+        targets = sum(map(self._is_labelled, turns))
+        counts = self._by_category[selected.scenario.category]
+        counts.scenarios.add(case.scenario)
+        counts.facts.add((case.scenario, case.fact))
+        counts.dialogues += 1
+        counts.benchmark_utterances += targets
+        counts.contextual_utterances += len(turns) - targets
+
+    def table(self) -> Mapping[str, Mapping[str, int]]:
+        """Return the counts by category, sorted, with their sum under ``total``."""
+        rows = {name: counts.plain() for name, counts in sorted(self._by_category.items())}
+        total: Counter[str] = Counter()
+        for row in rows.values():
+            total.update(row)
+        return {**rows, TOTAL: {key: total[key] for key in CategoryCounts().plain()}}
+
+
+@dataclass
+class BenchmarkRows:
+    """One item per labelled utterance and aspect, and one per conversation.
+
+    Source: HIPO, section 5 (utterance, cumulative and conversation aspects).
+    """
+
+    scheme: Scheme
+    aspects: tuple[Aspect, ...] = ASPECTS
+    subset: str = field(default="benchmark", init=False)
+    reading: Reading = field(default=Reading(), init=False)
+    _scenes: dict[tuple[str, str], Row] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._labels = label_columns(self.scheme)
+        self._values = LabelValues(self.scheme)
+        self._is_labelled = is_labelled(self.scheme)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of every row."""
+        return (*PROVENANCE, *_SCENE, TURN, *_OWN, *self._labels)
+
+    def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
+        """Yield the items of each dialogue."""
+        for selected in batch:
+            yield from self._of_dialogue(selected)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return nothing: every labelled utterance becomes an item."""
+        return ()
+
+    def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
+        turns = selected.dialogue.turns
+        said = [{"role": turn.role, "content": turn.text} for turn in turns]
+        base = provenance(selected) | self._scene(selected)
+        targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
+        for place in targets:
+            for aspect in self.aspects:
+                if aspect != "conversation":
+                    context = said[:place] if aspect == "cumulative" else []
+                    yield self._row(base, aspect, turns[place], context)
+        if targets and "conversation" in self.aspects:
+            yield self._row(base, "conversation", None, said)
+
+    def _row(
+        self, base: Row, aspect: Aspect, turn: Turn | None, context: Sequence[Mapping[str, str]]
+    ) -> Row:
+        place = aspect if turn is None else f"{turn.index}/{aspect}"
+        return {
+            "id": f"{base['case']}/{base['arm']}/{place}",
+            **base,
+            "turn": None if turn is None else turn.index,
+            "aspect": aspect,
+            "context": context,
+            "utterance": "" if turn is None else turn.text,
+            **self._values.of(turn),
+        }
+
+    def _scene(self, selected: SelectedDialogue) -> Row:
+        case = selected.dialogue.case
+        key = (case.scenario, case.scenario_fingerprint)
+        scene = self._scenes.get(key)
+        if scene is None:
+            view = evaluator_view(selected.scenario, case.language)
+            scene = self._scenes[key] = {
+                "situation": view.situation,
+                "initiator": view.initiator,
+                "initiator_description": view.initiator_description,
+                "responder": view.responder,
+                "responder_description": view.responder_description,
+            }
+        return scene

@@ -1,0 +1,196 @@
+"""The dataset card: the header the Hugging Face hub reads, and the page people read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from outputs.contamination import overlap_share
+from outputs.manifest import Column, ExportedFile, ExportFacts, Generator
+from outputs.markdown import rendered
+from pipeline.importing.importer import STRATEGY
+from prompts.plain_text import one_line
+from quality.agreement import AgreementRow
+from scenarios.fingerprint import canonical_json
+from scenarios.schemes.model import Dimension
+
+CARD = "README.md"
+"""The name under which the hub, and ``datasets.load_dataset``, look for the card."""
+
+_SIZES = (
+    (10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"),
+    (10**7, "1M<n<10M"), (10**8, "10M<n<100M"), (10**9, "100M<n<1B"), (10**10, "1B<n<10B"),
+)  # fmt: skip
+_TASKS = {
+    "sft": ["text-generation", "text-classification"],
+    "dpo": ["text-generation"],
+    "preference": ["text-generation"],
+    "benchmark": ["text-classification"],
+}
+_SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How often a value occurs, for the tables of a document."""
+
+    name: str
+    count: int
+    share: float
+
+
+def dataset_card(facts: ExportFacts) -> str:
+    """Return the card of an export: YAML header, then prose; the same facts give the same bytes.
+
+    The header names the data files of every subset and split, so that ``datasets.load_dataset``
+    on the folder needs no script. It names a licence only if the publisher chose one.
+    """
+    header = yaml.safe_dump(card_header(facts), sort_keys=False, allow_unicode=True, width=100)
+    return f"---\n{header}---\n\n{rendered('card.md.j2', document_values(facts))}"
+
+
+def card_header(facts: ExportFacts) -> dict[str, Any]:
+    """Return the metadata of the card as plain data, in the vocabulary of the hub."""
+    languages = sorted(facts.by_language)
+    annotators = ["machine-generated", *(["expert-generated"] if facts.agreement else [])]
+    authors = ["machine-generated", *(["found"] if _has_imported(facts) else [])]
+    header: dict[str, Any] = {"pretty_name": one_line(facts.name)}
+    if facts.licence is not None:
+        header["license"] = facts.licence
+    return {
+        **header,
+        "language": languages,
+        "multilinguality": ["monolingual" if len(languages) < 2 else "multilingual"],
+        "annotations_creators": annotators,
+        "language_creators": authors,
+        "source_datasets": ["original"],
+        "size_categories": [_size_category(sum(file.rows for file in facts.primary))],
+        "task_categories": _TASKS.get(facts.task, ["text-generation"]),
+        "tags": ["synthetic", "fictional", "dialogue", "pragmatics", "hipo"],
+        "configs": _configs(facts.primary),
+    }
+
+
+def document_values(facts: ExportFacts) -> dict[str, Any]:
+    """Return what the templates of card and datasheet may use."""
+    return {
+        "facts": facts,
+        "scheme": facts.scheme,
+        "subsets": _subsets(facts.primary),
+        "rows": sum(file.rows for file in facts.primary),
+        "columns": _columns(facts.primary),
+        "generators": sorted(facts.generators, key=lambda made: made.model),
+        "providers": _providers(facts.generators),
+        "imported": _has_imported(facts),
+        "judges": sorted(facts.judges),
+        "goals": shares(facts.by_goal),
+        "categories": shares(facts.by_category),
+        "languages": shares(facts.by_language),
+        "labels": [
+            (dimension, shares(facts.by_label[dimension.id]))
+            for dimension in facts.scheme.utterance_dimensions
+            if facts.by_label.get(dimension.id)
+        ],
+        "measures": {d.id: _measure(d) for d in facts.scheme.dimensions},
+        "agreement": [_agreement(row) for row in facts.agreement or ()],
+        "contamination": [
+            {
+                **found,
+                "any": overlap_share(found, "checked_rows_sharing"),
+                "share": overlap_share(found),
+            }
+            for found in facts.contamination
+        ],
+        "options": [
+            (name, canonical_json(value).decode()) for name, value in sorted(facts.options.items())
+        ],
+    }
+
+
+def shares(counts: Mapping[str, int]) -> list[Share]:
+    """Return the counts with their shares, the most frequent first, equals by name."""
+    total = sum(counts.values()) or 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [Share(name, count, count / total) for name, count in ordered]
+
+
+def _has_imported(facts: ExportFacts) -> bool:
+    """Say whether dialogues were brought in from elsewhere."""
+    return any(STRATEGY in made.strategies for made in facts.generators)
+
+
+def _size_category(rows: int) -> str:
+    return next((name for limit, name in _SIZES if rows < limit), "n>1T")
+
+
+def _configs(files: Sequence[ExportedFile]) -> list[dict[str, Any]]:
+    """Return the files of every subset by split, the way the hub's loader wants them."""
+    configs: list[dict[str, Any]] = []
+    for subset in dict.fromkeys(file.subset for file in files):
+        splits: dict[str, list[str]] = {}
+        for file in files:
+            if file.subset == subset:
+                splits.setdefault(file.split, []).append(file.path)
+        data = [{"split": split, "path": splits[split]} for split in sorted(splits, key=_rank)]
+        configs.append({"config_name": subset, "data_files": data})
+    if configs:
+        configs[0]["default"] = True
+    return configs
+
+
+def _rank(split: str) -> tuple[int, str]:
+    return (_SPLITS.index(split) if split in _SPLITS else len(_SPLITS), split)
+
+
+def _subsets(files: Sequence[ExportedFile]) -> list[tuple[str, str, int]]:
+    """Return (subset, split, rows), splits in the usual order."""
+    rows: dict[str, dict[str, int]] = {}
+    for file in files:
+        splits = rows.setdefault(file.subset, {})
+        splits[file.split] = splits.get(file.split, 0) + file.rows
+    return [
+        (subset, split, splits[split])
+        for subset, splits in rows.items()
+        for split in sorted(splits, key=_rank)
+    ]
+
+
+def _columns(files: Sequence[ExportedFile]) -> list[tuple[str, tuple[Column, ...]]]:
+    """Return the columns of every subset."""
+    return list({file.subset: file.columns for file in files}.items())
+
+
+def _providers(generators: Sequence[Generator]) -> list[tuple[str, str]]:
+    """Return every provider but the built-in rules, with the models it ran."""
+    models: dict[str, list[str]] = {}
+    for made in generators:
+        if made.provider != "offline":
+            models.setdefault(made.provider, []).append(made.model)
+    return [(name, ", ".join(sorted(set(models[name])))) for name in sorted(models)]
+
+
+def _measure(dimension: Dimension) -> str:
+    """Say in words how a dimension is measured."""
+    if dimension.range is not None:
+        lowest, highest = dimension.range
+        return f"a number from {lowest:g} to {highest:g}"
+    kinds = {"multi": "any number of these labels", "ordinal": "one of these labels, lowest first"}
+    return kinds.get(dimension.measurement, "one of these labels")
+
+
+def _agreement(row: AgreementRow) -> dict[str, object]:
+    """Return one row of the table of agreement as texts."""
+    near = row.interval
+    return {
+        "group": row.group,
+        "dimension": row.dimension,
+        "statistic": row.statistic,
+        "value": "undefined" if row.value is None else f"{row.value:.3f}",
+        "interval": "" if near is None else f"{near.low:.3f} to {near.high:.3f}",
+        "item_count": row.items,
+        "annotators": row.annotators,
+        "note": row.note,
+    }

@@ -1,0 +1,50 @@
+"""What two data sets are compared by: the lines that people or models wrote in a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+Row = Mapping[str, object]
+"""One row of any data set, as plain data."""
+
+_SPEAKER = re.compile(r"[^\W\d_a-z]{2,24}: ")
+"""A tag such as ``RESPONDER: ``: layout, which differs between formats that hold the same words."""
+_DEEPEST = 16
+
+
+def row_lines(row: Row) -> list[str]:
+    """Return every line of text in a row, in the order of its columns.
+
+    Whatever the format (messages, prompt and completion, preference pairs, Alpaca, ShareGPT, or
+    another's), each string counts, nested ones included. System messages do not: they are
+    instructions, the same in every row. Lines are taken apart so that no comparison depends on
+    what a format puts between them.
+    """
+    return [line for text in _texts(row, 0) for line in _lines(text)]
+
+
+def _texts(value: object, depth: int) -> Iterator[str]:
+    """Yield the strings of a nested value, system messages left out."""
+    if isinstance(value, str):
+        yield value
+    elif depth >= _DEEPEST:
+        return
+    elif isinstance(value, Mapping):
+        speaker = value.get("role", value.get("from"))
+        if speaker == "system":
+            return
+        for key, item in value.items():
+            if key != "system" and item is not speaker:
+                yield from _texts(item, depth + 1)
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+        for item in value:
+            yield from _texts(item, depth + 1)
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        tag = _SPEAKER.match(line)
+        bare = line[tag.end() :] if tag else line
+        if bare.strip():
+            yield bare

@@ -1,0 +1,179 @@
+"""How often judges find what was declared: shares with intervals that respect scenarios."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from pipeline.store.figures import VoteCount
+from prompts.judges import MISLED
+from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
+from quality.flags import misleading_goals
+from scenarios.schemes.model import Scheme
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many of the readable judgements say yes, and how far that would move."""
+
+    yes: int
+    judged: int
+    interval: Interval | None = None
+    """Over other scenarios; None for fewer than two."""
+
+    @property
+    def value(self) -> float | None:
+        """The share in ``[0, 1]``; None where nothing could be read."""
+        return self.yes / self.judged if self.judged else None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Judgements of one group in one cluster."""
+
+    cluster: str
+    yes: int
+    judged: int
+
+
+def shares(groups: Mapping[K, Iterable[Count]], how: Resampling | None = None) -> dict[K, Share]:
+    """Return the share of each group, with a percentile bootstrap interval over clusters.
+
+    Utterances of one dialogue, and dialogues of one scenario, resemble each other: what is drawn
+    with replacement are whole clusters, the same ones for every group, so that groups over the
+    same cases remain comparable.
+
+    Args:
+        groups: counts by group; several counts of one cluster are summed.
+        how: how often and from which seed; 2,000 times from seed 42 if None.
+    """
+    summed = {key: _summed(counts) for key, counts in groups.items()}
+    estimate, clusters = _estimator(summed)
+    bounds: Sequence[Interval | None] = (None,) * len(summed)
+    if summed and clusters > 1:
+        bounds = intervals(estimate, clusters, how or Resampling())
+    return {
+        key: Share(
+            sum(pair[0] for pair in counts.values()),
+            sum(pair[1] for pair in counts.values()),
+            bound if sum(1 for pair in counts.values() if pair[1]) > 1 else None,
+        )
+        for (key, counts), bound in zip(summed.items(), bounds, strict=True)
+    }
+
+
+def differences(
+    groups: Mapping[K, Iterable[Count]],
+    pairs: Sequence[tuple[K, K]],
+    how: Resampling | None = None,
+) -> list[tuple[float | None, Interval | None]]:
+    """Return by how much the share of the first of each pair of groups exceeds the second's.
+
+    Both see the same resampled clusters: what makes a scenario hard for both cancels out, and the
+    interval is that of the difference.
+
+    Args:
+        groups: counts by group.
+        pairs: which groups are compared.
+        how: how often and from which seed; 2,000 times from seed 42 if None.
+    """
+    summed = {key: _summed(counts) for key, counts in groups.items()}
+    estimate, clusters = _estimator(summed)
+    place = {key: number for number, key in enumerate(summed)}
+    first = [place[one] for one, _ in pairs]
+    second = [place[other] for _, other in pairs]
+
+    def contrast(weights: Floats) -> Floats:
+        found = estimate(weights)
+        return found[:, first] - found[:, second]
+
+    if not pairs:
+        return []
+    values = contrast(np.ones((1, clusters)))[0]
+    bounds: Sequence[Interval | None] = (None,) * len(pairs)
+    if clusters > 1:
+        bounds = intervals(contrast, clusters, how or Resampling())
+    return [
+        (float(value), bound) if np.isfinite(value) else (None, None)
+        for value, bound in zip(values, bounds, strict=True)
+    ]
+
+
+def grouped(
+    votes: Iterable[VoteCount], key: Callable[[VoteCount], K | None]
+) -> dict[K, list[Count]]:
+    """Put votes into groups, clustered by scenario; a key of None leaves a vote out."""
+    groups: defaultdict[K, list[Count]] = defaultdict(list)
+    for vote in votes:
+        name = key(vote)
+        if name is not None:
+            groups[name].append(Count(vote.scenario, vote.yes, vote.judged))
+    return dict(groups)
+
+
+def comparable(votes: Iterable[VoteCount], scheme: Scheme) -> list[VoteCount]:
+    """Bring votes about whole dialogues to one question: does the goal that was assigned come out?
+
+    The self-judge names the goal. External judges say whether the hearer is misled, which agrees
+    with a goal that is meant to mislead, and speaks against any other; where the scheme does not
+    say which goals those are, these votes are left out.
+    """
+    misleading = misleading_goals(scheme)
+    kept: list[VoteCount] = []
+    for vote in votes:
+        if not vote.whole or vote.source == "self":
+            kept.append(vote)
+        elif vote.dimension == MISLED and misleading is not None and vote.goal:
+            yes = vote.yes if vote.goal in misleading else vote.judged - vote.yes
+            kept.append(replace(vote, dimension=scheme.assigned, yes=yes))
+    return kept
+
+
+def kappa(table: Sequence[Sequence[int]]) -> float | None:
+    """Return Cohen's kappa of a square table of counts; None where both gave one label throughout.
+
+    Source: Cohen 1960.
+    """
+    counts = np.asarray(table, dtype=np.float64)
+    total = counts.sum()
+    if not total:
+        return None
+    observed = np.trace(counts) / total
+    expected = float(counts.sum(axis=0) @ counts.sum(axis=1)) / total**2
+    return None if np.isclose(expected, 1.0) else float((observed - expected) / (1.0 - expected))
+
+
+def _summed(counts: Iterable[Count]) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for count in counts:
+        yes, judged = found.get(count.cluster, (0, 0))
+        found[count.cluster] = yes + count.yes, judged + count.judged
+    return found
+
+
+def _estimator(summed: Mapping[K, Mapping[str, tuple[int, int]]]) -> tuple[Estimator, int]:
+    """Return the shares of all groups as a function of cluster weights, and how many clusters."""
+    clusters = sorted({cluster for counts in summed.values() for cluster in counts})
+    yes = _matrix(summed, clusters, 0)
+    judged = _matrix(summed, clusters, 1)
+
+    def estimate(weights: Floats) -> Floats:
+        below = weights @ judged
+        found = np.full(below.shape, np.nan)
+        np.divide(weights @ yes, below, out=found, where=below > 0)
+        return found
+
+    return estimate, len(clusters)
+
+
+def _matrix(
+    summed: Mapping[K, Mapping[str, tuple[int, int]]], clusters: Sequence[str], part: int
+) -> Floats:
+    rows = [[counts.get(name, (0, 0))[part] for counts in summed.values()] for name in clusters]
+    return np.asarray(rows, dtype=np.float64).reshape(len(clusters), len(summed))

@@ -1,0 +1,42 @@
+"""Tell whether a text gives away private knowledge that nothing public contains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import pairwise
+
+from scenarios.wording import content_stems, numbers
+
+_DENSE = 0x2E80
+"""From here on, most scripts write words without spaces between them."""
+
+
+def reveals(text: str, *, fact: str, public: Iterable[str]) -> bool:
+    """Return whether a text holds a word of the private fact that no public text holds.
+
+    It errs on the side of silence: a rationale that shares one telling word with the fact counts,
+    though it may not mean the same by it.
+
+    Args:
+        text: what somebody who knows the fact has written.
+        fact: the private fact, with what it concerns.
+        public: everything that may be known, the words of the task included.
+    """
+    telling = _telling(fact) & _telling(text)
+    for known in public:
+        if not telling:
+            return False
+        telling -= _telling(known)
+    return bool(telling)
+
+
+@lru_cache(maxsize=4096)
+def _telling(text: str) -> frozenset[str]:
+    """Return stems, numbers, and pairs of characters of scripts that do not divide words."""
+    dense = {
+        a + b
+        for a, b in pairwise(text)
+        if ord(a) >= _DENSE and ord(b) >= _DENSE and a.isalpha() and b.isalpha()
+    }
+    return content_stems(text) | numbers(text) | dense

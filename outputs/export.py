@@ -1,0 +1,338 @@
+"""Export a data set: select, divide, balance, write, document; all of it or nothing."""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from itertools import count
+from pathlib import Path
+from typing import Literal, get_args
+
+import orjson
+
+from outputs.acting import ActorVoices
+from outputs.balance import Balance, balanced_column
+from outputs.benchmark_set import BenchmarkRows, CorpusCounts
+from outputs.export_facts import Seen, code_version, export_facts
+from outputs.formats.registry import row_format
+from outputs.manifest import ExportedFile, ExportFacts, write_manifest
+from outputs.preference import PreferenceRows
+from outputs.rows import Row, RowSource, by_case
+from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
+from outputs.sft import ActorRows, LabelRows, SftTask
+from outputs.splits import Fractions, SplitBy, SplitPlan, plan_splits
+from outputs.staging import check_target, staged
+from outputs.tables import check_parquet
+from outputs.writing import RowWriter
+from prompts.environment import Templates
+from prompts.evaluator import ASPECTS, Aspect
+from scenarios.errors import RunError, UsageError
+
+__all__ = [
+    "DEFAULT_FRACTIONS",
+    "KINDS",
+    "Documentation",
+    "ExportOptions",
+    "Exported",
+    "Screening",
+    "code_version",
+    "export",
+    "row_source",
+    "split_rows",
+]
+
+Kind = Literal["sft", "dpo", "benchmark"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+COUNTS = "counts.json"
+DEFAULT_FRACTIONS: Fractions = (0.8, 0.1, 0.1)
+
+Documentation = Callable[[Path, ExportFacts], None]
+"""Writes what describes an export into its folder."""
+Screening = Callable[[Callable[[], Iterator[Row]]], Collection[int]]
+"""Is given all rows, as often as it asks, and says which to leave out: 0 is the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What is exported, and how; everything that decides the bytes of the files."""
+
+    kind: Kind
+    task: SftTask = "label"
+    """What is learnt (sft)."""
+    aspects: tuple[Aspect, ...] = ASPECTS
+    """What may be seen (benchmark, and sft of labels)."""
+    rationale: bool = False
+    """Whether labels come with reasons (sft of labels)."""
+    format: str = "messages"
+    """How rows are written down (sft and dpo)."""
+    split_by: SplitBy = "scenario"
+    fractions: Fractions = DEFAULT_FRACTIONS
+    seed: int = 0
+    balance: str | None = None
+    """The dimension whose labels get the same number of rows in each split."""
+    include_deception: bool = False
+    """Whether a model may learn to deceive (dpo, and sft of actors)."""
+    parquet: bool = True
+
+    @property
+    def trains_responder(self) -> bool:
+        """Whether what is learnt are the responder's own words."""
+        return self.kind == "dpo" or (self.kind == "sft" and self.task == "actor")
+
+    def plain(self) -> dict[str, object]:
+        """Return the options as plain data."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What an export left behind."""
+
+    folder: Path
+    facts: ExportFacts
+    notes: tuple[str, ...]
+    """What was left out, and what its user should know."""
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Rows by split."""
+        return {file.split: file.rows for file in self.facts.files}
+
+
+def export(
+    selection: Selection,
+    options: ExportOptions,
+    folder: Path,
+    *,
+    overwrite: bool = False,
+    screen: Screening | None = None,
+    document: Documentation | None = None,
+) -> Exported:
+    """Write a data set into ``folder``; the same selection and options give the same bytes.
+
+    Args:
+        selection: which dialogues of which runs.
+        options: what becomes of them.
+        folder: made as a whole, or not at all.
+        overwrite: whether an earlier export there is replaced.
+        screen: says which rows to leave out, before classes are balanced.
+        document: writes what describes the data set, such as a card, before the manifest is made.
+
+    Raises:
+        UsageError: an option does not fit, the folder may not be written to, or nothing was left.
+        RunError: it could not be written; the folder is as it was.
+    """
+    check_target(folder, overwrite=overwrite)
+    if options.parquet:
+        check_parquet()
+    with opened(selection) as found:
+        source = row_source(found, options)
+        plan = plan_splits(
+            found.tallies(),
+            _categories(found),
+            by=options.split_by,
+            fractions=options.fractions,
+            seed=options.seed,
+        )
+        rejected: Collection[int] = ()
+        if screen is not None:
+            rejected = frozenset(
+                screen(lambda: (row for _, row in split_rows(found, source, plan)))
+            )
+        balance = _balanced(found, source, plan, options.balance, rejected)
+        job = _Job(found, options, plan, balance, rejected, folder)
+        try:
+            with staged(folder, overwrite=overwrite) as draft, calm_collector():
+                exported = _written(job, draft, document)
+        except OSError as error:
+            raise RunError(f"{folder} could not be written: {error.strerror or error}") from error
+    return exported
+
+
+@contextmanager
+def calm_collector() -> Iterator[None]:
+    """Let the garbage collector look at what is new only, and less often.
+
+    Rows are made of a great many small objects and of no cycles: by default the collector goes
+    through everything that was ever imported again and again, for a quarter of the time.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+def row_source(found: OpenSelection, options: ExportOptions) -> RowSource:
+    """Return what makes the rows.
+
+    Raises:
+        UsageError: an option does not fit the task or the scheme.
+    """
+    scheme = found.scheme
+    if options.kind == "benchmark":
+        return BenchmarkRows(scheme, options.aspects)
+    shape = row_format(options.format)
+    if options.kind == "dpo":
+        return PreferenceRows(scheme, ActorVoices(scheme), shape, options.include_deception)
+    if options.task == "label":
+        return LabelRows(scheme, Templates(), shape, options.aspects, options.rationale)
+    return ActorRows(scheme, ActorVoices(scheme), shape, options.task, options.include_deception)
+
+
+def split_rows(
+    found: OpenSelection,
+    source: RowSource,
+    plan: SplitPlan,
+    *,
+    rejected: Collection[int] = (),
+    balance: Balance | None = None,
+    see: Callable[[SelectedDialogue, Set[object]], None] = lambda *_: None,
+) -> Iterator[tuple[str, Row]]:
+    """Yield every row with the split it belongs to.
+
+    Args:
+        found: the dialogues.
+        source: what makes rows of them.
+        plan: what belongs to which split.
+        rejected: numbers of rows that are passed over; 0 is the first.
+        balance: decides on the others, where classes are balanced.
+        see: is given each dialogue that rows were made of, and the turns they are about.
+    """
+    numbers = count()
+    reading = source.reading
+    dialogues = found.dialogues(
+        traces=reading.traces,
+        wanted=reading.wanted,
+        rationales=reading.rationales,
+        verdicts=reading.verdicts,
+    )
+    for batch in by_case(dialogues):
+        case = batch[0].dialogue.case
+        split = plan.split_of(case.scenario, case.fact)
+        used: defaultdict[object, set[object]] = defaultdict(set)
+        for row in source.rows(batch):
+            if next(numbers) in rejected or not (balance is None or balance.keeps(split, row)):
+                continue
+            used[row["arm"]].add(row["turn"])
+            yield split, row
+        for selected in batch:
+            if selected.dialogue.arm in used:
+                see(selected, used[selected.dialogue.arm])
+
+
+def _balanced(
+    found: OpenSelection,
+    source: RowSource,
+    plan: SplitPlan,
+    dimension: str | None,
+    rejected: Collection[int],
+) -> Balance | None:
+    """Go through all rows once to find out how many of each label there are."""
+    if dimension is None:
+        return None
+    balance = Balance(balanced_column(found.scheme, dimension), plan.seed)
+    for split, row in split_rows(found, source, plan, rejected=rejected):
+        balance.count(split, row)
+    balance.settle()
+    return balance
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """An export that has been checked and planned."""
+
+    found: OpenSelection
+    options: ExportOptions
+    plan: SplitPlan
+    balance: Balance | None
+    rejected: Collection[int]
+    folder: Path
+    """Where it will lie."""
+
+
+def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported:
+    """Write everything into ``draft``."""
+    found, options, plan = job.found, job.options, job.plan
+    seen = Seen(CorpusCounts(found.scheme))
+    source = row_source(found, options)
+    writer = RowWriter(
+        draft,
+        subset=source.subset,
+        columns=source.columns,
+        splits=plan.splits,
+        parquet=options.parquet,
+    )
+    with writer:
+        rows = split_rows(
+            found, source, plan, rejected=job.rejected, balance=job.balance, see=seen.add
+        )
+        for split, row in rows:
+            writer.write(split, row)
+    files = writer.files()
+    if not files:
+        raise _nothing(found, options)
+    if options.kind != "benchmark":
+        pairs = options.kind == "dpo"
+        for path, text in row_format(options.format).companions(files, pairs=pairs).items():
+            (draft / path).write_text(text, encoding="utf-8")
+    counts = seen.corpus.table()
+    (draft / COUNTS).write_bytes(orjson.dumps(counts, option=orjson.OPT_INDENT_2) + b"\n")
+    facts = export_facts(
+        found,
+        seen,
+        kind=options.kind,
+        options=options.plain(),
+        trains_responder=options.trains_responder,
+        files=files,
+        folder=draft,
+        name=job.folder.name,
+    )
+    if document is not None:
+        document(draft, facts)
+    notes = _notes(job, source, files)
+    write_manifest(draft, facts, plan.groups, notes)
+    return Exported(job.folder, facts, notes)
+
+
+def _notes(job: _Job, source: RowSource, files: tuple[ExportedFile, ...]) -> tuple[str, ...]:
+    balance = job.balance
+    notes = list(source.notes())
+    written = {file.split for file in files}
+    notes += [f"no row fell into {split}" for split in job.plan.splits if split not in written]
+    if job.rejected:
+        notes.append(f"{len(job.rejected):,} rows were left out that overlap with another set")
+    if balance is not None and balance.dropped:
+        notes.append(f"{balance.dropped:,} rows were left out to balance {balance.column}")
+    notes += [
+        f"{n:,} dialogues of {run} were left out: an earlier run has the same case and arm"
+        for run, n in sorted(job.found.duplicates.items())
+    ]
+    return tuple(notes)
+
+
+def _nothing(found: OpenSelection, options: ExportOptions) -> UsageError:
+    """Say why there is no row, as far as that can be told."""
+    hints = []
+    if options.trains_responder and not options.include_deception:
+        hints.append("deceptive dialogues are taken with --include-deception only")
+    if found.selection.verdict == "accepted":
+        hints.append("dialogues that are not accepted with --any only")
+    if options.kind == "dpo":
+        hints.append("pairs come from the strategies consistency and reflective, or from verdicts")
+    return UsageError("nothing is left to export", "; ".join(hints))
+
+
+def _categories(found: OpenSelection) -> dict[str, str]:
+    return {
+        scenario.id: scenario.category
+        for run in found.runs
+        for scenario in run.material.scenarios.values()
+    }

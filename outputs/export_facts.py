@@ -1,0 +1,150 @@
+"""The facts of an export: counted while its rows are written, and told when they are."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from outputs.benchmark_set import TOTAL, CorpusCounts
+from outputs.manifest import ExportedFile, ExportFacts, Generator
+from outputs.selection import OpenSelection, SelectedDialogue, Selection
+from outputs.sft import deceptive_goals
+from scenarios.schemes.model import Scheme
+
+
+@dataclass(slots=True)
+class Seen:
+    """What is counted of the dialogues that rows were made of."""
+
+    corpus: CorpusCounts
+    goals: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    arms: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Dialogues by run and arm."""
+    labels: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Utterances by dimension and label."""
+
+    def add(self, selected: SelectedDialogue, turns: Set[object]) -> None:
+        """Count one dialogue, and the labels of those of its utterances that rows are about."""
+        self.corpus.add(selected)
+        self.goals[selected.dialogue.case.goal] += 1
+        self.languages[selected.dialogue.case.language] += 1
+        self.arms[selected.source.name, selected.arm.id] += 1
+        for turn in selected.dialogue.turns:
+            for label in turn.tactic if turn.index in turns else ():
+                value = label.value
+                if isinstance(value, str):
+                    self.labels[label.dimension, value] += 1
+                elif isinstance(value, tuple):
+                    self.labels.update((label.dimension, one) for one in value)
+
+
+def export_facts(
+    found: OpenSelection,
+    seen: Seen,
+    *,
+    kind: str,
+    options: Mapping[str, object],
+    trains_responder: bool,
+    files: tuple[ExportedFile, ...],
+    folder: Path,
+    name: str,
+) -> ExportFacts:
+    """Tell everything that documents need.
+
+    Args:
+        found: the runs.
+        seen: what was counted.
+        kind: what was asked for with ``--to``.
+        options: of the export.
+        trains_responder: whether the responder's words are what is learnt.
+        files: the files of rows.
+        folder: where they are now.
+        name: what the export will be called.
+    """
+    counts = seen.corpus.table()
+    total = counts[TOTAL]
+    generators = _generators(found, seen)
+    selection = found.selection
+    return ExportFacts(
+        name=name,
+        folder=folder,
+        task=kind,
+        files=files,
+        scheme=found.scheme,
+        options={**options, **_chosen(selection)},
+        code_version=code_version(),
+        runs=tuple(run.name for run in found.runs),
+        generators=generators,
+        judges=_judges(found),
+        verdict=selection.verdict,
+        dialogues=total["dialogues"],
+        scenarios=total["scenarios"],
+        facts=total["facts"],
+        by_goal=_ordered(seen.goals, found.scheme.goal.values),
+        by_category={k: row["dialogues"] for k, row in counts.items() if k != TOTAL},
+        by_language=dict(sorted(seen.languages.items())),
+        by_label=_label_counts(found.scheme, seen),
+        includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),
+        real_names=any(run.material.recipe.real_names for run in found.runs),
+        offline_baseline=any(g.provider == "offline" for g in generators),
+    )
+
+
+def _chosen(selection: Selection) -> dict[str, object]:
+    """Return what was selected by name; where the runs lie is nobody's business."""
+    return {
+        name: None if value is None else list(value)
+        for name in ("scenarios", "goals", "strategies", "arms", "languages")
+        for value in [getattr(selection, name)]
+    }
+
+
+def _generators(found: OpenSelection, seen: Seen) -> tuple[Generator, ...]:
+    """Return each model that spoke in a dialogue, with its roles, strategies and dialogues."""
+    roles: defaultdict[str, set[str]] = defaultdict(set)
+    strategies: defaultdict[str, set[str]] = defaultdict(set)
+    dialogues: Counter[str] = Counter()
+    for run in found.runs:
+        for arm in run.arms.values():
+            n = seen.arms[run.name, arm.id]
+            if not n:
+                continue
+            for role, model in arm.models.items():
+                roles[model].add(role)
+                strategies[model].add(arm.strategy)
+            for model in set(arm.models.values()):
+                dialogues[model] += n
+    return tuple(
+        Generator(model, tuple(sorted(roles[model])), tuple(sorted(strategies[model])), n)
+        for model, n in sorted(dialogues.items())
+    )
+
+
+def _judges(found: OpenSelection) -> tuple[str, ...]:
+    """Return the models that judged the runs, each once."""
+    judged = (name for run in found.runs for name in run.state.verification.judged)
+    return tuple(sorted({name.partition(" ")[2] for name in judged}))
+
+
+def _label_counts(scheme: Scheme, seen: Seen) -> dict[str, dict[str, int]]:
+    return {
+        d.id: {label: seen.labels[d.id, label] for label in d.values}
+        for d in scheme.utterance_dimensions
+        if d.values
+    }
+
+
+def _ordered(counts: Mapping[str, int], names: tuple[str, ...]) -> dict[str, int]:
+    return {name: counts.get(name, 0) for name in names}
+
+
+def code_version() -> str:
+    """Return the version of the installed distribution."""
+    try:
+        return version("hipo")
+    except PackageNotFoundError:
+        return "source"

@@ -1,0 +1,66 @@
+"""Axolotl: rows of messages, and the stanza of a configuration that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import yaml
+
+from outputs.formats.shape import Prompt, assistant, lines_files, message_list
+from outputs.manifest import Column, ExportedFile
+
+STANZA = "axolotl.yaml"
+_HEAD = """\
+# To be put into an Axolotl configuration; paths are relative to the folder of this file.
+# base_model, adapter and the rest of the training are yours to choose.
+"""
+
+
+class Axolotl:
+    """``messages`` for examples; ``messages``, ``chosen`` and ``rejected`` for pairs."""
+
+    name = "axolotl"
+    example_columns: tuple[Column, ...] = (
+        Column("messages", "messages", "System, user and assistant message."),
+    )
+    pair_columns: tuple[Column, ...] = (
+        Column("messages", "messages", "System and user message."),
+        Column("chosen", "message", "The better answer."),
+        Column("rejected", "message", "The worse answer."),
+    )
+
+    def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
+        """Return the prompt and its answer as one conversation."""
+        return {"messages": [*message_list(prompt), assistant(completion)]}
+
+    def pair(self, prompt: Prompt, chosen: str, rejected: str) -> dict[str, object]:
+        """Return the prompt as messages, and each answer as one message."""
+        return {
+            "messages": message_list(prompt),
+            "chosen": assistant(chosen),
+            "rejected": assistant(rejected),
+        }
+
+    def companions(self, files: Sequence[ExportedFile], *, pairs: bool) -> Mapping[str, str]:
+        """Return the stanza: training on the answers, testing on the validation split."""
+        stanza: dict[str, object] = {"rl": "dpo"} if pairs else {}
+        for key, split in (("datasets", "train"), ("test_datasets", "validation")):
+            found = [_entry(f, pairs=pairs) for f in lines_files(files) if f.split == split]
+            if found:
+                stanza[key] = found
+        return {STANZA: _HEAD + yaml.safe_dump(stanza, sort_keys=False)}
+
+
+def _entry(file: ExportedFile, *, pairs: bool) -> dict[str, object]:
+    """Return how one file is read; a local file has only the split that it calls ``train``."""
+    entry: dict[str, object] = {
+        "path": file.path,
+        "ds_type": "json",
+        "split": "train",
+        "type": "chat_template.default" if pairs else "chat_template",
+        "field_messages": "messages",
+        "message_property_mappings": {"role": "role", "content": "content"},
+    }
+    if pairs:
+        return entry | {"field_chosen": "chosen", "field_rejected": "rejected"}
+    return entry | {"roles_to_train": ["assistant"], "train_on_eos": "turn"}

@@ -1,0 +1,52 @@
+"""What every row format offers: columns and values for examples and pairs, and files beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from outputs.manifest import Column, ExportedFile
+from prompts.prompt import PromptMessage
+
+Prompt = Sequence[PromptMessage]
+"""The messages that come before what is to be learnt: a system message and a user message."""
+
+
+class RowFormat(Protocol):
+    """One way of writing down what a model is trained on."""
+
+    name: str
+    example_columns: tuple[Column, ...]
+    """Columns of a prompt with one answer."""
+    pair_columns: tuple[Column, ...]
+    """Columns of a prompt with a better and a worse answer; empty where it has no such form."""
+
+    def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
+        """Return the columns of a prompt with its answer."""
+
+    def pair(self, prompt: Prompt, chosen: str, rejected: str) -> dict[str, object]:
+        """Return the columns of a prompt with a better and a worse answer."""
+
+    def companions(self, files: Sequence[ExportedFile], *, pairs: bool) -> Mapping[str, str]:
+        """Return the files that trainers expect beside the rows, text by relative path."""
+
+
+def message_list(prompt: Prompt) -> list[dict[str, str]]:
+    """Return the messages of a prompt as plain data."""
+    return [{"role": message.role, "content": message.content} for message in prompt]
+
+
+def assistant(text: str) -> dict[str, str]:
+    """Return an answer as a message."""
+    return {"role": "assistant", "content": text}
+
+
+def split_prompt(prompt: Prompt) -> tuple[str, str]:
+    """Return the text of the system messages, and that of the others."""
+    system = "\n\n".join(m.content for m in prompt if m.role == "system")
+    return system, "\n\n".join(m.content for m in prompt if m.role != "system")
+
+
+def lines_files(files: Sequence[ExportedFile]) -> list[ExportedFile]:
+    """Return the files of JSON lines, which trainers read from disk."""
+    return [file for file in files if file.format == "jsonl"]

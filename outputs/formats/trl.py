@@ -1,0 +1,52 @@
+"""The conversational formats of TRL: ``messages``, and ``prompt`` with ``completion``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from outputs.formats.shape import Prompt, assistant, message_list
+from outputs.manifest import Column, ExportedFile
+
+
+class Messages:
+    """``messages`` for examples; ``prompt``, ``chosen`` and ``rejected`` for pairs."""
+
+    name = "messages"
+    example_columns: tuple[Column, ...] = (
+        Column("messages", "messages", "System, user and assistant message."),
+    )
+    pair_columns: tuple[Column, ...] = (
+        Column("prompt", "messages", "System and user message."),
+        Column("chosen", "messages", "The better answer, as one message."),
+        Column("rejected", "messages", "The worse answer, as one message."),
+    )
+
+    def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
+        """Return the prompt and its answer as one conversation."""
+        return {"messages": [*message_list(prompt), assistant(completion)]}
+
+    def pair(self, prompt: Prompt, chosen: str, rejected: str) -> dict[str, object]:
+        """Return prompt, better and worse answer as lists of messages."""
+        return {
+            "prompt": message_list(prompt),
+            "chosen": [assistant(chosen)],
+            "rejected": [assistant(rejected)],
+        }
+
+    def companions(self, files: Sequence[ExportedFile], *, pairs: bool) -> Mapping[str, str]:
+        """Return nothing: TRL needs the rows alone."""
+        return {}
+
+
+class PromptCompletion(Messages):
+    """``prompt`` and ``completion`` as lists of messages, so that only the answer is learnt."""
+
+    name = "prompt-completion"
+    example_columns: tuple[Column, ...] = (
+        Column("prompt", "messages", "System and user message."),
+        Column("completion", "messages", "The answer, as one message."),
+    )
+
+    def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
+        """Return the prompt and its answer apart."""
+        return {"prompt": message_list(prompt), "completion": [assistant(completion)]}

@@ -1,0 +1,183 @@
+"""What an export is made of: the facts that its manifest, card, datasheet and metadata tell."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from quality.agreement import AgreementRow
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import Scheme
+
+ColumnKind = Literal[
+    "text", "texts", "bool", "int", "float", "message", "messages", "turn", "turns"
+]
+"""``texts`` is a list of texts; a ``message`` is ``{"role", "content"}`` and ``messages`` a list of
+them; a ``turn`` is ``{"from", "value"}`` and ``turns`` a list of them."""
+FileFormat = Literal["jsonl", "parquet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a file of rows."""
+
+    name: str
+    kind: ColumnKind
+    description: str
+    """One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """One file of rows, as it was written."""
+
+    path: str
+    """Relative to the folder of the export, with ``/``."""
+    format: FileFormat
+    subset: str
+    """What its rows are for, e.g. ``label``; files of one subset have the same columns."""
+    split: str
+    """``train``, ``validation`` or ``test``."""
+    rows: int
+    size: int
+    """Bytes."""
+    sha256: str
+    """64 hex digits."""
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A model that wrote dialogues of the export, as what, and by which strategies."""
+
+    model: str
+    """``provider/name``."""
+    roles: tuple[str, ...]
+    strategies: tuple[str, ...]
+    dialogues: int
+
+    @property
+    def provider(self) -> str:
+        """The part of ``model`` before the first slash."""
+        return self.model.partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFacts:
+    """Everything the documents of an export say about it; nothing in it depends on the clock."""
+
+    name: str
+    """A headline, e.g. the name of the folder."""
+    folder: Path
+    """Where the files are now; no document mentions it."""
+    task: str
+    """What was asked for with ``--to``."""
+    files: tuple[ExportedFile, ...]
+    scheme: Scheme
+    options: Mapping[str, object]
+    """The options of the export, as plain data."""
+    code_version: str
+    runs: tuple[str, ...]
+    """Names of the runs."""
+    generators: tuple[Generator, ...]
+    judges: tuple[str, ...]
+    """``provider/name`` of the models that verified the dialogues; empty where none did."""
+    verdict: Literal["accepted", "any"]
+    """Whether only accepted dialogues were taken."""
+    dialogues: int
+    scenarios: int
+    facts: int
+    by_goal: Mapping[str, int]
+    """Dialogues per label of the assigned dimension."""
+    by_category: Mapping[str, int]
+    """Dialogues per category of scenarios."""
+    by_language: Mapping[str, int]
+    """Dialogues per language code."""
+    by_label: Mapping[str, Mapping[str, int]]
+    """Utterances per dimension and label; what has no labels (intervals) is left out."""
+    includes_deception: bool
+    """Whether there are rows that train a model to say what deceives."""
+    real_names: bool
+    offline_baseline: bool
+    """Whether any dialogue was written by the built-in rules instead of a language model."""
+    agreement: tuple[AgreementRow, ...] | None = None
+    """Agreement of the people who reviewed; None where nobody did."""
+    contamination: tuple[Mapping[str, object], ...] = field(default=())
+    """Summaries of the comparisons with other sets (:mod:`outputs.contamination`)."""
+    licence: str | None = None
+    """Identifier of the licence the publisher chose, as the Hugging Face hub spells it."""
+
+    @property
+    def primary(self) -> tuple[ExportedFile, ...]:
+        """The files that hold each row once: all Parquet if every subset is there in Parquet.
+
+        ``datasets`` reads one format per folder, so formats are not mixed without need.
+        """
+        subsets = {file.subset for file in self.files}
+        for kind in ("parquet", "jsonl"):
+            files = tuple(file for file in self.files if file.format == kind)
+            if {file.subset for file in files} == subsets:
+                return files
+        columnar = {file.subset for file in self.files if file.format == "parquet"}
+        return tuple(
+            file for file in self.files if file.format == "parquet" or file.subset not in columnar
+        )
+
+
+MANIFEST = "manifest.json"
+_VERSION = 1
+
+
+def write_manifest(
+    folder: Path, facts: ExportFacts, groups: Mapping[str, str], notes: Sequence[str]
+) -> None:
+    """List every file of an export with its hash, how it was made, and what is in which split.
+
+    Nothing in it depends on the clock or on where the folder lies.
+
+    Args:
+        folder: of the export; every other file in it is finished.
+        facts: what is known of the export.
+        groups: scenarios, or facts of them, by the split they belong to.
+        notes: what was left out, and why.
+    """
+    known = {file.path: file for file in facts.files}
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    manifest = {
+        "manifest": _VERSION,
+        "code_version": facts.code_version,
+        "task": facts.task,
+        "scheme": {
+            "id": facts.scheme.id,
+            "version": facts.scheme.version,
+            "fingerprint": fingerprint(facts.scheme.model_dump(mode="json")),
+        },
+        "runs": list(facts.runs),
+        "verdict": facts.verdict,
+        "options": dict(facts.options),
+        "dialogues": facts.dialogues,
+        "files": [_listed(path, folder, known) for path in paths],
+        "splits": dict(groups),
+        "notes": list(notes),
+    }
+    (folder / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def _listed(path: Path, folder: Path, known: Mapping[str, ExportedFile]) -> dict[str, object]:
+    """Return one file of the manifest; files of rows were hashed when they were written."""
+    name = path.relative_to(folder).as_posix()
+    file = known.get(name)
+    if file is not None:
+        return {"path": name, "size": file.size, "sha256": file.sha256, "rows": file.rows}
+    return {"path": name, "size": path.stat().st_size, "sha256": sha256_of(path)}
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,187 @@
+"""A drawing surface that yields clean SVG text: few elements, classes instead of colours."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Literal
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+WIDTH = 360.0
+"""Units a plot is wide, which are CSS pixels on a phone: text keeps its size there."""
+SIZE = 12.0
+"""Height of text."""
+LINE = 16.0
+"""From one line of text to the next."""
+
+Anchor = Literal["start", "middle", "end"]
+Point = tuple[float, float]
+
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+_NARROW = frozenset("iljtfrI.,:;'|!()[] -")
+_BROAD = frozenset("mwMW@%&—…")
+_ELLIPSIS = "…"
+
+
+def printable(text: str) -> str:
+    """Return ``text`` with what neither XML nor HTML may contain replaced by U+FFFD."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def text_width(text: str, size: float = SIZE) -> float:
+    """Return how wide text is at most in a usual sans-serif font, in the unit of ``size``.
+
+    Fonts differ from one machine to the next, so that this errs on the wide side.
+    """
+    return size * sum(map(_advance, text))
+
+
+def _advance(char: str) -> float:
+    if char in _NARROW:
+        return 0.36
+    if char in _BROAD:
+        return 1.0
+    if unicodedata.combining(char):
+        return 0.0
+    if not char.isascii():
+        return 1.05 if unicodedata.east_asian_width(char) in "WF" else 0.75
+    return 0.72 if char.isupper() else 0.6
+
+
+def fitted(text: str, width: float, size: float = SIZE) -> str:
+    """Return ``text``, shortened with an ellipsis where it would be wider than ``width``."""
+    flat = " ".join(printable(text).split())
+    if text_width(flat, size) <= width:
+        return flat
+    room = width - text_width(_ELLIPSIS, size)
+    kept = ""
+    for char in flat:
+        room -= text_width(char, size)
+        if room < 0:
+            break
+        kept += char
+    return kept.rstrip() + _ELLIPSIS
+
+
+class Canvas:
+    """Collects shapes; a point outside the surface, or one that is no number, is refused."""
+
+    def __init__(self, width: float, height: float, label: str) -> None:
+        """Begin a drawing that ``label`` describes to those who cannot see it."""
+        self.width, self.height = width, height
+        self._root = Element(
+            "svg",
+            {
+                "xmlns": "http://www.w3.org/2000/svg",
+                "viewBox": f"0 0 {_number(width)} {_number(height)}",
+                "class": "plot",
+                "role": "img",
+                "aria-label": printable(label),
+            },
+        )
+
+    def text(
+        self,
+        at: Point,
+        text: str,
+        *,
+        room: float,
+        anchor: Anchor = "start",
+        kind: str = "",
+        turned: bool = False,
+    ) -> None:
+        """Write one line, shortened to ``room``; what was cut off is its tooltip.
+
+        Args:
+            at: where the line starts, has its middle, or ends; its baseline.
+            text: what to write.
+            room: how wide it may become.
+            anchor: which part of it ``at`` is.
+            kind: a class.
+            turned: whether it climbs to the upper right at 45 degrees.
+        """
+        shown = fitted(text, room)
+        attributes = {**self._place(("x", "y"), at), "class": f"text {kind}".strip()}
+        if anchor != "start":
+            attributes["text-anchor"] = anchor
+        if turned:
+            attributes["transform"] = f"rotate(-45 {attributes['x']} {attributes['y']})"
+        element = SubElement(self._root, "text", attributes)
+        element.text = shown
+        if shown.endswith(_ELLIPSIS) and not text.endswith(_ELLIPSIS):
+            SubElement(element, "title").text = printable(text)
+
+    def rect(
+        self,
+        at: Point,
+        size: Point,
+        kind: str,
+        *,
+        tooltip: str = "",
+        opacity: float | None = None,
+    ) -> None:
+        """Draw a box; one without width or height is left out."""
+        width, height = size
+        if width <= 0 or height <= 0:
+            return
+        self._place(("x", "y"), (at[0] + width, at[1] + height))
+        attributes = {
+            **self._place(("x", "y"), at),
+            "width": _number(width),
+            "height": _number(height),
+            "class": kind,
+        }
+        if opacity is not None:
+            attributes["fill-opacity"] = _number(opacity)
+        self._shape("rect", attributes, tooltip)
+
+    def line(self, start: Point, end: Point, kind: str) -> None:
+        """Draw a straight line."""
+        attributes = {
+            **self._place(("x1", "y1"), start), **self._place(("x2", "y2"), end), "class": kind,
+        }  # fmt: skip
+        self._shape("line", attributes, "")
+
+    def polygon(self, points: Sequence[Point], kind: str, *, tooltip: str = "") -> None:
+        """Draw a closed shape."""
+        self._shape("polygon", {"points": self._points(points), "class": kind}, tooltip)
+
+    def polyline(self, points: Sequence[Point], kind: str) -> None:
+        """Draw an open line through points; fewer than two are left out."""
+        if len(points) > 1:
+            self._shape("polyline", {"points": self._points(points), "class": kind}, "")
+
+    def circle(self, at: Point, radius: float, kind: str, *, tooltip: str = "") -> None:
+        """Draw a disc."""
+        attributes = {**self._place(("cx", "cy"), at), "r": _number(radius), "class": kind}
+        self._shape("circle", attributes, tooltip)
+
+    def svg(self) -> str:
+        """Return the drawing as SVG text, to be put into a page; it holds no colour of its own."""
+        return tostring(self._root, encoding="unicode")
+
+    def _shape(self, tag: str, attributes: dict[str, str], tooltip: str) -> None:
+        element = SubElement(self._root, tag, attributes)
+        if tooltip:
+            SubElement(element, "title").text = printable(tooltip)
+
+    def _points(self, points: Iterable[Point]) -> str:
+        placed = (self._place(("x", "y"), point) for point in points)
+        return " ".join(f"{at['x']},{at['y']}" for at in placed)
+
+    def _place(self, names: tuple[str, str], at: Point) -> dict[str, str]:
+        x, y = at
+        slack = 0.01
+        if not (-slack <= x <= self.width + slack and -slack <= y <= self.height + slack):
+            raise ValueError(f"{at} lies outside a drawing of {self.width} x {self.height}")
+        return {names[0]: _number(x), names[1]: _number(y)}
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        raise ValueError(f"{value} cannot be drawn")
+    return f"{value:.2f}".rstrip("0").rstrip(".")

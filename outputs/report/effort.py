@@ -1,0 +1,174 @@
+"""How varied the answers are, and what they took: calls, tokens, money, time, retries."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from outputs.plots.bars import Bar, BarRow, bar_chart
+from outputs.report.blocks import Block, Grid, Note, Plot, Section, Table, Tile, Tiles
+from outputs.report.gathered import Gathered
+from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
+from pipeline.store.figures import RequestCount
+
+
+def diversity_section(run: Gathered) -> Section:
+    """Return distinct n-grams, self-BLEU and the spread of embeddings, by arm."""
+    lead = (
+        "How much answers repeat each other. Distinct-n: share of different n-word sequences. "
+        "Self-BLEU: overlap of an answer with all others. Spread: mean cosine distance of "
+        "embeddings. All of them depend on how many answers are looked at."
+    )
+    title = "Diversity"
+    if not run.diversity:
+        return Section("diversity", title, lead, (Note("There are no answers to look at."),))
+    rows, bars = [], []
+    for arm, found in run.diversity.items():
+        name = run.arms[arm]
+        rows.append(
+            (
+                name,
+                count(found.texts),
+                *map(ratio, found.distinct),
+                ratio(found.self_bleu),
+                ratio(found.spread),
+                percent(found.repeated),
+            )
+        )
+        values = (found.distinct[1], found.self_bleu, found.spread)
+        bars.append(BarRow(name, tuple(Bar(value, ratio(value)) for value in values)))
+    header = (
+        "arm", "answers", "distinct-1", "distinct-2", "distinct-3", "self-BLEU", "spread",
+        "repeated word by word",
+    )  # fmt: skip
+    series: tuple[str, ...] = ("distinct-2 (higher: more varied)", "self-BLEU (lower: more varied)",
+              "spread (higher: more varied)")  # fmt: skip
+    if all(found.spread is None for found in run.diversity.values()):
+        bars = [BarRow(row.label, row.bars[:2]) for row in bars]
+        series = series[:2]
+    drawn = bar_chart(bars, label="; ".join(", ".join(row) for row in rows), series=series, top=1.0)
+    blocks: list[Block] = [
+        Grid(
+            (
+                Plot("Diversity by arm", drawn),
+                Table("Measured on an even sample of each arm's answers", header, tuple(rows)),
+            )
+        ),
+    ]
+    if run.diversity_note:
+        blocks.append(Note(run.diversity_note))
+    return Section("diversity", title, lead, tuple(blocks))
+
+
+def effort_section(run: Gathered) -> Section:
+    """Return calls, tokens, cost, latency and retries, by role and model."""
+    lead = "Every request to a model, those that failed too. Times are of requests that went well."
+    if not run.requests:
+        note = Note("No model was asked: these dialogues came from elsewhere.")
+        return Section("effort", "Cost, tokens, time", lead, (note,))
+    by_use: defaultdict[tuple[str, str], list[RequestCount]] = defaultdict(list)
+    for found in run.requests:
+        by_use[found.role, found.model].append(found)
+    times: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+    for role, model, milliseconds, n in run.latencies:
+        times[role, model].append((milliseconds, n))
+    rows, bars = [], []
+    for use, requests in by_use.items():
+        tokens = (
+            sum(r.prompt_tokens for r in requests),
+            sum(r.completion_tokens for r in requests),
+        )
+        sent = sum(r.n for r in requests)
+        failed = sum(r.n for r in requests if r.code != "ok")
+        unpriced = sum(r.unpriced for r in requests)
+        cost = dollars(None if unpriced == sent else sum(r.cost_usd for r in requests))
+        rows.append(
+            (
+                *_use(*use),
+                count(sent),
+                count(failed),
+                *map(count, tokens),
+                cost + (f" + {unpriced:,} of unknown cost" if 0 < unpriced < sent else ""),
+                duration(quantile(times[use], 0.5)),
+                duration(quantile(times[use], 0.95)),
+            )
+        )
+        name = " · ".join(_use(*use))
+        bars.append(BarRow(name, tuple(Bar(float(n), count(n)) for n in tokens)))
+    header = (
+        "role", "model", "requests", "failed", "prompt tokens", "completion tokens", "cost",
+        "median time", "95th percentile",
+    )  # fmt: skip
+    drawn = bar_chart(
+        bars,
+        label="; ".join(f"{r.label}: {r.bars[0].text} and {r.bars[1].text} tokens" for r in bars),
+        series=("prompt tokens", "completion tokens"),
+    )
+    blocks: list[Block] = [
+        _totals(run),
+        Grid(
+            (
+                Plot("Tokens by role", drawn),
+                Table("Requests by role and model", header, tuple(rows)),
+            )
+        ),
+        _trouble(run),
+    ]
+    return Section("effort", "Cost, tokens, time", lead, tuple(blocks))
+
+
+def quantile(times: Sequence[tuple[int, int]], share: float) -> float | None:
+    """Return the smallest value that at least ``share`` of the weight does not exceed.
+
+    Args:
+        times: (value, weight) pairs, smallest value first.
+        share: in ``(0, 1]``.
+    """
+    total = sum(weight for _, weight in times)
+    seen = 0
+    for value, weight in times:
+        seen += weight
+        if seen >= share * total:
+            return value
+    return None
+
+
+def _totals(run: Gathered) -> Tiles:
+    state = run.state
+    unpriced = (
+        f"{count(state.unpriced_calls)} calls of unknown cost" if state.unpriced_calls else ""
+    )
+    per = state.cost_usd / run.generated if state.cost_usd is not None and run.generated else None
+    tokens = state.prompt_tokens + state.completion_tokens
+    return Tiles(
+        (
+            Tile(dollars(state.cost_usd), "cost", unpriced or f"{dollars(per)} a dialogue"),
+            Tile(count(tokens), "tokens", f"{count(state.completion_tokens)} of them written"),
+            Tile(count(state.calls), "requests", f"{count(state.cached_calls)} answers reused"),
+            Tile(
+                count(sum(r.n for r in run.requests if r.code != "ok")),
+                "failed requests",
+                "retried or given up",
+            ),
+        )
+    )
+
+
+def _trouble(run: Gathered) -> Table:
+    """Return what went wrong on the way, and was mended or given up."""
+    failed: defaultdict[str, int] = defaultdict(int)
+    for found in run.requests:
+        if found.code != "ok":
+            failed[found.code] += found.n
+    unreadable = {status: n for status, n in run.choices if status != "ok"}
+    rows = (
+        ("requests that failed", count(sum(failed.values())), reasons(failed)),
+        ("answers that could not be used", count(sum(unreadable.values())), reasons(unreadable)),
+        ("cases given up", count(sum(run.state.failed.values())), reasons(run.state.failed)),
+    )
+    return Table("Retries and failures", ("what", "how often", "reasons"), rows)
+
+
+def _use(role: str, model: str) -> tuple[str, str]:
+    """Return role and model; the name of a judge's role may repeat its model."""
+    return role.removesuffix(model).strip() or role, model

@@ -1,0 +1,121 @@
+"""Dialogues to read: ten that differ, and those with the worst flags."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from outputs.plots.bars import Bar, BarRow, bar_chart
+from outputs.report.blocks import Block, Grid, Line, Mark, Note, Plot, Section, Table, Transcript
+from outputs.report.gathered import Exhibit, Gathered
+from outputs.report.judged import unverified
+from outputs.report.wording import count, counted, dimension_title, label
+from quality.records import VERDICTS, Flag
+from scenarios.dialogue import Turn
+
+_UNFOLDED = 2
+_MOST_CODES = 14
+
+
+def samples_section(run: Gathered) -> Section:
+    """Return dialogues that differ as far as possible."""
+    lead = (
+        "Chosen to differ in scenario, category, arm, goal and length. The private fact is known "
+        "to the responder alone; the reasons for a label are the generator's own."
+    )
+    blocks = tuple(
+        _transcript(run, exhibit, unfolded=number < _UNFOLDED)
+        for number, exhibit in enumerate(run.samples)
+    )
+    none = Note("No dialogue has been generated yet.")
+    return Section("samples", "Dialogues to read", lead, blocks or (none,))
+
+
+def flags_section(run: Gathered) -> Section:
+    """Return which flags were raised, and the dialogues with most of them."""
+    title, lead = "Flags", "What judges and rules objected to, and the dialogues with most flags."
+    if not run.flagged:
+        note = Note("Nothing was flagged.") if run.verified else unverified(run)
+        return Section("flags", title, lead, (note,))
+    codes = Counter[str]()
+    verdicts = Counter[tuple[str, str]]()
+    for found in run.flagged:
+        codes[found.code] += found.n
+        verdicts[found.code, found.verdict or "undecided"] += found.n
+    names = [*VERDICTS, "undecided"]
+    rows = [BarRow(code, (Bar(float(n), count(n)),)) for code, n in codes.most_common(_MOST_CODES)]
+    table = Table(
+        "Dialogues with each flag, by verdict",
+        ("flag", "dialogues", *names),
+        tuple(
+            (code, count(n), *(count(verdicts[code, name]) for name in names))
+            for code, n in codes.most_common()
+        ),
+    )
+    said = ", ".join(f"{row.label} {row.bars[0].text}" for row in rows)
+    drawn = bar_chart(rows, label=f"Dialogues by flag: {said}", colour=5)
+    blocks: list[Block] = [Grid((Plot("Dialogues by flag", drawn), table))]
+    blocks += [_transcript(run, exhibit) for exhibit in run.worst]
+    return Section("flags", title, lead, tuple(blocks))
+
+
+def _transcript(run: Gathered, exhibit: Exhibit, *, unfolded: bool = False) -> Transcript:
+    sample, scenario = exhibit.sample, exhibit.scenario
+    tags = [
+        sample.goal,
+        run.arms[sample.arm],
+        counted(sample.turns, "exchange"),
+        sample.verdict or "no verdict yet",
+    ]
+    if exhibit.flags:
+        tags.append(counted(len(exhibit.flags), "flag"))
+    fact = ""
+    if scenario is not None:
+        fact = next((f.text for f in scenario.facts if f.id == exhibit.dialogue.case.fact), "")
+    return Transcript(
+        id=sample.id,
+        title=sample.scenario if scenario is None else scenario.title,
+        tags=tuple(tags),
+        background="" if scenario is None else scenario.background,
+        fact=fact,
+        lines=tuple(_line(run, exhibit, turn) for turn in exhibit.dialogue.turns),
+        flags=_shown([flag for flag in exhibit.flags if flag.turn is None]),
+        language=exhibit.dialogue.case.language,
+        unfolded=unfolded,
+    )
+
+
+def _line(run: Gathered, exhibit: Exhibit, turn: Turn) -> Line:
+    scenario = exhibit.scenario
+    speaker = turn.role if scenario is None else scenario.roles[turn.role].name
+    wanted = dict(turn.wanted)
+    marks = []
+    for tactic in turn.tactic:
+        said = label(tactic.value)
+        asked = wanted.get(tactic.dimension, said)
+        marks.append(
+            Mark(
+                dimension_title(run.scheme, tactic.dimension),
+                said,
+                tactic.rationale,
+                asked if asked != said else "",
+                tuple(
+                    (f"{j.source} {j.judge}", j.carried)
+                    for j in exhibit.judgements
+                    if (j.turn, j.dimension) == (turn.index, tactic.dimension)
+                    and j.carried is not None
+                ),
+            )
+        )
+    return Line(
+        side=turn.role,
+        speaker=speaker,
+        text=turn.text,
+        opening=turn.kind == "opening",
+        marks=tuple(marks),
+        flags=_shown([flag for flag in exhibit.flags if flag.turn == turn.index]),
+    )
+
+
+def _shown(flags: Sequence[Flag]) -> tuple[str, ...]:
+    return tuple(f"{flag.code}: {flag.reason}" for flag in flags)

@@ -1,0 +1,63 @@
+"""How many dialogues of a run have left it, as the rows of exports tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import orjson
+
+from outputs.manifest import MANIFEST
+from scenarios.errors import UsageError
+
+
+def exported_dialogues(folders: Sequence[Path], run: str) -> int:
+    """Count the dialogues of one run that any of these exports holds, each once.
+
+    Args:
+        folders: of exports.
+        run: the name of the run, as rows bear it.
+
+    Raises:
+        UsageError: a folder is no export, or none of its rows is of this run.
+    """
+    found: set[tuple[str, str]] = set()
+    for folder in folders:
+        mine = {(case, arm) for name, case, arm in _rows(folder) if name == run}
+        if not mine:
+            raise UsageError(
+                f"the export in {folder} holds no dialogue of the run {run!r}",
+                "name the folder of another export, or leave --export out",
+            )
+        found |= mine
+    return len(found)
+
+
+def _rows(folder: Path) -> Iterable[tuple[str, str, str]]:
+    """Yield (run, case, arm) of every row."""
+    for path in _files(folder):
+        with path.open("rb") as file:
+            for line in file:
+                row = orjson.loads(line)
+                yield str(row.get("run")), str(row.get("case")), str(row.get("arm"))
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the files of rows of an export, those that are read line by line."""
+    try:
+        manifest = orjson.loads((folder / MANIFEST).read_bytes())
+        listed = [entry["path"] for entry in manifest["files"] if "rows" in entry]
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{folder} is not the folder of an export: its {MANIFEST} cannot be read",
+            "name the folder that hipo export wrote (-o)",
+        ) from error
+    files = [folder / path for path in listed if str(path).endswith(".jsonl")]
+    missing = [path for path in files if not path.is_file()]
+    if missing or not files:
+        raise UsageError(
+            f"the export in {folder} has no rows that can be read: "
+            f"{missing[0].name if missing else 'no JSONL file'} is missing",
+            "export again, or leave --export out",
+        )
+    return files

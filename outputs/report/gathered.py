@@ -1,0 +1,231 @@
+"""Everything a report tells about a run, read once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from outputs.diversity import Diversity, measure
+from outputs.report.cumulative import CumulativeScore
+from outputs.report.sampling import chosen
+from pipeline.material import Material, load_material
+from pipeline.store.figures import (
+    EndingCount,
+    Figures,
+    FlaggedCount,
+    LabelCount,
+    PairCount,
+    PersonAnswer,
+    RequestCount,
+    Sample,
+    UtteranceCount,
+    VoteCount,
+    open_figures,
+)
+from pipeline.store.run_store import RunStore
+from pipeline.store.state import ArmState, RunState
+from pipeline.voting import Encoder
+from quality.records import Flag, Judgement
+from scenarios.dialogue import Dialogue
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+
+OFFLINE = "offline"
+"""The provider whose dialogues are made by rules instead of a language model."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """How much a report shows, and what it is told beside the run."""
+
+    samples: int = 10
+    worst: int = 10
+    diversity_texts: int = 500
+    """Utterances of each arm that diversity is measured on."""
+    exported: int | None = None
+    """Dialogues of the run that an export holds; None: no export was named."""
+    cumulative: tuple[CumulativeScore, ...] = ()
+    """What benchmarked models scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """One dialogue with everything that is known of it."""
+
+    sample: Sample
+    dialogue: Dialogue
+    scenario: Scenario | None
+    """None: it cannot be found as it was when the dialogue was made."""
+    flags: tuple[Flag, ...]
+    judgements: tuple[Judgement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the sections of a report are made from."""
+
+    run: str
+    """The folder as it is named on the command line."""
+    options: ReportOptions
+    state: RunState
+    planned: int
+    material: Material
+    arms: Mapping[str, str]
+    """Arm id -> its name, unique within the run."""
+    endings: tuple[EndingCount, ...]
+    utterances: tuple[UtteranceCount, ...]
+    labels: tuple[LabelCount, ...]
+    wanted: tuple[PairCount, ...]
+    anew: tuple[PairCount, ...]
+    votes: tuple[VoteCount, ...]
+    judge_pairs: tuple[PairCount, ...]
+    flagged: tuple[FlaggedCount, ...]
+    requests: tuple[RequestCount, ...]
+    latencies: tuple[tuple[str, str, int, int], ...]
+    choices: tuple[tuple[str, int], ...]
+    answers: tuple[PersonAnswer, ...]
+    diversity: Mapping[str, Diversity]
+    """By arm id."""
+    diversity_note: str
+    samples: tuple[Exhibit, ...]
+    worst: tuple[Exhibit, ...]
+
+    @property
+    def scheme(self) -> Scheme:
+        """The labels of the run."""
+        return self.material.scheme
+
+    @property
+    def generated(self) -> int:
+        """Dialogues there are."""
+        return sum(e.n for e in self.endings if e.status == "generated")
+
+    @property
+    def verified(self) -> int:
+        """Dialogues that have a verdict."""
+        return sum(e.n for e in self.endings if e.verdict is not None)
+
+    @property
+    def models(self) -> list[str]:
+        """Who wrote the answers, each once."""
+        return sorted({arm_model(arm) for arm in self.state.arms})
+
+    @property
+    def offline(self) -> bool:
+        """Whether any dialogue was made by rules instead of a language model."""
+        return any(model.partition("/")[0] == OFFLINE for model in self.models)
+
+    def category(self, scenario: str) -> str:
+        """Return the category of a scenario, or what stands for one that cannot be found."""
+        found = self.material.scenarios.get(scenario)
+        return "(unknown)" if found is None else found.category
+
+
+async def gather(
+    folder: Path, options: ReportOptions, *, name: str, encoder: Encoder | None = None
+) -> Gathered:
+    """Read what a report tells about a run.
+
+    Args:
+        folder: the run.
+        options: how much is shown.
+        name: what the run is called in commands that the report proposes.
+        encoder: embeds utterances to see how far they are spread; None leaves that out.
+
+    Raises:
+        UsageError: there is no run, or its scheme has changed since.
+    """
+    with RunStore.open(folder, readonly=True) as store, open_figures(folder) as figures:
+        state = store.state()
+        material = load_material(store)
+        diversity, note = await _diversity(figures, state, options.diversity_texts, encoder)
+        samples = chosen(figures.samples(), options.samples, material.scenarios)
+        return Gathered(
+            run=name,
+            options=options,
+            state=state,
+            planned=_planned(store, state),
+            material=material,
+            arms=arm_names(state.arms),
+            endings=tuple(figures.endings()),
+            utterances=tuple(figures.utterances()),
+            labels=tuple(figures.labels()),
+            wanted=tuple(figures.wanted()),
+            anew=tuple(figures.anew()),
+            votes=tuple(figures.votes()),
+            judge_pairs=tuple(figures.judge_pairs()),
+            flagged=tuple(figures.flagged()),
+            requests=tuple(figures.requests()),
+            latencies=tuple(figures.latencies()),
+            choices=tuple(figures.choices()),
+            answers=tuple(figures.answers()),
+            diversity=diversity,
+            diversity_note=note,
+            samples=_exhibits(store, material, samples),
+            worst=_exhibits(store, material, figures.worst(options.worst)),
+        )
+
+
+def arm_model(arm: ArmState) -> str:
+    """Return ``provider/model`` of who wrote the answers of an arm."""
+    models = arm.description.get("models")
+    responder = models.get("responder") if isinstance(models, Mapping) else None
+    if not isinstance(responder, Mapping) or not responder.get("model"):
+        return "unknown"
+    return f"{responder.get('provider')}/{responder['model']}"
+
+
+def arm_names(arms: Sequence[ArmState]) -> dict[str, str]:
+    """Return a name for every arm: strategy and model, the id too where they are not enough."""
+    names = {arm.id: f"{arm.description.get('strategy', '?')} · {arm_model(arm)}" for arm in arms}
+    often = Counter(names.values())
+    return {arm: name if often[name] == 1 else f"{name} · {arm[:6]}" for arm, name in names.items()}
+
+
+def _planned(store: RunStore, state: RunState) -> int:
+    """Return how many dialogues the recipe plans, not only those whose cases were begun."""
+    cases = [int(str(epoch.config.get("cases", 0))) for epoch in store.configs()]
+    return max(state.planned, max(cases, default=0) * len(state.arms))
+
+
+async def _diversity(
+    figures: Figures, state: RunState, texts: int, encoder: Encoder | None
+) -> tuple[dict[str, Diversity], str]:
+    """Measure every arm; where texts cannot be embedded, say why and do without."""
+    found: dict[str, Diversity] = {}
+    note = "" if encoder is not None else "Embeddings were not computed."
+    for arm in state.arms:
+        sample = figures.texts(arm.id, texts)
+        if not sample:
+            continue
+        try:
+            found[arm.id] = await measure(sample, encoder)
+        except UsageError as error:
+            encoder, note = None, f"Embeddings were not computed: {error.message}."
+            found[arm.id] = await measure(sample)
+    return found, note
+
+
+def _exhibits(
+    store: RunStore, material: Material, samples: Sequence[Sample]
+) -> tuple[Exhibit, ...]:
+    keys = []
+    for sample in samples:
+        case, _, arm = sample.id.partition("/")
+        keys.append((case, arm))
+    assessments = store.judgements.assessments(keys)
+    judgements = store.judgements.judgements(keys)
+    exhibits = []
+    for sample, key in zip(samples, keys, strict=True):
+        dialogue = store.dialogue(sample.id)
+        scenario: Scenario | None
+        try:
+            scenario = material.scenario_of(dialogue.case)
+        except UsageError:
+            scenario = None
+        flags = assessments[key].flags if key in assessments else ()
+        exhibits.append(Exhibit(sample, dialogue, scenario, flags, tuple(judgements.get(key, ()))))
+    return tuple(exhibits)

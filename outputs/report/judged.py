@@ -1,0 +1,241 @@
+"""What judges and people think of the labels: consistency, its course, and agreement."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Literal
+
+from outputs.consistency import Share, comparable, grouped, kappa, shares
+from outputs.plots.bars import Bar, BarRow, bar_chart
+from outputs.plots.lines import Series, Spot, line_chart
+from outputs.report.blocks import Block, Grid, Note, Plot, Section, Table
+from outputs.report.gathered import Gathered
+from outputs.report.labels import pair_plot
+from outputs.report.published import published
+from outputs.report.wording import (
+    NOTHING,
+    count,
+    dimension_title,
+    label,
+    narrow,
+    percent,
+    ratio,
+    share,
+    spread,
+)
+from pipeline.store.figures import VoteCount
+from prompts.judges import COHERENCE
+from quality.agreement import agreement_table
+from quality.answers import Answer
+from scenarios.errors import UsageError
+
+SOURCES: tuple[tuple[Literal["self", "external"], str], ...] = (
+    ("self", "self-judgement"),
+    ("external", "external judgement"),
+)
+
+
+def unverified(run: Gathered) -> Note:
+    """Return the remark of a section that needs judges."""
+    return Note("This run has not been verified yet.", f"hipo verify {run.run}")
+
+
+def dimensions(run: Gathered, votes: Sequence[VoteCount]) -> list[str]:
+    """Return the dimensions that were judged: utterances' first, then the goal and coherence."""
+    known = [*(d.id for d in run.scheme.utterance_dimensions), run.scheme.assigned, COHERENCE]
+    judged = {vote.dimension for vote in votes}
+    return [name for name in known if name in judged]
+
+
+def strategies_section(run: Gathered) -> Section:
+    """Return consistency by strategy, model and dimension.
+
+    Source: HIPO, Figure 7.
+    """
+    title = "Strategies and models"
+    lead = (
+        "How often the generator, reading its answers again without seeing the labels, finds the "
+        "labels it had declared (self-judgement), and how often other models find them carried "
+        "(external judgement). Whiskers: 95% intervals over scenarios."
+    )
+    votes = comparable(run.votes, run.scheme)
+    if not votes:
+        return Section("strategies", title, lead, (unverified(run),))
+    found = shares(grouped(votes, lambda vote: (vote.arm, vote.source, vote.dimension)))
+    plots = []
+    for dimension in dimensions(run, votes):
+        used = [(s, name) for s, name in SOURCES if any(k[1:] == (s, dimension) for k in found)]
+        rows, cells = [], []
+        for arm, name in run.arms.items():
+            mine = [found.get((arm, source, dimension), Share(0, 0)) for source, _ in used]
+            rows.append(BarRow(name, tuple(map(_bar, mine))))
+            cells.append((name, *(_exact(each) for each in mine)))
+        heading = dimension_title(run.scheme, dimension)
+        drawn = bar_chart(
+            rows,
+            label=f"{heading}: " + "; ".join(", ".join(row) for row in cells),
+            series=[name for _, name in used],
+            top=1.0,
+            colour=[source for source, _ in SOURCES].index(used[0][0]),
+        )
+        remark = f"Only the {used[0][1]} is asked." if len(used) == 1 else ""
+        numbers = Table(heading, ("arm", *(name for _, name in used)), tuple(cells))
+        plots.append(Plot(heading, drawn, numbers, remark))
+    note = Note(
+        "The goal counts as found where the self-judge names the one that was assigned, and where "
+        "external judges find the hearer misled exactly if the goal is to mislead."
+    )
+    few = narrow(len({vote.scenario for vote in votes}))
+    warning = (Note(few, tone="warning"),) if few else ()
+    return Section("strategies", title, lead, (Grid(tuple(plots)), note, *warning))
+
+
+def turns_section(run: Gathered) -> Section:
+    """Return consistency by the length of dialogues.
+
+    Source: HIPO, Figure 8.
+    """
+    title, lead = "Consistency and length", "The same shares by the number of improvised exchanges."
+    votes = comparable(run.votes, run.scheme)
+    if not votes:
+        return Section("turns", title, lead, (unverified(run),))
+    found = shares(grouped(votes, lambda vote: (vote.source, vote.dimension, vote.turns)))
+    plots = []
+    for source, name in SOURCES:
+        series, rows = [], []
+        for dimension in dimensions(run, [vote for vote in votes if vote.source == source]):
+            heading = dimension_title(run.scheme, dimension)
+            mine = sorted(
+                (turns, each)
+                for (by, about, turns), each in found.items()
+                if (by, about) == (source, dimension) and each.judged
+            )
+            series.append(Series(heading, tuple(_spot(turns, each) for turns, each in mine)))
+            rows += [
+                (
+                    heading,
+                    str(turns),
+                    percent(each.value),
+                    spread(each.interval),
+                    count(each.judged),
+                )
+                for turns, each in mine
+            ]
+        if not series:
+            continue
+        header = ("dimension", "exchanges", "share", "95% interval", "judged")
+        said = "; ".join(f"{row[0]} after {row[1]}: {row[2]}" for row in rows)
+        drawn = line_chart(series, label=f"{name}: {said}", axis="improvised exchanges")
+        heading = name[0].upper() + name[1:]
+        plots.append(Plot(heading, drawn, Table(heading, header, tuple(rows))))
+    printed = published(run.scheme.id)
+    notes = [Note(printed.self_consistency)] if printed and printed.self_consistency else []
+    return Section("turns", title, lead, (Grid(tuple(plots)), *notes))
+
+
+def agreement_section(run: Gathered) -> Section:
+    """Return how well judges and people agree, beyond what chance would bring about."""
+    lead = (
+        "Agreement beyond chance: between the declared labels and those given anew, between "
+        "external judges, and between the people who reviewed."
+    )
+    blocks: list[Block] = [*_anew(run), *_panel(run)]
+    if not blocks:
+        blocks.append(unverified(run))
+    blocks += _people(run)
+    return Section("agreement", "Agreement", lead, tuple(blocks))
+
+
+def _anew(run: Gathered) -> list[Block]:
+    plots = [
+        pair_plot(run, dimension, run.anew, ("declared", "labelled anew"))
+        for dimension in run.scheme.utterance_dimensions
+        if any(pair.dimension == dimension.id for pair in run.anew)
+    ]
+    rows = []
+    for judge in sorted({pair.by for pair in run.anew}):
+        for dimension in run.scheme.utterance_dimensions:
+            cells: Counter[tuple[str, str]] = Counter()
+            for pair in run.anew:
+                if (pair.by, pair.dimension) == (judge, dimension.id):
+                    cells[label(pair.first), label(pair.second)] += pair.n
+            if cells:
+                heading = dimension_title(run.scheme, dimension.id)
+                rows.append((f"declared · {judge}", heading, *_agreed(cells)))
+    if not rows:
+        return []
+    header = ("between", "dimension", "same", "Cohen kappa", "items")
+    return [
+        Grid(tuple(plots)),
+        Table("Declared labels against labels given anew (self-judgement)", header, tuple(rows)),
+    ]
+
+
+def _panel(run: Gathered) -> list[Block]:
+    """Return how well the members of a panel of external judges agree."""
+    cells: defaultdict[tuple[str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
+    for pair in run.judge_pairs:
+        cells[pair.by, pair.dimension][label(pair.first), label(pair.second)] += pair.n
+    rows = tuple(
+        (by.replace("\n", " · "), dimension_title(run.scheme, dimension), *_agreed(counts))
+        for (by, dimension), counts in cells.items()
+    )
+    if not rows:
+        return []
+    header = ("between", "about", "same", "Cohen kappa", "items")
+    return [Table("Between external judges (carried or not)", header, rows)]
+
+
+def _agreed(cells: Counter[tuple[str, str]]) -> tuple[str, str, str]:
+    names = sorted({name for pair in cells for name in pair})
+    same = sum(cells[name, name] for name in names)
+    value = kappa([[cells[one, two] for two in names] for one in names])
+    return percent(same / cells.total()), ratio(value), count(cells.total())
+
+
+def _people(run: Gathered) -> list[Block]:
+    """Return the statistics of quality control over what people answered."""
+    if not run.answers:
+        note = Note(
+            "Nobody has reviewed dialogues of this run yet.", f"hipo review serve {run.run}"
+        )
+        return [note]
+    answers = [Answer(a.item, a.dimension, a.person, a.value) for a in run.answers]
+    groups = {a.item: a.mode for a in run.answers}
+    several = len(set(groups.values())) > 1
+    try:
+        found = agreement_table(run.scheme, answers, groups=groups if several else None)
+    except UsageError as error:
+        return [Note(f"Agreement between people was not computed: {error.message}. {error.hint}")]
+    rows = tuple(
+        (
+            row.group or ("all" if several else next(iter(groups.values()))),
+            dimension_title(run.scheme, row.dimension),
+            row.statistic,
+            ratio(row.value) if row.value is not None else f"{NOTHING} {row.note}",
+            "" if row.interval is None else f"{row.interval.low:.2f} to {row.interval.high:.2f}",
+            count(row.items),
+            count(row.annotators),
+        )
+        for row in found
+    )
+    header = ("mode", "dimension", "statistic", "value", "95% interval", "items", "people")
+    return [Table("Between the people who reviewed", header, rows)]
+
+
+def _bar(found: Share) -> Bar:
+    if found.interval is None:
+        return Bar(found.value, share(found))
+    return Bar(found.value, share(found), found.interval.low, found.interval.high)
+
+
+def _spot(turns: int, found: Share) -> Spot:
+    value = found.yes / found.judged
+    if found.interval is None:
+        return Spot(turns, value, share(found))
+    return Spot(turns, value, share(found), found.interval.low, found.interval.high)
+
+
+def _exact(found: Share) -> str:
+    return f"{share(found)} of {count(found.judged)}" if found.judged else NOTHING

@@ -1,0 +1,222 @@
+"""How labels are distributed, and whether the tactics that were wanted were obtained."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from outputs.plots.bars import Bar, BarRow, bar_chart
+from outputs.plots.heatmap import heatmap
+from outputs.report.blocks import Block, Grid, Note, Plot, Section, Table
+from outputs.report.gathered import Gathered
+from outputs.report.published import Published, published
+from outputs.report.wording import count, dimension_title, label, part, percent
+from pipeline.store.figures import LabelCount, PairCount
+from scenarios.schemes.model import Dimension
+
+_BINS = 10
+
+
+def labels_section(run: Gathered) -> Section:
+    """Return the distributions of goals, labels and categories."""
+    others = published(run.scheme.id)
+    goals = Counter[str]()
+    for ending in run.endings:
+        if ending.status == "generated":
+            goals[ending.goal] += ending.n
+    goal = run.scheme.goal
+    title = dimension_title(run.scheme, goal.id)
+    plots = [_distribution(title, goal.values, goals, unit="dialogues", colour=3)]
+    for place, dimension in enumerate(run.scheme.utterance_dimensions):
+        mine = [found for found in run.labels if found.dimension == dimension.id]
+        values, counts = _values(dimension, mine)
+        remark = others.remarks.get(dimension.id, "") if others else ""
+        title = dimension_title(run.scheme, dimension.id)
+        plots.append(
+            _distribution(title, values, counts, unit="answers", colour=place % 3, note=remark)
+        )
+    category, sizes = _categories(run, others)
+    blocks: list[Block] = [Grid((*plots, category)), sizes]
+    if len(run.arms) > 1:
+        blocks.append(_by_arm(run))
+    lead = (
+        "Labels that the generator declared for its improvised answers, and the goals it was "
+        "assigned. Labels that never occur are shown too."
+    )
+    return Section("labels", "Labels", lead, tuple(blocks))
+
+
+def tactics_section(run: Gathered) -> Section:
+    """Return the labels that were asked for against those that were declared."""
+    lead = (
+        "Rows are labels that the pipeline asked for, columns those that the generator declared; "
+        "the frame marks where both are the same."
+    )
+    if not run.wanted:
+        note = Note(
+            "Nothing was asked for: the generator chose its tactics freely. Tactics are asked for "
+            "with",
+            "hipo generate --tactics balanced",
+        )
+        return Section("tactics", "Wanted and obtained tactics", lead, (note,))
+    plots = [
+        pair_plot(run, dimension, run.wanted, ("wanted", "declared"))
+        for dimension in run.scheme.utterance_dimensions
+        if any(pair.dimension == dimension.id for pair in run.wanted)
+    ]
+    return Section("tactics", "Wanted and obtained tactics", lead, (Grid(tuple(plots)),))
+
+
+def pair_plot(
+    run: Gathered, dimension: Dimension, pairs: Iterable[PairCount], names: tuple[str, str]
+) -> Plot:
+    """Return a heat map of which label of a dimension met which."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        if pair.dimension == dimension.id:
+            counts[label(pair.first), label(pair.second)] += pair.n
+    rows = _in_order(dimension.values, (first for first, _ in counts))
+    columns = _in_order(dimension.values, (second for _, second in counts))
+    rows = [row for row in rows if any(counts[row, column] for column in columns)]
+    cells = [[counts[row, column] for column in columns] for row in rows]
+    same = sum(n for (first, second), n in counts.items() if first == second)
+    title = dimension_title(run.scheme, dimension.id)
+    said = f"{names[0]} and {names[1]} are the same in {part(same, counts.total())}"
+    drawn = heatmap(rows, columns, cells, label=f"{title}: {said}")
+    numbers = Table(
+        f"{title}: {names[0]} against {names[1]}",
+        (f"{names[0]} ↓ {names[1]} →", *columns),
+        tuple((row, *map(count, line)) for row, line in zip(rows, cells, strict=True)),
+    )
+    return Plot(title, drawn, numbers, f"{said[0].upper()}{said[1:]}.")
+
+
+def _in_order(first: Sequence[str], found: Iterable[str]) -> list[str]:
+    return [*first, *sorted(set(found) - set(first))]
+
+
+def _distribution(
+    title: str,
+    values: Sequence[str],
+    counts: Counter[str],
+    *,
+    unit: str,
+    colour: int,
+    note: str = "",
+) -> Plot:
+    total = counts.total()
+    shown = _in_order(values, counts)
+    rows = [BarRow(name, (Bar(counts[name], part(counts[name], total)),)) for name in shown]
+    said = ", ".join(f"{row.label} {row.bars[0].text}" for row in rows)
+    drawn = bar_chart(rows, label=f"{title}: {said}", top=float(total or 1), colour=colour)
+    numbers = Table(
+        title, ("label", unit, "share"),
+        tuple((n, count(counts[n]), percent(counts[n] / total if total else None)) for n in shown),
+    )  # fmt: skip
+    return Plot(title, drawn, numbers, note)
+
+
+def _values(
+    dimension: Dimension, found: Sequence[LabelCount]
+) -> tuple[tuple[str, ...], Counter[str]]:
+    """Count the labels of a dimension; several at once count each, numbers by range."""
+    counts: Counter[str] = Counter()
+    bins = _bins(dimension)
+    for item in found:
+        if isinstance(item.value, tuple):
+            for name in item.value:
+                counts[name] += item.n
+        elif isinstance(item.value, str):
+            counts[item.value] += item.n
+        elif dimension.range is not None:
+            low, high = dimension.range
+            place = int((item.value - low) / (high - low) * len(bins))
+            counts[bins[min(max(place, 0), len(bins) - 1)]] += item.n
+    return (dimension.values or bins), counts
+
+
+def _bins(dimension: Dimension) -> tuple[str, ...]:
+    """Return names of equal ranges of a numeric dimension, the top one with its end."""
+    if dimension.range is None:
+        return ()
+    low, high = dimension.range
+    edges = [low + (high - low) * i / _BINS for i in range(_BINS + 1)]
+    return tuple(f"{edges[i]:g} to {edges[i + 1]:g}" for i in range(_BINS))
+
+
+def _categories(run: Gathered, others: Published | None) -> tuple[Plot, Table]:
+    """Return dialogues and answers by category, beside printed ones where there are any."""
+    dialogues, answers = Counter[str](), Counter[str]()
+    scenarios: dict[str, set[str]] = {}
+    for ending in run.endings:
+        if ending.status == "generated":
+            category = run.category(ending.scenario)
+            dialogues[category] += ending.n
+            scenarios.setdefault(category, set()).add(ending.scenario)
+    for found in run.utterances:
+        answers[run.category(found.scenario)] += found.n
+    printed = others.categories if others else {}
+    names = _in_order(run.scheme.categories or tuple(printed), dialogues)
+    whole = sum(p.dialogues for p in printed.values())
+    rows = []
+    for name in names:
+        theirs = printed[name].dialogues / whole if name in printed else None
+        share = dialogues[name] / dialogues.total() if dialogues.total() else 0.0
+        text = part(dialogues[name], dialogues.total())
+        rows.append(BarRow(name, (Bar(share, text, mark=theirs),)))
+    mark = f"share in the published corpus ({others.source})" if others and printed else ""
+    drawn = bar_chart(
+        rows,
+        label=", ".join(f"{r.label} {r.bars[0].text}" for r in rows),
+        mark=mark,
+        top=1.0,
+        colour=4,
+    )
+    header = ["category", "scenarios", "dialogues", "labelled answers"]
+    if printed:
+        header += ["published scenarios", "published dialogues", "published utterances"]
+    table = Table(
+        "By category" + (f" (published: {others.source})" if others and printed else ""),
+        tuple(header),
+        tuple(
+            (
+                name,
+                count(len(scenarios.get(name, ()))),
+                count(dialogues[name]),
+                count(answers[name]),
+                *_printed(printed.get(name), wanted=bool(printed)),
+            )
+            for name in names
+        ),
+    )
+    return Plot("Category of the scenario (dialogues)", drawn), table
+
+
+def _printed(numbers: object, *, wanted: bool) -> tuple[str, ...]:
+    if not wanted:
+        return ()
+    return tuple(
+        count(getattr(numbers, name, None)) for name in ("scenarios", "dialogues", "utterances")
+    )
+
+
+def _by_arm(run: Gathered) -> Table:
+    """Return the share of every label, one column per arm."""
+    totals = Counter[tuple[str, str]]()
+    counts = Counter[tuple[str, str, str]]()
+    for found in run.labels:
+        totals[found.arm, found.dimension] += found.n
+        counts[found.arm, found.dimension, label(found.value)] += found.n
+    rows = []
+    for dimension in run.scheme.utterance_dimensions:
+        used = {value for _, name, value in counts if name == dimension.id}
+        for value in (v for v in _in_order(dimension.values, used) if v in used):
+            shares = []
+            for arm in run.arms:
+                whole = totals[arm, dimension.id]
+                mine = counts[arm, dimension.id, value]
+                shares.append(percent(mine / whole if whole else None))
+            rows.append((dimension_title(run.scheme, dimension.id), value, *shares))
+    return Table(
+        "Share of each label, by arm", ("dimension", "label", *run.arms.values()), tuple(rows)
+    )

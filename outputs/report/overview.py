@@ -1,0 +1,174 @@
+"""The top of a report: the numbers that matter, and the way from plan to export."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from outputs.consistency import Share, comparable
+from outputs.plots.funnel import Stage, funnel_chart
+from outputs.report.blocks import Grid, Note, Plot, Section, Table, Tile, Tiles
+from outputs.report.gathered import Gathered
+from outputs.report.wording import (
+    NOTHING,
+    count,
+    counted,
+    dollars,
+    moment,
+    part,
+    percent,
+    reasons,
+)
+
+
+def notices(run: Gathered) -> tuple[Note, ...]:
+    """Return what readers must know before anything else."""
+    found = []
+    if run.offline:
+        found.append(
+            Note(
+                "Demonstration baseline: these dialogues were written by built-in rules (offline), "
+                "not by a language model. They show how the pipeline works; they are no training "
+                "data, and their numbers say nothing about any model.",
+                tone="warning",
+            )
+        )
+    judges = {(vote.source, vote.judge) for vote in run.votes}
+    both = {j for s, j in judges if s == "self"} & {j for s, j in judges if s == "external"}
+    if both:
+        found.append(
+            Note(
+                f"{', '.join(sorted(both))} judged both as the generator's second reading and as "
+                "the external judge: the two views are not independent.",
+                tone="warning",
+            )
+        )
+    if run.material.recipe.real_names:
+        found.append(
+            Note(
+                "Persons and organisations bear their real names. The dialogues and what is "
+                "presented in them as private knowledge are invented.",
+                tone="warning",
+            )
+        )
+    return tuple(found)
+
+
+def overview_section(run: Gathered) -> Section:
+    """Return the numbers that matter most."""
+    scenarios = {ending.scenario for ending in run.endings if ending.status == "generated"}
+    accepted = sum(e.n for e in run.endings if e.verdict == "accepted")
+    tiles = [
+        Tile(count(run.generated), "dialogues", f"of {count(run.planned)} planned"),
+        Tile(
+            count(sum(u.n for u in run.utterances)),
+            "labelled answers",
+            f"in {counted(len(scenarios), 'scenario')}",
+        ),
+        Tile(
+            percent(accepted / run.verified) if run.verified else NOTHING,
+            "accepted",
+            f"of {count(run.verified)} verified" if run.verified else "not verified yet",
+        ),
+    ]
+    for source, name in (("self", "self-consistency"), ("external", "external agreement")):
+        votes = [v for v in comparable(run.votes, run.scheme) if v.source == source and not v.whole]
+        votes = [v for v in votes if v.dimension in {d.id for d in run.scheme.dimensions}]
+        found = Share(sum(v.yes for v in votes), sum(v.judged for v in votes))
+        remark = f"{count(found.judged)} labels judged" if found.judged else "not verified yet"
+        tiles.append(Tile(percent(found.value), name, remark))
+    tokens = run.state.prompt_tokens + run.state.completion_tokens
+    remark = f"{count(run.state.calls)} calls, {count(tokens)} tokens"
+    tiles.append(Tile(dollars(run.state.cost_usd), "cost", remark))
+    arms = tuple(
+        (name, count(arm.generated), count(arm.failed))
+        for arm in run.state.arms
+        for name in (run.arms[arm.id],)
+    )
+    lead = (
+        f"Label scheme {run.scheme.title} ({run.scheme.id}); state of {moment(run.state.updated)}."
+    )
+    table = Table("Who wrote what", ("strategy · model", "generated", "failed"), arms)
+    return Section("overview", "At a glance", lead, (Tiles(tuple(tiles)), table))
+
+
+def funnel_section(run: Gathered) -> Section:
+    """Return how many dialogues got how far, and why the others did not."""
+    failed = Counter(run.state.failed)
+    verdicts: Counter[str] = Counter()
+    deciders: Counter[tuple[str, str]] = Counter()
+    for ending in run.endings:
+        if ending.verdict is not None:
+            verdicts[ending.verdict] += ending.n
+            deciders[ending.verdict, ending.by] += ending.n
+    settled = verdicts["accepted"] + verdicts["discarded"]
+    people = sum(n for (verdict, by), n in deciders.items() if by in ("review", "expert"))
+    known = run.verified > 0
+    stages = [
+        _stage("Planned", run.planned, run.planned),
+        _stage("Generated", run.generated, run.planned),
+        _stage("Verified", run.verified, run.planned),
+        _stage("Reviewed or cleared", settled if known else None, run.planned),
+        _stage("Accepted", verdicts["accepted"] if known else None, run.planned),
+        _stage("Exported", run.options.exported, run.planned),
+    ]
+    pending = run.planned - run.generated - failed.total()
+    rows = [
+        ("planned → generated", failed.total() + pending,
+         _listed(reasons(failed), f"not played yet {pending:,}" if pending else "")),
+        ("generated → verified", run.generated - run.verified,
+         f"not verified yet: hipo verify {run.run}" if run.generated > run.verified else ""),
+    ]  # fmt: skip
+    if known:
+        waiting = f"waiting for people, flagged: {_codes(run, 'pending')}"
+        rows += [
+            ("verified → reviewed", verdicts["pending"], waiting if verdicts["pending"] else ""),
+            ("reviewed → accepted", verdicts["discarded"], _discarded(run, deciders)),
+        ]
+    if run.options.exported is not None:
+        left = verdicts["accepted"] - run.options.exported
+        rows.append(("accepted → exported", max(0, left), "left out by the export's options"))
+    losses = Table(
+        "Where dialogues were lost, and why",
+        ("from → to", "lost", "reasons"),
+        tuple((name, count(lost), why if lost else "") for name, lost, why in rows),
+    )
+    numbers = Table(
+        "Dialogues by stage", ("stage", "dialogues"), tuple((s.label, s.text) for s in stages)
+    )
+    drawn = funnel_chart(stages, label=", ".join(f"{s.label}: {s.text}" for s in stages))
+    blocks: list[Grid | Note] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
+    if known:
+        text = (
+            f"People decided on {count(people)} of the {count(settled)} dialogues that are settled, "
+            "the policy on the others. A dialogue can have several flags, so that counts of flags "
+            "add up to more."
+        )
+        blocks.append(Note(text))
+    if run.options.exported is None:
+        note = "How much was exported is not recorded in the run. To count an export, name it:"
+        blocks.append(Note(note, f"hipo report {run.run} --export DIR"))
+    lead = "What is left after each stage, and what was lost on the way."
+    return Section("funnel", "From plan to export", lead, tuple(blocks))
+
+
+def _stage(label: str, value: int | None, planned: int) -> Stage:
+    return Stage(label, value, "not known" if value is None else part(value, planned))
+
+
+def _codes(run: Gathered, verdict: str) -> str:
+    return reasons([(f.code, f.n) for f in run.flagged if f.verdict == verdict])
+
+
+def _discarded(run: Gathered, deciders: Counter[tuple[str, str]]) -> str:
+    by = {name: n for (verdict, name), n in deciders.items() if verdict == "discarded"}
+    people = by.get("review", 0) + by.get("expert", 0)
+    flags = _codes(run, "discarded")
+    return _listed(
+        f"by people {people:,}" if people else "",
+        f"by the policy {by['policy']:,}" if by.get("policy") else "",
+        f"flagged: {flags}" if flags else "",
+    )
+
+
+def _listed(*parts: str) -> str:
+    return "; ".join(text for text in parts if text)

@@ -1,0 +1,41 @@
+"""What others printed about their corpora, to be shown beside a run of the same scheme."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from scenarios.yaml_source import read_yaml
+
+_FILE = Path(__file__).parent / "data" / "published.yaml"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CategoryNumbers(_Frozen):
+    """The size of one category."""
+
+    scenarios: int
+    facts: int
+    dialogues: int
+    utterances: int
+
+
+class Published(_Frozen):
+    """The printed numbers of one corpus."""
+
+    source: str
+    categories: dict[str, CategoryNumbers] = {}
+    remarks: dict[str, str] = {}
+    """By dimension."""
+    self_consistency: str = ""
+
+
+def published(scheme: str) -> Published | None:
+    """Return what was printed about a corpus with this scheme, if anything."""
+    data = read_yaml(_FILE).data
+    known = data.get(scheme) if isinstance(data, dict) else None
+    return None if known is None else Published.model_validate(known)

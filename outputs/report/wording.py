@@ -1,0 +1,102 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+
+from outputs.consistency import Share
+from quality.bootstrap import Interval
+from scenarios.schemes.model import LabelValue, Scheme
+
+NOTHING = "\u2013"
+FEW = 10
+"""Scenarios below which a percentile bootstrap over them is hardly worth its name."""
+
+
+def count(number: int | None) -> str:
+    """Return a whole number with thousands separated."""
+    return NOTHING if number is None else f"{number:,}"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``1 dialogue``, ``2 dialogues``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(value: float | None) -> str:
+    """Return a share of one as a percentage."""
+    return NOTHING if value is None else f"{100 * value:.1f}%"
+
+
+def part(number: int, whole: int) -> str:
+    """Return a count with its share of the whole."""
+    return f"{count(number)} ({percent(number / whole)})" if whole else count(number)
+
+
+def spread(interval: Interval | None) -> str:
+    """Return an interval of shares, in per cent."""
+    return "" if interval is None else f"{100 * interval.low:.0f}{NOTHING}{100 * interval.high:.0f}"
+
+
+def share(found: Share) -> str:
+    """Return a share with its interval."""
+    bounds = spread(found.interval)
+    return percent(found.value) + (f" [{bounds}]" if bounds else "")
+
+
+def ratio(value: float | None) -> str:
+    """Return a number around one with two digits."""
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def dollars(cost: float | None) -> str:
+    """Return a cost; an unknown one is called unknown."""
+    if cost is None:
+        return "unknown"
+    return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+
+
+def duration(milliseconds: float | None) -> str:
+    """Return a time in the unit that fits it."""
+    if milliseconds is None:
+        return NOTHING
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def moment(seconds: float) -> str:
+    """Return a Unix time as date and time in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def label(value: LabelValue) -> str:
+    """Return a label, several of them, or a number."""
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def dimension_title(scheme: Scheme, dimension: str) -> str:
+    """Return what people call a dimension, in few words."""
+    for known in scheme.dimensions:
+        if known.id == dimension:
+            return (known.title or known.id).partition(" (")[0]
+    return dimension.replace("_", " ").capitalize()
+
+
+def narrow(scenarios: int) -> str:
+    """Return a warning where intervals rest on too few scenarios to be trusted; else nothing."""
+    if scenarios >= FEW:
+        return ""
+    return (
+        f"Only {counted(scenarios, 'scenario')} to draw from: intervals over fewer than {FEW} are "
+        "narrower than they should be."
+    )
+
+
+def reasons(counts: Mapping[str, int] | Iterable[tuple[str, int]], most: int = 6) -> str:
+    """Return reasons with their counts, the commonest first; beyond ``most`` only how many."""
+    pairs = counts.items() if isinstance(counts, Mapping) else counts
+    ranked = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+    shown = ", ".join(f"{name} {number:,}" for name, number in ranked[:most])
+    return shown + (f", and {len(ranked) - most} more" if len(ranked) > most else "")

@@ -1,0 +1,144 @@
+"""What every exported row has in common: where it comes from, and which labels it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+from outputs.manifest import Column, ColumnKind
+from outputs.selection import SelectedDialogue
+from quality.records import Verdict
+from scenarios.dialogue import Turn
+from scenarios.schemes.model import Scheme
+
+Row = dict[str, object]
+"""One row, plain data; every row of a file has the same keys in the same order."""
+
+PROVENANCE: tuple[Column, ...] = (
+    Column("id", "text", "Names the row; the same in every export of the same run."),
+    Column("fictional", "bool", "Always true: people, events and private facts are simulated."),
+    Column("run", "text", "The run that the dialogue is from."),
+    Column("case", "text", "The case: scenario, fact, goal, length and seed, as a content hash."),
+    Column("arm", "text", "The arm: strategy, models and parameters, as a content hash."),
+    Column("scenario", "text", "The scenario."),
+    Column("category", "text", "The category of the scenario."),
+    Column("fact", "text", "The id of the private fact that the responder knows."),
+    Column("goal", "text", "The goal that the responder was assigned."),
+    Column("language", "text", "The language of the dialogue (BCP 47)."),
+    Column("strategy", "text", "How the responder's utterances were generated."),
+    Column("model", "text", "The model that spoke for the responder."),
+    Column("verdict", "text", "What was decided on the dialogue; undecided where nothing was."),
+)
+TURN = Column("turn", "int", "Index of the utterance in its dialogue, from 0; null for all of it.")
+_KINDS: dict[str, ColumnKind] = {"interval": "float", "multi": "texts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a source of rows needs to be read with a dialogue."""
+
+    traces: bool = False
+    wanted: bool = False
+    rationales: bool = False
+    verdicts: tuple[Verdict, ...] = ("accepted",)
+    """Taken where only accepted dialogues are selected."""
+
+
+class RowSource(Protocol):
+    """Something that makes rows of dialogues."""
+
+    @property
+    def subset(self) -> str:
+        """What the rows are for."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of every row, in order."""
+
+    @property
+    def reading(self) -> Reading:
+        """What has to be read."""
+
+    def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
+        """Yield the rows of the dialogues of one case, one per arm that played it."""
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what was left out so far, and why."""
+
+
+def by_case(dialogues: Iterable[SelectedDialogue]) -> Iterator[list[SelectedDialogue]]:
+    """Yield the dialogues of each case of a run together."""
+    for _, batch in groupby(dialogues, key=_run_and_case):
+        yield list(batch)
+
+
+def provenance(selected: SelectedDialogue) -> Row:
+    """Return where a dialogue comes from: the columns of :data:`PROVENANCE` but ``id``."""
+    case = selected.dialogue.case
+    return {
+        "fictional": True,
+        "run": selected.source.name,
+        "case": case.id,
+        "arm": selected.dialogue.arm,
+        "scenario": case.scenario,
+        "category": selected.scenario.category,
+        "fact": case.fact,
+        "goal": case.goal,
+        "language": case.language,
+        "strategy": selected.arm.strategy,
+        "model": selected.arm.model,
+        "verdict": selected.verdict or "undecided",
+    }
+
+
+def label_columns(scheme: Scheme) -> tuple[Column, ...]:
+    """Return one column per utterance dimension, for filtering and balancing."""
+    return tuple(
+        Column(
+            label_column(d.id),
+            _KINDS.get(d.measurement, "text"),
+            f"{(d.title or d.id).rstrip('.')} of the utterance; null where there is none.",
+        )
+        for d in scheme.utterance_dimensions
+    )
+
+
+def label_column(dimension: str) -> str:
+    """Return the name of the column that holds the labels of an utterance dimension."""
+    return f"label_{dimension}"
+
+
+class LabelValues:
+    """The values of the label columns."""
+
+    def __init__(self, scheme: Scheme) -> None:
+        """Name the columns once."""
+        self._columns = {d.id: label_column(d.id) for d in scheme.utterance_dimensions}
+        self._nothing: Row = dict.fromkeys(self._columns.values())
+
+    def of(self, turn: Turn | None) -> Row:
+        """Return the labels of an utterance by column, nulls where it has none."""
+        values = self._nothing.copy()
+        if turn is not None:
+            for label in turn.tactic:
+                values[self._columns[label.dimension]] = label.value
+        return values
+
+
+def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
+    """Return a test for improvised responder utterances with a label on every dimension.
+
+    Source: HIPO, section 4.2: these are the benchmark utterances, the others are context.
+    """
+    needed = len(scheme.utterance_dimensions)
+
+    def test(turn: Turn) -> bool:
+        return turn.role == "responder" and turn.kind == "improvised" and len(turn.tactic) == needed
+
+    return test
+
+
+def _run_and_case(selected: SelectedDialogue) -> tuple[str, str]:
+    return selected.source.name, selected.dialogue.case.id

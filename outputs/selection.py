@@ -1,0 +1,358 @@
+"""The one query: which dialogues leave, out of one or several runs, with everything known of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Literal
+
+from pipeline.material import Material, load_material
+from pipeline.store.corpus import CorpusEntry, CorpusFilter, CorpusReader, GroupTally, open_corpus
+from pipeline.store.run_store import RunStore
+from pipeline.store.state import RunState
+from quality.records import Flag, Judgement, Verdict
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue
+from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.vocabulary import resolve_label
+from scenarios.selection import select_scenarios
+from scenarios.spec import Scenario
+from scenarios.spelling import suggestion
+
+Wish = Literal["accepted", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is asked for; None leaves a field unrestricted."""
+
+    runs: tuple[Path, ...]
+    """Folders of runs."""
+    verdict: Wish = "accepted"
+    """``any`` takes every generated dialogue, whatever was decided on it."""
+    scenarios: tuple[str, ...] | None = None
+    """Ids, categories, globs or ``tag:...``."""
+    goals: tuple[str, ...] | None = None
+    strategies: tuple[str, ...] | None = None
+    arms: tuple[str, ...] | None = None
+    """Ids of arms, or beginnings of them."""
+    languages: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFacts:
+    """Who played in an arm, and how."""
+
+    id: str
+    strategy: str
+    models: Mapping[str, str]
+    """``provider/model`` by role."""
+
+    @property
+    def model(self) -> str:
+        """The model of the responder, who speaks the labelled utterances."""
+        return self.models.get("responder", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedDialogue:
+    """One dialogue that was selected, in its context."""
+
+    dialogue: Dialogue
+    scenario: Scenario
+    """With its placeholders filled as in the dialogue."""
+    arm: ArmFacts
+    verdict: Verdict | None
+    """None: nobody has decided on it."""
+    source: OpenRun
+    """The run it is from, open as long as the selection is."""
+
+    @property
+    def run(self) -> str:
+        """The name of the run."""
+        return self.source.name
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of its labels."""
+        return self.source.scheme
+
+    @property
+    def models(self) -> Mapping[str, str]:
+        """``provider/model`` by role."""
+        return self.arm.models
+
+    @property
+    def strategy(self) -> str:
+        """How the responder's utterances were made."""
+        return self.arm.strategy
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """(case, arm)."""
+        return self.dialogue.case.id, self.dialogue.arm
+
+    @property
+    def judgements(self) -> Sequence[Judgement]:
+        """What judges said of it, looked up when asked for."""
+        return self.source.store.judgements.judgements([self.key]).get(self.key, [])
+
+    @property
+    def flags(self) -> Sequence[Flag]:
+        """Its flags, looked up when asked for."""
+        assessment = self.source.store.judgements.assessments([self.key]).get(self.key)
+        return assessment.flags if assessment else ()
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """One run of a selection."""
+
+    name: str
+    """Its own, with a number behind it where another run of the selection has the same."""
+    store: RunStore
+    corpus: CorpusReader
+    material: Material
+    _checked: dict[tuple[str, str], Scenario] = field(default_factory=dict)
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme of its labels."""
+        return self.material.scheme
+
+    @cached_property
+    def state(self) -> RunState:
+        """Where the run stood when it was opened."""
+        return self.store.state()
+
+    def scenario_of(self, case: Case) -> Scenario:
+        """Return the scenario of a case, as :meth:`Material.scenario_of`, compared only once."""
+        key = (case.scenario, case.scenario_fingerprint)
+        scenario = self._checked.get(key)
+        if scenario is None:
+            scenario = self._checked[key] = self.material.scenario_of(case)
+        return scenario
+
+    @cached_property
+    def arms(self) -> Mapping[str, ArmFacts]:
+        """Its arms by id."""
+        return {arm.id: _arm_facts(arm.id, arm.description) for arm in self.state.arms}
+
+
+@dataclass(frozen=True)
+class OpenSelection:
+    """The runs of a selection, open and checked against it. Make it with :func:`opened`."""
+
+    selection: Selection
+    runs: tuple[OpenRun, ...]
+    duplicates: Counter[str] = field(default_factory=Counter)
+    """By run: dialogues left out because an earlier run has the same case played by the same arm."""
+
+    @property
+    def scheme(self) -> Scheme:
+        """The scheme that all runs share."""
+        return self.runs[0].scheme
+
+    def dialogues(
+        self,
+        *,
+        traces: bool = False,
+        wanted: bool = False,
+        rationales: bool = True,
+        verdicts: Sequence[Verdict] = (),
+    ) -> Iterator[SelectedDialogue]:
+        """Yield what is selected: run by run, in the order of cases, then arms; in constant memory.
+
+        Args:
+            traces: whether turns come with how they were chosen.
+            wanted: whether turns come with the labels they were asked for.
+            rationales: whether labels come with their reasons.
+            verdicts: taken in place of accepted, where only accepted dialogues are selected.
+        """
+        self.duplicates.clear()
+        seen: set[int] | None = set() if len(self.runs) > 1 else None
+        for run in self.runs:
+            kept = self._filter(run, verdicts)
+            if kept is None:
+                continue
+            entries = run.corpus.entries(kept, traces=traces, wanted=wanted, rationales=rationales)
+            for entry in entries:
+                if seen is not None and not _first(seen, entry):
+                    self.duplicates[run.name] += 1
+                    continue
+                case = entry.dialogue.case
+                yield SelectedDialogue(
+                    entry.dialogue,
+                    run.scenario_of(case),
+                    run.arms[entry.dialogue.arm],
+                    entry.verdict,
+                    run,
+                )
+
+    def tallies(self) -> list[GroupTally]:
+        """Count all generated dialogues of the runs, selected or not, and their labels.
+
+        They do not depend on verdicts or on what is selected, so that what is decided by them (the
+        splits) is the same for every export of the same runs.
+        """
+        return [
+            tally
+            for run in self.runs
+            for tally in (*run.corpus.tallies(), *run.corpus.label_tallies())
+        ]
+
+    def _filter(self, run: OpenRun, verdicts: Sequence[Verdict]) -> CorpusFilter | None:
+        """Return the filter of one run, or None where nothing in it can pass."""
+        chosen = self.selection
+        arms = _arms(run, chosen)
+        scenarios = _scenario_ids(run, chosen)
+        if arms == () or scenarios == ():
+            return None
+        accepted: tuple[Verdict, ...] = tuple(verdicts) or ("accepted",)
+        return CorpusFilter(
+            verdicts=None if chosen.verdict == "any" else accepted,
+            arms=arms,
+            scenarios=scenarios,
+            goals=_goals(run.scheme, chosen),
+            languages=chosen.languages,
+        )
+
+
+@contextmanager
+def opened(selection: Selection) -> Iterator[OpenSelection]:
+    """Open the runs of a selection and check that it can be answered.
+
+    Raises:
+        UsageError: a run is missing, not verified where accepted dialogues are asked for, of
+            another scheme than the first, or has nothing of what is asked for by name.
+    """
+    if not selection.runs:
+        raise UsageError("no run is named", "list them with: hipo runs")
+    with ExitStack() as stack:
+        runs: list[OpenRun] = []
+        for folder in dict.fromkeys(path.resolve() for path in selection.runs):
+            store = stack.enter_context(RunStore.open(folder, readonly=True))
+            corpus = stack.enter_context(open_corpus(folder))
+            name = _new_name(store.state().name, {run.name for run in runs})
+            runs.append(OpenRun(name, store, corpus, load_material(store)))
+        for run in runs:
+            _check(run, runs[0], selection)
+        _check_names(runs, selection)
+        yield OpenSelection(selection, tuple(runs))
+
+
+def select(
+    selection: Selection, *, traces: bool = False, wanted: bool = False
+) -> Iterator[SelectedDialogue]:
+    """Yield the dialogues of a selection one by one, in constant memory; see :func:`opened`."""
+    with opened(selection) as found:
+        yield from found.dialogues(traces=traces, wanted=wanted)
+
+
+def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
+    if fingerprint(run.scheme.model_dump(mode="json")) != fingerprint(
+        first.scheme.model_dump(mode="json")
+    ):
+        raise UsageError(
+            f"{run.name} has labels of the scheme {run.scheme.id!r},"
+            f" {first.name} of {first.scheme.id!r}",
+            "export runs of one scheme together, the others apart",
+        )
+    if selection.verdict == "accepted" and not run.state.verification.verdicts:
+        raise UsageError(
+            f"{run.name} has not been verified: none of its dialogues is accepted",
+            f"verify it first (hipo verify {run.store.folder}), or take every dialogue with --any",
+        )
+
+
+def _check_names(runs: Sequence[OpenRun], selection: Selection) -> None:
+    """Refuse names that no run knows."""
+    if selection.strategies is not None:
+        known = sorted({arm.strategy for run in runs for arm in run.arms.values()})
+        for name in selection.strategies:
+            if name not in known:
+                raise UsageError(
+                    f"no run has dialogues of the strategy {name!r}",
+                    suggestion(name, known, listing="strategies"),
+                )
+    for name in selection.arms or ():
+        if not any(arm.startswith(name) for run in runs for arm in run.arms):
+            raise UsageError(f"no run has an arm {name!r}", "hipo runs show RUN lists them")
+    if selection.scenarios is not None and not any(_scenario_ids(r, selection) for r in runs):
+        names = ", ".join(selection.scenarios)
+        raise UsageError(f"no run has a scenario {names}", "hipo scenarios list shows their names")
+
+
+def _new_name(name: str, taken: Set[str]) -> str:
+    """Return a name that no run has yet."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return name if name not in taken else next(n for n in numbered if n not in taken)
+
+
+def _goals(scheme: Scheme, selection: Selection) -> tuple[str, ...] | None:
+    if selection.goals is None:
+        return None
+    found = []
+    for name in selection.goals:
+        resolved = resolve_label(scheme.goal, name)
+        if resolved is None:
+            raise UsageError(
+                f"the scheme {scheme.id!r} has no {scheme.assigned} {name!r}",
+                suggestion(name, scheme.goal.values, listing="labels"),
+            )
+        found.append(str(resolved[0]))
+    return tuple(found)
+
+
+def _arms(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
+    if selection.arms is None and selection.strategies is None:
+        return None
+    return tuple(
+        arm.id
+        for arm in run.arms.values()
+        if (selection.strategies is None or arm.strategy in selection.strategies)
+        and (selection.arms is None or any(arm.id.startswith(name) for name in selection.arms))
+    )
+
+
+def _scenario_ids(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
+    if selection.scenarios is None:
+        return None
+    used = {tally.scenario for tally in run.corpus.tallies()}
+    there = [s for s in run.material.scenarios.values() if s.id in used]
+    found: dict[str, None] = {}
+    for pattern in selection.scenarios:
+        try:
+            found.update(dict.fromkeys(s.id for s in select_scenarios(there, [pattern])))
+        except UsageError:
+            continue
+    return tuple(found)
+
+
+def _arm_facts(arm: str, description: Mapping[str, object]) -> ArmFacts:
+    models: dict[str, str] = {}
+    described = description.get("models")
+    if isinstance(described, Mapping):
+        for role, model in described.items():
+            if isinstance(model, Mapping):
+                models[str(role)] = f"{model.get('provider')}/{model.get('model')}"
+            else:
+                models[str(role)] = str(model)
+    return ArmFacts(arm, str(description.get("strategy", "unknown")), models)
+
+
+def _first(seen: set[int], entry: CorpusEntry) -> bool:
+    """Return whether a dialogue has not been seen before, and remember it in few bytes."""
+    # 64 bits are enough: among a million dialogues the chance of one clash is 3 in 100 million.
+    mark = hash((entry.dialogue.case.id, entry.dialogue.arm))
+    if mark in seen:
+        return False
+    seen.add(mark)
+    return True

@@ -1,0 +1,253 @@
+"""Rows to fine-tune on: label what is said, or say what comes next in one of the two roles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, get_args
+
+from outputs.acting import ActorVoices
+from outputs.discretion import reveals
+from outputs.formats.shape import RowFormat
+from outputs.manifest import Column
+from outputs.rows import (
+    PROVENANCE,
+    TURN,
+    LabelValues,
+    Reading,
+    Row,
+    is_labelled,
+    label_columns,
+    provenance,
+)
+from outputs.selection import SelectedDialogue
+from prompts.actors import History
+from prompts.environment import Templates
+from prompts.evaluator import (
+    ASPECTS,
+    Aspect,
+    EvaluatorPrompts,
+    EvaluatorView,
+    evaluation_answer,
+    evaluator_view,
+)
+from prompts.prompt import Rendered
+from scenarios.dialogue import TacticLabel, Turn
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+
+SftTask = Literal["label", "actor", "initiator"]
+SFT_TASKS: tuple[SftTask, ...] = get_args(SftTask)
+ASPECT = Column("aspect", "text", "What the evaluator sees: utterance, cumulative, conversation.")
+
+
+@dataclass
+class LabelRows:
+    """The evaluator's prompt, and the labels as its answer; the private fact is never shown.
+
+    Source: HIPO, section 5 (fine-tuning).
+    """
+
+    scheme: Scheme
+    templates: Templates
+    row_format: RowFormat
+    aspects: tuple[Aspect, ...] = ASPECTS
+    rationale: bool = False
+    """Whether the answer gives the generator's reason before each label of the utterance."""
+    subset: str = field(default="label", init=False)
+    _left_out: Counter[str] = field(default_factory=Counter, init=False)
+    _views: dict[tuple[str, str, str], EvaluatorView] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self._prompts = EvaluatorPrompts(self.templates, self.scheme)
+        self._reasoned = EvaluatorPrompts(self.templates, self.scheme, reasoned=True)
+        self._labels = label_columns(self.scheme)
+        self._values = LabelValues(self.scheme)
+        self._is_labelled = is_labelled(self.scheme)
+
+    @property
+    def reading(self) -> Reading:
+        """What has to be read."""
+        return Reading(rationales=self.rationale)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of every row."""
+        return (*PROVENANCE, TURN, ASPECT, *self._labels, *self.row_format.example_columns)
+
+    def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
+        """Yield one row per labelled utterance and aspect, and one for the conversation."""
+        for selected in batch:
+            yield from self._of_dialogue(selected)
+
+    def notes(self) -> tuple[str, ...]:
+        """Say how many rows were withheld because a rationale gives the private fact away."""
+        return tuple(f"{n:,} {what}" for what, n in sorted(self._left_out.items()))
+
+    def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
+        view = self._view(selected)
+        turns = selected.dialogue.turns
+        history: History = [(turn.role, turn.text) for turn in turns]
+        goal = TacticLabel(self.scheme.assigned, selected.dialogue.case.goal)
+        base = provenance(selected)
+        for place, turn in enumerate(turns):
+            if not self._is_labelled(turn):
+                continue
+            plain = evaluation_answer([*turn.tactic, goal])
+            for aspect in self.aspects:
+                if aspect == "conversation":
+                    continue
+                seen = history[place if aspect == "utterance" else 0 : place + 1]
+                answer = self._reasons(selected, turn, seen, goal) if self.rationale else plain
+                if answer is not None:
+                    asked = self._asked(view, aspect, seen)
+                    yield self._row(base, aspect, turn, asked, answer)
+        if "conversation" in self.aspects and any(map(self._is_labelled, turns)):
+            asked = self._prompts.conversation(view, history)
+            answer = evaluation_answer([goal])
+            yield self._row(base, "conversation", None, asked, answer)
+
+    def _row(
+        self, base: Row, aspect: Aspect, turn: Turn | None, asked: Rendered, answer: str
+    ) -> Row:
+        place = aspect if turn is None else f"{turn.index}/{aspect}"
+        return {
+            "id": f"{base['case']}/{base['arm']}/{place}",
+            **base,
+            "turn": None if turn is None else turn.index,
+            "aspect": aspect,
+            **self._values.of(turn),
+            **self.row_format.example(asked.messages, answer),
+        }
+
+    def _asked(self, view: EvaluatorView, aspect: Aspect, seen: History) -> Rendered:
+        """Return the prompt for the last of the utterances that are seen."""
+        prompts = self._reasoned if self.rationale else self._prompts
+        if aspect == "utterance":
+            return prompts.utterance(view, seen[-1][1])
+        return prompts.cumulative(view, seen[:-1], seen[-1][1])
+
+    def _reasons(
+        self, selected: SelectedDialogue, turn: Turn, seen: History, goal: TacticLabel
+    ) -> str | None:
+        """Return the labels with their reasons, or None where the reasons would tell too much."""
+        if not all(label.rationale for label in turn.tactic):
+            self._left_out["rows were left out that lack a rationale for a label"] += 1
+            return None
+        fact = selected.scenario.fact(selected.dialogue.case.fact)
+        view = self._view(selected)
+        public = [
+            self._reasoned.system("cumulative"), view.situation, view.initiator_description,
+            view.responder_description, view.initiator, view.responder,
+            *(text for _, text in seen),
+        ]  # fmt: skip
+        reasons = " ".join(label.rationale for label in turn.tactic)
+        if reveals(reasons, fact=f"{fact.about} {fact.text}", public=public):
+            self._left_out["rows were left out whose rationale may give the fact away"] += 1
+            return None
+        return evaluation_answer([*turn.tactic, goal], reasoned=True)
+
+    def _view(self, selected: SelectedDialogue) -> EvaluatorView:
+        case = selected.dialogue.case
+        key = (case.scenario, case.scenario_fingerprint, case.language)
+        view = self._views.get(key)
+        if view is None:
+            view = self._views[key] = evaluator_view(selected.scenario, case.language)
+        return view
+
+
+@dataclass
+class ActorRows:
+    """What one of the two people knows, and what that person says next."""
+
+    scheme: Scheme
+    voices: ActorVoices
+    row_format: RowFormat
+    task: Literal["actor", "initiator"] = "actor"
+    include_deception: bool = False
+    """Whether the responder of deceptive dialogues is learnt from, too."""
+    reading: Reading = field(default=Reading(wanted=True, rationales=True), init=False)
+    _left_out: Counter[str] = field(default_factory=Counter, init=False)
+
+    def __post_init__(self) -> None:
+        self._labels = label_columns(self.scheme)
+        self._values = LabelValues(self.scheme)
+        self._is_labelled = is_labelled(self.scheme)
+        if self.task == "actor" and not self.include_deception:
+            require_truthful_goals(self.scheme)
+
+    @property
+    def subset(self) -> str:
+        """What the rows are for."""
+        return self.task
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of every row."""
+        return (*PROVENANCE, TURN, *self._labels, *self.row_format.example_columns)
+
+    def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
+        """Yield one row per improvised utterance of the role."""
+        for selected in batch:
+            if self.task == "initiator":
+                yield from self._questions(selected)
+            elif self.include_deception or is_truthful(self.scheme, selected):
+                yield from self._answers(selected)
+            else:
+                self._left_out["deceptive dialogues were left out"] += 1
+
+    def notes(self) -> tuple[str, ...]:
+        """Say what was left out."""
+        return tuple(f"{n:,} {what}" for what, n in sorted(self._left_out.items()))
+
+    def _answers(self, selected: SelectedDialogue) -> Iterator[Row]:
+        turns = selected.dialogue.turns
+        base = provenance(selected)
+        for place, turn in enumerate(turns):
+            if self._is_labelled(turn):
+                asked = self.voices.answering(selected, turns[:place], turn.wanted)
+                said = self.voices.answer(selected, turn.text, turn.tactic)
+                yield self._row(base, turn, asked, said)
+
+    def _questions(self, selected: SelectedDialogue) -> Iterator[Row]:
+        turns = selected.dialogue.turns
+        # Who speaks in these rows is the initiator.
+        base = provenance(selected) | {"model": selected.models.get("initiator", "unknown")}
+        for place, turn in enumerate(turns):
+            if turn.role == "initiator" and turn.kind == "improvised":
+                asked = self.voices.asking(selected, turns[:place])
+                yield self._row(base, turn, asked, self.voices.question(turn.text))
+
+    def _row(self, base: Row, turn: Turn, asked: Rendered, said: str) -> Row:
+        return {
+            "id": f"{base['case']}/{base['arm']}/{turn.index}",
+            **base,
+            "turn": turn.index,
+            **self._values.of(turn if turn.role == "responder" else None),
+            **self.row_format.example(asked.messages, said),
+        }
+
+
+def is_truthful(scheme: Scheme, selected: SelectedDialogue) -> bool:
+    """Return whether the goal of a dialogue forbids saying what is false."""
+    return selected.dialogue.case.goal in scheme.truthful_goals
+
+
+def require_truthful_goals(scheme: Scheme) -> None:
+    """Do nothing where a scheme tells which goals are truthful.
+
+    Raises:
+        UsageError: it does not, so nothing could be left out as deceptive.
+    """
+    if not scheme.truthful_goals:
+        raise UsageError(
+            f"the scheme {scheme.id!r} does not say which of its goals are truthful",
+            "state it as a contradiction of the scheme, or take all with --include-deception",
+        )
+
+
+def deceptive_goals(scheme: Scheme, by_goal: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the goals that occur and do not forbid saying what is false."""
+    return tuple(goal for goal, n in by_goal.items() if n and goal not in scheme.truthful_goals)

@@ -1,0 +1,222 @@
+"""Write rows once, as JSON lines and Parquet, in constant memory; hash what is written."""
+
+from __future__ import annotations
+
+import hashlib
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import orjson
+
+from outputs.manifest import Column, ExportedFile, FileFormat, sha256_of
+from outputs.rows import Row
+from outputs.tables import arrow_schema, arrow_table, check_parquet
+
+CHUNK = 4 * 1024 * 1024
+"""Bytes of JSON lines that are written at once, and that make one row group of Parquet."""
+_WAITING = 2
+"""Chunks that may wait to become Parquet: enough to keep both sides busy."""
+_PARQUET_VERSION = "2.6"
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """What has been gathered for one split and is not handed over yet."""
+
+    lines: list[bytes] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    size: int = 0
+    total: int = 0
+    """Rows so far, those handed over included."""
+
+
+class RowWriter:
+    """Writes the rows of every split; use it as a context, then ask for :meth:`files`.
+
+    JSON lines are encoded where the rows are made. A thread writes and hashes each finished chunk
+    and turns it into a row group; writing, hashing and compressing need no lock of the interpreter
+    and so take little time from making rows.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        subset: str,
+        columns: Sequence[Column],
+        splits: Sequence[str],
+        parquet: bool = True,
+        chunk: int = CHUNK,
+    ) -> None:
+        """Begin ``jsonl/<split>.jsonl`` and ``data/<split>-00000-of-00001.parquet`` in a folder.
+
+        Raises:
+            UsageError: Parquet is wanted and the package for it is missing.
+        """
+        if parquet:
+            check_parquet()
+        self._folder = folder
+        self._subset = subset
+        self._columns = tuple(columns)
+        self._chunk = chunk
+        self._gathering = {split: _Gathering() for split in splits}
+        self._files = {split: _SplitFiles(folder, split, columns, parquet) for split in splits}
+        self._thread = _WritingThread(self._files)
+
+    def write(self, split: str, row: Row) -> None:
+        """Add one row to a split; it must not be changed afterwards."""
+        gathering = self._gathering[split]
+        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        gathering.lines.append(line)
+        gathering.rows.append(row)
+        gathering.total += 1
+        gathering.size += len(line)
+        if gathering.size >= self._chunk:
+            self._hand_over(split, gathering)
+
+    def files(self) -> tuple[ExportedFile, ...]:
+        """Return what was written; a split without a row has no file."""
+        found = []
+        for form in ("jsonl", "parquet"):
+            for split, files in self._files.items():
+                if form in files.hashes:
+                    found.append(self._described(form, split, files))
+        return tuple(found)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if error is None:
+            for split, gathering in self._gathering.items():
+                self._hand_over(split, gathering)
+        self._thread.close(abandon=error is not None)
+
+    def _hand_over(self, split: str, gathering: _Gathering) -> None:
+        if gathering.lines:
+            self._thread.add(split, gathering.lines, gathering.rows)
+            gathering.lines, gathering.rows, gathering.size = [], [], 0
+
+    def _described(self, form: FileFormat, split: str, files: _SplitFiles) -> ExportedFile:
+        path = files.paths[form]
+        return ExportedFile(
+            path=path.relative_to(self._folder).as_posix(),
+            format=form,
+            subset=self._subset,
+            split=split,
+            rows=self._gathering[split].total,
+            size=path.stat().st_size,
+            sha256=files.hashes[form],
+            columns=self._columns,
+        )
+
+
+class _SplitFiles:
+    """The files of one split; made with its first chunk, used by one thread."""
+
+    def __init__(self, folder: Path, split: str, columns: Sequence[Column], parquet: bool) -> None:
+        self.paths: Mapping[FileFormat, Path] = {
+            "jsonl": folder / "jsonl" / f"{split}.jsonl",
+            "parquet": folder / "data" / f"{split}-00000-of-00001.parquet",
+        }
+        self.hashes: dict[FileFormat, str] = {}
+        self._columns = tuple(columns)
+        self._schema = arrow_schema(columns) if parquet else None
+        self._lines: BinaryIO | None = None
+        self._hash = hashlib.sha256()
+        self._tables: Any = None
+
+    def add(self, lines: Sequence[bytes], rows: Sequence[Row]) -> None:
+        """Write one chunk."""
+        blob = b"".join(lines)
+        self._open().write(blob)
+        self._hash.update(blob)
+        if self._schema is not None:
+            table = arrow_table(rows, self._columns, self._schema)
+            self._tables.write_table(table, row_group_size=len(table))
+
+    def finish(self) -> None:
+        """Close the files and keep their hashes."""
+        if self._lines is None:
+            return
+        self._lines.close()
+        self.hashes["jsonl"] = self._hash.hexdigest()
+        if self._tables is not None:
+            self._tables.close()
+            self.hashes["parquet"] = sha256_of(self.paths["parquet"])
+
+    def _open(self) -> BinaryIO:
+        if self._lines is not None:
+            return self._lines
+        self.paths["jsonl"].parent.mkdir(parents=True, exist_ok=True)
+        self._lines = self.paths["jsonl"].open("wb")
+        if self._schema is not None:
+            import pyarrow.parquet as pq  # noqa: PLC0415 - optional and slow to import
+
+            self.paths["parquet"].parent.mkdir(parents=True, exist_ok=True)
+            self._tables = pq.ParquetWriter(
+                self.paths["parquet"],
+                self._schema,
+                version=_PARQUET_VERSION,
+                compression="zstd",
+                compression_level=1,
+            )
+        return self._lines
+
+
+class _WritingThread:
+    """Writes chunks in the order in which they come."""
+
+    def __init__(self, files: Mapping[str, _SplitFiles]) -> None:
+        self._files = files
+        self._queue: queue.Queue[tuple[str, list[bytes], list[Row]] | None] = queue.Queue(_WAITING)
+        self._error: BaseException | None = None
+        self._abandoned = False
+        self._thread = threading.Thread(target=self._work, name="rows", daemon=True)
+        self._thread.start()
+
+    def add(self, split: str, lines: list[bytes], rows: list[Row]) -> None:
+        """Hand over one chunk; waits while too many are waiting already."""
+        self._raise_error()
+        self._queue.put((split, lines, rows))
+
+    def close(self, *, abandon: bool) -> None:
+        """Finish the files, or leave them as they are.
+
+        Raises:
+            OSError: one could not be written.
+        """
+        self._abandoned = abandon
+        self._queue.put(None)
+        self._thread.join()
+        if not abandon:
+            self._raise_error()
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def _work(self) -> None:
+        while (item := self._queue.get()) is not None:
+            if self._error is None and not self._abandoned:
+                split, lines, rows = item
+                self._tried(partial(self._files[split].add, lines, rows))
+        for files in self._files.values():
+            self._tried(files.finish)
+
+    def _tried(self, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001 - raised again in the thread that adds rows
+            self._error = self._error or error

@@ -1,0 +1,346 @@
+"""Sums over a whole run, computed where the data is: what reports and studies are drawn from."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.store.connection import DATABASE, connect_readonly
+from pipeline.store.judgement_records import Source, Verdict
+from pipeline.store.migrations import check_current
+from pipeline.store.traces import label_from
+from scenarios.schemes.model import LabelValue
+
+
+@dataclass(frozen=True, slots=True)
+class EndingCount:
+    """Dialogues of one kind; ``verdict`` is None where nobody has decided."""
+
+    arm: str
+    scenario: str
+    goal: str
+    turns: int
+    status: str
+    """``generated`` or ``failed``."""
+    verdict: Verdict | None
+    by: str
+    """``policy``, ``review``, ``expert``, or nothing."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class UtteranceCount:
+    """Improvised answers of one arm in one scenario."""
+
+    arm: str
+    scenario: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCount:
+    """How often improvised answers of one arm declare one value."""
+
+    arm: str
+    dimension: str
+    value: LabelValue
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairCount:
+    """How often one label met another; who gave the first and the second is said by the reader."""
+
+    by: str
+    dimension: str
+    first: LabelValue
+    second: LabelValue
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class VoteCount:
+    """Judgements of one kind in one scenario; ``yes`` and ``judged`` leave out unreadable ones."""
+
+    arm: str
+    source: Source
+    judge: str
+    """``provider/model``."""
+    dimension: str
+    whole: bool
+    """Whether it is about the dialogue as a whole."""
+    scenario: str
+    goal: str
+    turns: int
+    yes: int
+    judged: int
+    unreadable: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseVotes:
+    """Judgements about one dialogue, by kind of judge and dimension."""
+
+    case: str
+    scenario: str
+    source: Source
+    dimension: str
+    yes: int
+    judged: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedCount:
+    """Dialogues of one verdict that have a flag of this code."""
+
+    verdict: Verdict | None
+    code: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCount:
+    """Requests of one role to one model that ended alike."""
+
+    role: str
+    model: str
+    code: str
+    """``ok``, or why it failed."""
+    n: int
+    asked: int
+    """Samples asked for."""
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float
+    unpriced: int
+    """Requests whose cost is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A dialogue that stands for others, and its verdict."""
+
+    id: str
+    """``case/arm``."""
+    arm: str
+    scenario: str
+    goal: str
+    turns: int
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonAnswer:
+    """What one person answered about one dimension of one turn, or of the dialogue."""
+
+    mode: str
+    """``review`` or ``quiz``."""
+    item: str
+    person: str
+    """A code; names are not read."""
+    dimension: str
+    value: LabelValue
+
+
+_ENDINGS = """
+    select a.id, c.scenario, c.goal, c.turns, d.status, e.verdict,
+        case when e.by like 'policy:%' then 'policy' else coalesce(e.by, '') end, count(*)
+    from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+        left join newest_decisions e on e.dialogue = d.seq
+    group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7"""
+_UTTERANCES = """
+    select a.id, c.scenario, count(*)
+    from turns t join dialogues d on d.seq = t.dialogue join cases c on c.seq = d.case_seq
+        join arms a on a.seq = d.arm_seq
+    where t.role = 'responder' and t.kind = 'improvised' group by 1, 2 order by 1, 2"""
+_LABELS = """
+    select a.id, l.dimension, l.value, count(*)
+    from labels l join dialogues d on d.seq = l.dialogue join arms a on a.seq = d.arm_seq
+    where l.source = 'declared' group by 1, 2, 3 order by 1, 2, 3"""
+_WANTED = """
+    select w.dimension, w.value, l.value, count(*)
+    from labels w join labels l on l.dialogue = w.dialogue and l.turn = w.turn
+        and l.source = 'declared' and l.dimension = w.dimension
+    where w.source = 'wanted' group by 1, 2, 3 order by 1, 2, 3"""
+_ANEW = """
+    select r.judge, g.dimension, l.value, g.value, count(*)
+    from newest_judge_runs r join judgements g on g.judge_run = r.seq
+        join labels l on l.dialogue = r.dialogue and l.turn = g.turn and l.source = 'declared'
+            and l.dimension = g.dimension
+    where r.source = 'self' and g.turn <> -1 and g.value is not null
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+_VOTES = """
+    select a.id, r.source, r.judge, g.dimension, g.turn = -1, c.scenario, c.goal, c.turns,
+        coalesce(sum(g.carried), 0), count(g.carried), count(*) - count(g.carried)
+    from newest_judge_runs r join judgements g on g.judge_run = r.seq
+        join dialogues d on d.seq = r.dialogue join cases c on c.seq = d.case_seq
+        join arms a on a.seq = d.arm_seq
+    group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8"""
+_CASE_VOTES = """
+    select c.id, c.scenario, r.source, g.dimension, coalesce(sum(g.carried), 0), count(g.carried)
+    from arms a join dialogues d on d.arm_seq = a.seq join cases c on c.seq = d.case_seq
+        join newest_judge_runs r on r.dialogue = d.seq join judgements g on g.judge_run = r.seq
+    where a.id = ? and g.turn <> -1 group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+_JUDGE_PAIRS = """
+    select r.judge || char(10) || s.judge, g.dimension, g.carried, h.carried, count(*)
+    from newest_judge_runs r join newest_judge_runs s on s.dialogue = r.dialogue
+            and s.source = 'external' and s.judge > r.judge
+        join judgements g on g.judge_run = r.seq
+        join judgements h on h.judge_run = s.seq and h.turn = g.turn and h.dimension = g.dimension
+    where r.source = 'external' and g.carried is not null and h.carried is not null
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+_FLAGGED = """
+    select e.verdict, f.code, count(distinct s.dialogue)
+    from newest_assessments s join flags f on f.assessment = s.seq
+        left join newest_decisions e on e.dialogue = s.dialogue
+    group by 1, 2 order by 3 desc, 1, 2"""
+_REQUESTS = """
+    select role, model, code, count(*), sum(n_asked), coalesce(sum(prompt_tokens), 0),
+        coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0), sum(cost_usd is null)
+    from requests group by 1, 2, 3 order by 1, 2, 3"""
+_LATENCIES = """
+    select role, model, cast(round(latency_s * 1000) as integer), count(*)
+    from requests where code = 'ok' group by 1, 2, 3 order by 1, 2, 3"""
+_CHOICES = "select status, count(*) from choices group by 1 order by 2 desc, 1"
+_SAMPLES = """
+    select id, arm, scenario, goal, turns, verdict from (
+        select c.id || '/' || a.id as id, a.id as arm, c.scenario, c.goal, c.turns, e.verdict, d.seq,
+            row_number() over (
+                partition by c.scenario, c.goal, d.arm_seq
+                order by coalesce(e.verdict, '') = 'discarded', c.turns = 1, d.seq) as place
+        from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+            left join newest_decisions e on e.dialogue = d.seq
+        where d.status = 'generated') where place = 1 order by seq"""
+_WORST = """
+    select c.id || '/' || a.id, a.id, c.scenario, c.goal, c.turns, e.verdict
+    from newest_assessments s join flags f on f.assessment = s.seq
+        join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq
+        join arms a on a.seq = d.arm_seq
+        left join newest_decisions e on e.dialogue = d.seq
+    group by s.seq
+    order by coalesce(e.verdict, '') = 'discarded' desc, count(*) desc,
+        max(coalesce(f.severity, 0)) desc, d.seq limit ?"""
+_ANSWERS = """
+    select t.mode, t.id || '/' || c.id || '/' || a.id || '#' || w.turn, p.code, w.dimension, w.value
+    from newest_answers w join assignments g on g.seq = w.assignment and g.state = 'done'
+        join annotators p on p.seq = g.annotator join review_items i on i.seq = g.item
+        join studies t on t.seq = i.study join dialogues d on d.seq = i.dialogue
+        join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+    order by 1, 2, 3, 4"""
+_TEXTS = """
+    select text from (
+        select t.text, row_number() over (order by t.dialogue, t.turn) - 1 as place
+        from turns t join dialogues d on d.seq = t.dialogue join arms a on a.seq = d.arm_seq
+        where t.role = 'responder' and t.kind = 'improvised' and a.id = ?)
+    where (place * ?) / ? <> ((place - 1) * ?) / ? or place = 0 order by place"""
+
+
+class Figures:
+    """The sums of one run; all of them see the same state of it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Read with a connection that is in a transaction."""
+        self._read = connection.execute
+
+    def endings(self) -> list[EndingCount]:
+        """Count the dialogues by arm, scenario, goal, turns, how they ended, and verdict."""
+        return [EndingCount(*row) for row in self._read(_ENDINGS)]
+
+    def utterances(self) -> list[UtteranceCount]:
+        """Count the improvised answers by arm and scenario."""
+        return [UtteranceCount(*row) for row in self._read(_UTTERANCES)]
+
+    def labels(self) -> list[LabelCount]:
+        """Count the declared labels by arm, dimension and value."""
+        rows = self._read(_LABELS)
+        return [LabelCount(arm, dimension, label_from(v), n) for arm, dimension, v, n in rows]
+
+    def wanted(self) -> list[PairCount]:
+        """Count (wanted, declared) labels."""
+        return [_pair("", *row) for row in self._read(_WANTED)]
+
+    def anew(self) -> list[PairCount]:
+        """Count (declared, labelled anew) labels, by self-judge."""
+        return [_pair(*row) for row in self._read(_ANEW)]
+
+    def votes(self) -> list[VoteCount]:
+        """Count judgements by arm, judge, dimension, scenario, goal and number of turns."""
+        return [
+            VoteCount(
+                arm, source, judge, dimension, bool(whole), scenario, goal, turns, yes, n, unread
+            )
+            for arm, source, judge, dimension, whole, scenario, goal, turns, yes, n, unread
+            in self._read(_VOTES)
+        ]  # fmt: skip
+
+    def case_votes(self, arm: str) -> Iterator[CaseVotes]:
+        """Yield the judgements about utterances of one arm, summed up by case."""
+        for row in self._read(_CASE_VOTES, (arm,)):
+            yield CaseVotes(*row)
+
+    def judge_pairs(self) -> list[PairCount]:
+        """Count pairs of external verdicts (1 or 0); ``by`` is two judges, one a line."""
+        rows = self._read(_JUDGE_PAIRS)
+        return [PairCount(by, d, float(one), float(two), n) for by, d, one, two, n in rows]
+
+    def flagged(self) -> list[FlaggedCount]:
+        """Count dialogues by verdict and the codes of their flags, the commonest first."""
+        return [FlaggedCount(*row) for row in self._read(_FLAGGED)]
+
+    def requests(self) -> list[RequestCount]:
+        """Sum up requests by role, model and how they ended."""
+        return [RequestCount(*row) for row in self._read(_REQUESTS)]
+
+    def latencies(self) -> list[tuple[str, str, int, int]]:
+        """Return (role, model, milliseconds, requests) of those that went well, quickest first."""
+        return self._read(_LATENCIES).fetchall()
+
+    def choices(self) -> list[tuple[str, int]]:
+        """Return (status, answers), the commonest first."""
+        return self._read(_CHOICES).fetchall()
+
+    def samples(self) -> list[Sample]:
+        """Return one dialogue per scenario, goal and arm, discarded ones only where need be."""
+        return [Sample(*row) for row in self._read(_SAMPLES)]
+
+    def worst(self, limit: int) -> list[Sample]:
+        """Return the dialogues with most flags, discarded ones first."""
+        return [Sample(*row) for row in self._read(_WORST, (limit,))]
+
+    def answers(self) -> list[PersonAnswer]:
+        """Return what people answered in finished reviews; the newest revision counts."""
+        return [
+            PersonAnswer(mode, item, person, dimension, label_from(value))
+            for mode, item, person, dimension, value in self._read(_ANSWERS)
+        ]
+
+    def texts(self, arm: str, limit: int) -> list[str]:
+        """Return at most ``limit`` improvised answers of an arm, evenly spaced over all of them."""
+        total = sum(count.n for count in self.utterances() if count.arm == arm)
+        if not total:
+            return []
+        kept = min(limit, total)
+        rows = self._read(_TEXTS, (arm, kept, total, kept, total))
+        return [text for (text,) in rows]
+
+
+@contextmanager
+def open_figures(folder: Path) -> Iterator[Figures]:
+    """Give the sums of a run, read from one snapshot; whoever writes meanwhile is not held up.
+
+    Raises:
+        UsageError: the run was written by another version of hipo.
+    """
+    path = folder / DATABASE
+    with closing(connect_readonly(path)) as connection:
+        check_current(connection, path)
+        connection.execute("begin")
+        yield Figures(connection)
+        connection.execute("commit")
+
+
+def _pair(by: str, dimension: str, first: object, second: object, n: int) -> PairCount:
+    return PairCount(by, dimension, label_from(first), label_from(second), n)  # type: ignore[arg-type] # any column

@@ -1,0 +1,196 @@
+"""Runs to export: every strategy and verdict, rationales that tell the fact, one answer that does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from outputs.export import Exported, ExportOptions, export
+from outputs.selection import Selection
+from pipeline.store.run_store import RunStore
+from quality.records import Assessment, Decision, Flag, Verdict
+from scenarios.case import Case, make_case
+from scenarios.catalogue import Catalogue
+from scenarios.dialogue import (
+    Attempt,
+    Candidate,
+    Critique,
+    Dialogue,
+    Draft,
+    TacticLabel,
+    Trace,
+    Turn,
+)
+from scenarios.schemes.registry import load_scheme
+from scenarios.spec import Scenario
+
+SCHEME = load_scheme("hipo")
+GOALS = SCHEME.goal.values
+DECEPTION, TRUTH = GOALS
+STRATEGIES = ("consistency", "direct", "reflective")
+TELLER = "I may as well tell you:"
+"""How an answer begins that says the private fact."""
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Return the library, read once."""
+    return Catalogue.load()
+
+
+def some_scenarios(n: int) -> list[Scenario]:
+    """Return scenarios of the library, of every category where there are enough."""
+    return sorted(catalogue().scenarios.values(), key=lambda s: s.fingerprint)[:n]
+
+
+def describe(strategy: str, model: str = "compatible/m") -> dict[str, object]:
+    """Return what a store keeps of an arm."""
+    provider, _, name = model.partition("/")
+    spec = {"provider": provider, "model": name}
+    return {"strategy": strategy, "models": {"initiator": spec, "responder": spec}, "settings": {}}
+
+
+def tactic(number: int, why: str = "because it is so") -> tuple[TacticLabel, ...]:
+    """Return one of all the combinations of labels that occur."""
+    return tuple(
+        TacticLabel(d.id, d.values[(number // (place + 1)) % (len(d.values) - place % 2)], why)
+        for place, d in enumerate(SCHEME.utterance_dimensions)
+    )
+
+
+def trace(strategy: str, draft: Draft, number: int) -> Trace:
+    """Return how an answer came to be: a vote over three others, or a revision."""
+    others = [Draft(f"{draft.text} Or so, {i}.", draft.goal, tactic(number + i)) for i in (1, 2)]
+    if strategy == "consistency":
+        same = Draft(f"  {draft.text.upper()} ", draft.goal, draft.tactic)
+        drafts: Sequence[Draft | None] = (others[0], draft, same, None, others[1])
+        scores = (0.25, 0.75, 0.5, None, 0.125)
+        return Trace(
+            strategy,
+            candidates=tuple(
+                Candidate(i, d, s) for i, (d, s) in enumerate(zip(drafts, scores, strict=True))
+            ),
+            chosen=1,
+        )
+    if strategy == "reflective" and number % 2:
+        found = tuple(
+            Critique(d.id, place > 0, "so") for place, d in enumerate(SCHEME.utterance_dimensions)
+        )
+        return Trace(strategy, attempts=(Attempt(others[0], found), Attempt(draft)), chosen=1)
+    return Trace(strategy)
+
+
+def play(case: Case, scenario: Scenario, strategy: str, number: int) -> Dialogue:
+    """Return a dialogue whose words and labels follow from its number."""
+    fact = scenario.fact(case.fact)
+    turns = [
+        Turn(0, "initiator", scenario.opening.question[0], "opening"),
+        Turn(1, "responder", scenario.opening.statement_for(case.goal).text[0], "opening"),
+    ]
+    for exchange in range(case.turns):
+        mark = f"{case.id[:6]} {exchange}"
+        # Every other case begins with an answer that all three strategies give.
+        alike = exchange == 0 and number // len(STRATEGIES) % 2 == 0
+        said = f"Answer {mark} by {'all' if alike else strategy}."
+        why = "because it is so" if number % 2 else f"keeps back that {fact.text}"
+        if exchange == 1 and number % 4 == 0:
+            said = f"{TELLER} {fact.text}"
+        draft = Draft(said, case.goal, tactic(number + exchange, why))
+        turns += [
+            Turn(2 + 2 * exchange, "initiator", f"Question {mark}?", "improvised"),
+            Turn(3 + 2 * exchange, "responder", said, "improvised", (("intention", "Inform"),),
+                 case.goal, draft.tactic, trace(strategy, draft, number)),
+        ]  # fmt: skip
+    return Dialogue(case, strategy, tuple(turns))
+
+
+def cases(scenarios: Sequence[Scenario], facts: int, turns: int) -> Iterator[tuple[Case, Scenario]]:
+    """Yield every fact with every goal."""
+    for scenario, goal in product(scenarios, GOALS):
+        known = [fact for fact in scenario.facts if fact.owner == "responder"][:facts]
+        for fact in known:
+            yield (
+                make_case(
+                    scheme="hipo", scenario=scenario.id, scenario_fingerprint=scenario.fingerprint,
+                    fact=fact.id, goal=goal, turns=turns, language="en", variation={},
+                    repetition=0, seed=3,
+                ),
+                scenario,
+            )  # fmt: skip
+
+
+def all_accepted(number: int) -> Verdict | None:
+    """Accept everything."""
+    return "accepted"
+
+
+def make_run(
+    folder: Path,
+    *,
+    scenarios: int = 8,
+    facts: int = 2,
+    turns: int = 2,
+    strategies: Sequence[str] = ("direct",),
+    model: str = "compatible/m",
+    verdict: Callable[[int], Verdict | None] = all_accepted,
+) -> Path:
+    """Write a run into ``folder``; ``verdict`` decides on a dialogue by its number."""
+    asyncio.run(_make(folder, scenarios, facts, turns, strategies, model, verdict))
+    return folder
+
+
+async def _make(
+    folder: Path,
+    scenarios: int,
+    facts: int,
+    turns: int,
+    strategies: Sequence[str],
+    model: str,
+    verdict: Callable[[int], Verdict | None],
+) -> None:
+    known = list(cases(some_scenarios(scenarios), facts, turns))
+    with RunStore.create(folder, {"recipe": {}}, "mark") as store:
+        for strategy in strategies:
+            store.add_arm(strategy, describe(strategy, model))
+        await store.add_cases([case for case, _ in known])
+        decisions = []
+        work = []
+        for number, ((case, scenario), strategy) in enumerate(product(known, strategies)):
+            work.append(store.finish(play(case, scenario, strategy, number), 0))
+            found = verdict(number)
+            if found is not None:
+                decisions.append(Decision(case.id, strategy, found, "policy:review", "so"))
+        await asyncio.gather(*work)
+        flags = [
+            store.judgements.assess(
+                Assessment(d.case, d.arm, "c", (Flag(d.case, d.arm, 3, "labels", "so"),))
+            )
+            for d in decisions
+            if d.verdict == "discarded"
+        ]
+        await asyncio.gather(*flags)
+        await store.judgements.decide(decisions)
+
+
+def exported(folder: Path, run: Path, kind: str, **options: Any) -> Exported:
+    """Export a run into ``folder``; ``verdict`` and ``overwrite`` go where they belong."""
+    selection = Selection((run,), verdict=options.pop("verdict", "accepted"))
+    overwrite = options.pop("overwrite", False)
+    return export(selection, ExportOptions(kind, **options), folder, overwrite=overwrite)  # type: ignore[arg-type]
+
+
+def rows_in(folder: Path, split: str | None = None) -> list[dict[str, Any]]:
+    """Return the rows of an export, or of one of its splits."""
+    files = sorted((folder / "jsonl").glob(f"{split or '*'}.jsonl"))
+    return [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
+
+
+def words_of(row: dict[str, Any]) -> str:
+    """Return everything a model is shown of a row of messages."""
+    return "\n".join(message["content"] for message in row["messages"])

@@ -1,0 +1,194 @@
+"""Rows to fine-tune on: what they ask, what they answer, and what they never show."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from outputs.acting import ActorVoices
+from outputs.discretion import reveals
+from outputs.formats.registry import row_format
+from outputs.selection import Selection, opened
+from outputs.sft import ActorRows, LabelRows
+from prompts.actors import ActorPrompts
+from prompts.environment import Templates
+from prompts.evaluator import ASPECTS, EvaluatorPrompts
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from tests.outputs.corpora import (
+    DECEPTION,
+    SCHEME,
+    TELLER,
+    TRUTH,
+    catalogue,
+    exported,
+    make_run,
+    rows_in,
+    words_of,
+)
+
+ONE_SET = {"fractions": (1, 0, 0), "parquet": False}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("runs") / "run", scenarios=31, facts=3, turns=3)
+
+
+def rows(tmp_path, run, kind="sft", **options):
+    done = exported(tmp_path / "out", run, kind, **(ONE_SET | options))
+    return rows_in(done.folder), done
+
+
+def facts_of(row):
+    """Return the private fact of a row's dialogue."""
+    return catalogue().scenarios[row["scenario"]].fact(row["fact"]).text
+
+
+def test_every_labelled_utterance_is_asked_about_in_each_aspect(tmp_path, run):
+    found, _ = rows(tmp_path, run)
+    dialogues = {(row["case"], row["arm"]) for row in found}
+    counts = Counter(row["aspect"] for row in found)
+    assert counts == {
+        "utterance": 3 * len(dialogues),
+        "cumulative": 3 * len(dialogues),
+        "conversation": len(dialogues),
+    }
+    assert len({row["id"] for row in found}) == len(found)
+    assert all(row["fictional"] is True for row in found)
+
+
+def test_answers_are_read_back_by_the_evaluator_as_the_declared_labels(tmp_path, run):
+    found, _ = rows(tmp_path, run)
+    prompts = EvaluatorPrompts(Templates(), SCHEME)
+    for row in found:
+        labels = prompts.formats[row["aspect"]].read(row["messages"][-1]["content"])
+        told = {label.dimension: label.value for label in labels}
+        assert told.pop("goal") == row["goal"]
+        assert told == {
+            d.id: row[f"label_{d.id}"]
+            for d in SCHEME.utterance_dimensions
+            if row["aspect"] != "conversation"
+        }
+
+
+@pytest.mark.parametrize("rationale", [False, True])
+def test_no_label_row_shows_a_private_fact_that_was_not_said(tmp_path, run, rationale):
+    found, _ = rows(tmp_path, run, rationale=rationale)
+    assert found
+    told = 0
+    for row in found:
+        shown = words_of(row)
+        said = f"{TELLER} {facts_of(row)}" in shown
+        told += said
+        assert (facts_of(row) in shown) is said, row["id"]
+    assert told, "some answer tells the fact, and then it may be seen"
+
+
+def test_rationales_that_use_words_of_the_fact_alone_are_withheld(tmp_path, run):
+    found, done = rows(tmp_path, run, rationale=True, aspects=("utterance",))
+    assert found
+    for row in found:
+        answer = orjson.loads(row["messages"][-1]["content"])
+        assert list(answer)[:2] == ["intention_reason", "intention"]
+        assert answer["intention_reason"] == "because it is so" or TELLER in words_of(row)
+    assert any("may give the fact away" in note for note in done.notes)
+
+
+def test_the_cumulative_aspect_shows_what_was_said_before_and_nothing_after(tmp_path, run):
+    found, _ = rows(tmp_path, run)
+    for row in found:
+        asked = row["messages"][1]["content"]
+        lines = asked.count("INITIATOR: ") + asked.count("RESPONDER: ")
+        expected = {"utterance": 0, "cumulative": row["turn"], "conversation": 8}[row["aspect"]]
+        assert lines == expected
+
+
+def test_an_actor_is_asked_as_in_generation_and_answers_as_it_did(tmp_path, run):
+    found, done = rows(tmp_path, run, task="actor", include_deception=True)
+    read = ActorPrompts(Templates(), SCHEME).tactic.read
+    assert {row["goal"] for row in found} == {DECEPTION, TRUTH}
+    assert done.facts.includes_deception
+    for row in found:
+        draft = read(row["messages"][-1]["content"])
+        assert draft.goal == row["goal"]
+        assert draft.tactic[0].value == row["label_intention"]
+        asked = row["messages"][1]["content"]
+        assert f"Fact: {facts_of(row)}" in asked
+        assert f"Goal: {row['goal']}" in asked
+        assert "Wanted intention: Inform" in asked
+
+
+def test_without_leave_no_actor_learns_to_deceive(tmp_path, run):
+    found, done = rows(tmp_path, run, task="actor")
+    assert {row["goal"] for row in found} == {TRUTH}
+    assert not done.facts.includes_deception
+    assert done.facts.by_goal == {DECEPTION: 0, TRUTH: done.facts.dialogues}
+    assert any("deceptive dialogues were left out" in note for note in done.notes)
+
+
+def test_an_actor_never_sees_what_the_other_one_is_after(tmp_path, run):
+    library = catalogue().scenarios
+    actors, _ = rows(tmp_path, run, task="actor")
+    for row in actors:
+        assert library[row["scenario"]].roles["initiator"].aim not in words_of(row)
+        for other in library[row["scenario"]].facts:
+            if other.id != row["fact"]:
+                assert other.text not in words_of(row)
+
+
+def test_an_initiator_never_sees_fact_goal_labels_or_rationales(tmp_path, run):
+    library = catalogue().scenarios
+    found, _ = rows(tmp_path, run, task="initiator")
+    read = ActorPrompts(Templates(), SCHEME).utterance.read
+    assert {row["goal"] for row in found} == {DECEPTION, TRUTH}
+    for row in found:
+        shown = words_of(row)
+        assert library[row["scenario"]].roles["responder"].aim not in shown
+        said = f"{TELLER} {facts_of(row)}" in shown
+        assert (facts_of(row) in shown) is said
+        assert DECEPTION not in shown
+        assert "because it is so" not in shown
+        assert read(row["messages"][-1]["content"]).startswith("Question")
+
+
+def test_a_scheme_that_knows_no_truthful_goal_is_not_trusted(tmp_path):
+    lawless = Scheme.model_validate(SCHEME.model_dump() | {"contradictions": ()})
+    voices = ActorVoices(lawless)
+    with pytest.raises(UsageError, match="does not say which of its goals are truthful"):
+        ActorRows(lawless, voices, row_format("messages"))
+    assert ActorRows(lawless, voices, row_format("messages"), include_deception=True).columns
+
+
+def test_utterances_without_all_labels_are_no_rows(run):
+    with opened(Selection((run,))) as found:
+        dialogue = next(found.dialogues())
+        wider = SCHEME.model_dump()
+        wider["dimensions"] += (wider["dimensions"][1] | {"id": "mood"},)
+        source = LabelRows(Scheme.model_validate(wider), Templates(), row_format("messages"))
+        assert list(source.rows([dialogue])) == []
+
+
+WORDS = st.lists(st.sampled_from("rust paint wing deposit 40,000 the was of".split()), max_size=6)
+
+
+@settings(max_examples=60)
+@given(WORDS, WORDS, WORDS)
+def test_a_text_reveals_only_telling_words_of_the_fact_that_are_not_public(text, fact, public):
+    secret = {w for w in fact if w not in ("the", "was", "of")} - set(public)
+    found = reveals(" ".join(text), fact=" ".join(fact), public=[" ".join(public)])
+    assert found is bool(secret & set(text))
+
+
+def test_other_forms_and_undivided_scripts_are_recognised():
+    assert reveals("it is about repairs", fact="The wing was repaired.", public=[])
+    assert reveals("他隐瞒了事故的经过", fact="这辆车出过严重事故", public=["他隐瞒了"])
+    assert not reveals("他隐瞒了", fact="这辆车出过严重事故", public=[])
+
+
+def test_aspects_come_in_their_usual_order():
+    assert ASPECTS == ("utterance", "cumulative", "conversation")

@@ -1,0 +1,151 @@
+"""No scenario, and no fact, in two splits; all of them much alike; the same every time."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from outputs.balance import Balance, balanced_column
+from outputs.splits import SPLITS, checked_fractions, plan_splits
+from pipeline.store.corpus import GroupTally
+from scenarios.errors import RunError, UsageError
+from tests.outputs.corpora import SCHEME
+
+NAMES = st.text("abcdef", min_size=1, max_size=3)
+TALLIES = st.lists(
+    st.builds(
+        GroupTally,
+        scenario=NAMES,
+        fact=NAMES,
+        dimension=st.sampled_from([None, "veracity"]),
+        label=st.sampled_from(["x", "y", "z"]),
+        n=st.integers(1, 50),
+    ),
+    min_size=1,
+    max_size=40,
+)
+FRACTIONS = st.lists(st.integers(0, 10), min_size=3, max_size=3).filter(any)
+
+
+def categories(tallies):
+    return {tally.scenario: tally.scenario[0] for tally in tallies}
+
+
+@given(TALLIES, st.sampled_from(["scenario", "fact"]), FRACTIONS, st.integers(0, 5))
+def test_every_group_is_in_one_split_and_every_split_has_a_group(tallies, by, shares, seed):
+    fractions = checked_fractions(shares)
+    groups = {t.scenario if by == "scenario" else f"{t.scenario}/{t.fact}" for t in tallies}
+    used = [split for split, share in zip(SPLITS, shares, strict=True) if share]
+
+    def plan():
+        return plan_splits(tallies, categories(tallies), by=by, fractions=fractions, seed=seed)
+
+    if len(groups) < len(used):
+        with pytest.raises(UsageError, match="cannot be divided"):
+            plan()
+        return
+    found = plan()
+    assert set(found.groups) == groups
+    assert set(found.groups.values()) == set(used) == set(found.splits)
+    assert found == plan()
+    for tally in tallies:
+        key = tally.scenario if by == "scenario" else f"{tally.scenario}/{tally.fact}"
+        assert found.split_of(tally.scenario, tally.fact) == found.groups[key]
+
+
+def even(scenarios=40):
+    """Return tallies of scenarios of one size, each with a category, a goal and labels of its own."""
+    return [
+        GroupTally(f"s{i:02}", "f", dimension, f"{dimension}{i % kinds}", 12)
+        for i in range(scenarios)
+        for dimension, kinds in ((None, 2), ("veracity", 5), ("intention", 4))
+    ]
+
+
+def test_sizes_goals_categories_and_labels_are_spread_as_asked_for():
+    tallies = even()
+    kinds = {f"s{i:02}": "abcd"[i % 4] for i in range(40)}
+    plan = plan_splits(tallies, kinds, by="scenario", fractions=(0.5, 0.25, 0.25), seed=1)
+    assert Counter(plan.groups.values()) == {"train": 20, "validation": 10, "test": 10}
+    for split, share in (("train", 0.5), ("validation", 0.25), ("test", 0.25)):
+        counts = Counter()
+        for tally in tallies:
+            if plan.groups[tally.scenario] == split:
+                counts[tally.label] += tally.n
+                counts[kinds[tally.scenario]] += tally.dimension is None
+        for label in {t.label for t in tallies}:
+            whole = sum(t.n for t in tallies if t.label == label)
+            assert abs(counts[label] - share * whole) <= 12, (split, label)
+        assert {counts[c] for c in "abcd"} <= {10 * share - 0.5, 10 * share, 10 * share + 0.5}
+
+
+def test_a_seed_decides_and_another_one_decides_otherwise():
+    def plan(seed):
+        tallies = even()
+        return plan_splits(
+            tallies, categories(tallies), by="scenario", fractions=(0.6, 0.2, 0.2), seed=seed
+        ).groups
+
+    assert plan(1) == plan(1)
+    assert plan(1) != plan(2)
+
+
+def test_the_order_of_the_tallies_does_not_matter():
+    tallies = even()
+    plans = [
+        plan_splits(t, categories(t), by="scenario", fractions=(0.6, 0.2, 0.2), seed=0).groups
+        for t in (tallies, tallies[::-1])
+    ]
+    assert plans[0] == plans[1]
+
+
+def test_what_was_not_there_when_splits_were_made_is_not_guessed():
+    tallies = even(3)
+    plan = plan_splits(tallies, {}, by="scenario", fractions=(1, 0, 0), seed=0)
+    with pytest.raises(RunError, match="was added to the run"):
+        plan.split_of("new", "f")
+
+
+@pytest.mark.parametrize("shares", [(0, 0, 0), (1, -1, 1), (1, 2), (float("inf"), 1, 1)])
+def test_impossible_shares_are_refused(shares):
+    with pytest.raises(UsageError, match="three numbers"):
+        checked_fractions(shares)
+
+
+LABELLED = st.lists(
+    st.tuples(st.sampled_from(["train", "test"]), st.sampled_from(["x", "y", "z", None])),
+    max_size=80,
+)
+
+
+@given(LABELLED, st.integers(0, 3))
+def test_balancing_leaves_as_many_of_each_label_as_of_the_rarest(labelled, seed):
+    rows = [(s, {"id": str(i), "label": label}) for i, (s, label) in enumerate(labelled)]
+
+    def kept(order):
+        balance = Balance("label", seed)
+        for split, row in rows:
+            balance.count(split, row)
+        balance.settle()
+        return [(split, row) for split, row in order if balance.keeps(split, row)], balance
+
+    left, balance = kept(rows)
+    for split in ("train", "test"):
+        before = Counter(row["label"] for s, row in rows if s == split)
+        after = Counter(row["label"] for s, row in left if s == split)
+        unlabelled = before.pop(None, 0)
+        assert after.pop(None, 0) == unlabelled
+        assert after == dict.fromkeys(before, min(before.values(), default=0))
+    assert balance.dropped == len(rows) - len(left)
+    other, _ = kept(rows[::-1])
+    assert {row["id"] for _, row in other} == {row["id"] for _, row in left}
+
+
+def test_only_dimensions_with_single_labels_can_be_balanced():
+    assert balanced_column(SCHEME, "veracity") == "label_veracity"
+    assert balanced_column(SCHEME, "goal") == "goal"
+    with pytest.raises(UsageError, match="has no dimension 'mood'"):
+        balanced_column(SCHEME, "mood")

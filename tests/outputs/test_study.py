@@ -1,0 +1,297 @@
+import json
+from collections import defaultdict
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import tinyhtml5.parser
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from outputs.consistency import Count, differences, kappa, shares
+from outputs.study import ALL_MODELS, read_study, study_as_json
+from outputs.study_page import study_files, study_page
+from pipeline.cli.main import run as hipo
+from pipeline.store.figures import open_figures
+from quality.answers import Answer
+from quality.bootstrap import Resampling
+from quality.coefficients import cohen_kappa
+from quality.ratings import ratings
+from scenarios.errors import UsageError
+from scenarios.schemes.registry import load_scheme
+from tests.outputs.sample_run import HOSTILE, make_run
+from tests.wire.fixtures import wire_server  # noqa: F401
+
+DIMENSIONS = ("intention", "veracity", "illocutionary")
+counts = st.lists(
+    st.tuples(st.sampled_from("abcd"), st.integers(0, 5), st.integers(0, 5)).map(
+        lambda t: Count(t[0], min(t[1], t[2]), t[2])
+    ),
+    max_size=6,
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    return [
+        make_run(folder / "one", model="compatible/one", failed=0),
+        make_run(folder / "two", model="compatible/two", failed=2, skew=1),
+    ]
+
+
+@pytest.fixture(scope="module")
+def study(runs):
+    return read_study(runs)
+
+
+def case_votes(runs):
+    """Return {(strategy, model): {(case, scenario, source, dimension): (yes, judged)}}."""
+    found = {}
+    for run, model in zip(runs, ("one", "two"), strict=True):
+        with open_figures(run) as figures:
+            for strategy in ("direct", "reflective"):
+                found[strategy, f"compatible/{model}"] = {
+                    (v.case, v.scenario, v.source, v.dimension): (v.yes, v.judged)
+                    for v in figures.case_votes(f"{strategy}-compatible-{model}")
+                }
+    return found
+
+
+def common_cases(votes):
+    return set.intersection(*({key[0] for key in mine} for mine in votes.values()))
+
+
+def test_only_cases_that_everyone_played_are_compared(study, runs):
+    assert study.cases == 10
+    assert study.left_out == 2
+    assert len(study.contestants) == 4
+    assert study.scenarios == 3
+
+
+def test_shares_are_those_of_the_judgements_on_common_cases(study, runs):
+    votes = case_votes(runs)
+    common = common_cases(votes)
+    for contestant, mine in votes.items():
+        for source in ("self", "external"):
+            for dimension in DIMENSIONS:
+                chosen = [
+                    v for k, v in mine.items() if k[0] in common and k[2:] == (source, dimension)
+                ]
+                share = study.measure(contestant, source, dimension)
+                assert share.yes == sum(yes for yes, _ in chosen)
+                assert share.judged == sum(judged for _, judged in chosen) > 0
+                assert share.interval.low <= share.value <= share.interval.high
+
+
+def test_wins_are_the_best_mean_share_of_a_scenario(study, runs):
+    votes = case_votes(runs)
+    common = common_cases(votes)
+    for model in ("compatible/one", "compatible/two", ALL_MODELS):
+        won, tied = defaultdict(int), defaultdict(int)
+        for scenario in ("used_car", "quit_smoking", "texting_ex"):
+            means = {}
+            for strategy in ("direct", "reflective"):
+                values = []
+                for dimension in DIMENSIONS:
+                    chosen = [
+                        v for (name, own), mine in votes.items() for k, v in mine.items()
+                        if name == strategy and model in (own, ALL_MODELS) and k[0] in common
+                        and k[1:] == (scenario, "self", dimension)
+                    ]  # fmt: skip
+                    values.append(sum(y for y, _ in chosen) / sum(j for _, j in chosen))
+                means[strategy] = sum(values) / 3
+            if abs(means["direct"] - means["reflective"]) < 1e-9:
+                tied["direct"] += 1
+                tied["reflective"] += 1
+            else:
+                won[max(means, key=means.get)] += 1
+        for strategy in ("direct", "reflective"):
+            (found,) = [
+                w for w in study.wins
+                if (w.strategy, w.model, w.source) == (strategy, model, "self")
+            ]  # fmt: skip
+            assert (found.won, found.tied, found.scenarios) == (won[strategy], tied[strategy], 3)
+
+
+def test_differences_are_from_direct_with_the_same_model(study):
+    for found in study.differences:
+        assert found.strategy == "reflective"
+        mine, base = (
+            study.measure((strategy, found.model), found.source, found.dimension).value
+            for strategy in ("reflective", "direct")
+        )
+        assert found.value == pytest.approx(mine - base)
+    assert len(study.differences) == 2 * 2 * 3
+
+
+def test_the_page_is_sound_and_says_what_was_left_out(study):
+    html = study_page(study, title=HOSTILE, version="1")
+    parser = tinyhtml5.parser.HTMLParser()
+    tree = parser.parse(html)
+    assert parser.errors == []
+    assert "<script" not in html
+    assert "2 cases left out" in "".join(tree.itertext())
+
+
+def test_plots_are_files_of_their_own(study):
+    files = study_files(study)
+    assert sorted(files) == ["study-external.svg", "study-self.svg"]
+    for text in files.values():
+        assert ElementTree.fromstring(text).get("role") == "img"
+
+
+def test_the_data_can_be_read_by_programs(study):
+    data = json.loads(json.dumps(study_as_json(study)))
+    assert data["cases"] == 10
+    assert len(data["measures"]) == 4 * 2 * 3
+    assert {m["model"] for m in data["wins"]} == {"compatible/one", "compatible/two", None}
+    assert all(m["low"] <= m["share"] <= m["high"] for m in data["measures"])
+
+
+def test_one_arm_twice_is_refused(runs):
+    with pytest.raises(UsageError, match="compared with itself"):
+        read_study([runs[0], runs[0]])
+
+
+def test_nothing_is_refused():
+    with pytest.raises(UsageError, match="nothing to compare"):
+        read_study([])
+
+
+def test_a_study_without_judges_has_a_page(tmp_path):
+    study = read_study([make_run(tmp_path / "raw", verified=False)])
+    assert study.cases == 0
+    assert "No judge has looked" in study_page(study, title="x", version="1")
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.integers(0, 3), counts, max_size=3))
+def test_a_share_is_all_yes_over_all_judged(groups):
+    for key, share in shares(groups, Resampling(50)).items():
+        assert share.yes == sum(c.yes for c in groups[key])
+        assert share.judged == sum(c.judged for c in groups[key])
+        if share.interval is not None:
+            assert 0 <= share.interval.low <= share.interval.high <= 1
+
+
+def test_the_interval_is_that_of_resampling_scenarios_by_hand():
+    groups = {"x": [Count("a", 1, 4), Count("b", 9, 10), Count("c", 3, 6), Count("a", 1, 1)]}
+    share = shares(groups, Resampling(4000, seed=1))["x"]
+    yes, judged = np.array([2, 9, 3]), np.array([5, 10, 6])
+    rng = np.random.default_rng(0)
+    drawn = rng.integers(3, size=(4000, 3))
+    by_hand = yes[drawn].sum(axis=1) / judged[drawn].sum(axis=1)
+    low, high = np.quantile(by_hand, (0.025, 0.975))
+    assert share.interval.low == pytest.approx(low, abs=0.03)
+    assert share.interval.high == pytest.approx(high, abs=0.03)
+
+
+def test_what_is_hard_for_both_cancels_out_of_a_difference():
+    hard = [Count("a", 1, 10), Count("b", 9, 10), Count("c", 5, 10)]
+    better = [Count(c.cluster, c.yes + 1, c.judged) for c in hard]
+    ((value, interval),) = differences({"x": better, "y": hard}, [("x", "y")])
+    assert value == pytest.approx(0.1)
+    assert interval.low == pytest.approx(0.1)
+    assert interval.high == pytest.approx(0.1)
+
+
+def test_one_scenario_has_no_interval():
+    assert shares({"x": [Count("a", 1, 2)]})["x"].interval is None
+    assert differences({"x": [Count("a", 1, 2)], "y": [Count("a", 2, 2)]}, [("x", "y")]) == [
+        (-0.5, None)
+    ]
+
+
+def test_kappa_of_one_label_throughout_is_undefined():
+    assert kappa([[5]]) is None
+    assert kappa([]) is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=3, max_size=3))
+def test_kappa_is_that_of_the_library(cells):
+    names = ("Inform", "Convince", "Affect")
+    answers, item = [], 0
+    for i, row in enumerate(cells):
+        for j, n in enumerate(row):
+            for _ in range(n):
+                answers += [Answer(str(item), "intention", "a", names[i]),
+                            Answer(str(item), "intention", "b", names[j])]  # fmt: skip
+                item += 1
+    expected = (
+        cohen_kappa(ratings(load_scheme("hipo").dimension("intention"), answers)) if item else None
+    )
+    assert kappa(cells) == (None if expected is None else pytest.approx(expected))
+
+
+COMMAND = ["study", "demo", "-n", "3", "--strategy", "direct,reflective"]
+
+
+def test_the_command_plays_judges_and_compares_and_does_nothing_twice(tmp_path, capsys):
+    folder = tmp_path / "study"
+    assert hipo([*COMMAND, "-o", str(folder), "-q", "--format", "json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["cases"] == 3
+    assert first["judges"] == ["external offline/judge", "self offline/judge"]
+    assert {m["strategy"] for m in first["measures"]} == {"direct", "reflective"}
+    names = {child.name for child in folder.iterdir()}
+    assert names == {
+        "offline_rules", "study.html", "study.json", "study-self.svg", "study-external.svg",
+    }  # fmt: skip
+    page = (folder / "study.html").read_bytes()
+    assert hipo([*COMMAND, "-o", str(folder), "-q", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    assert (folder / "study.html").read_bytes() == page
+    assert hipo([*COMMAND, "-o", str(folder)]) == 0
+    assert "0 calls, nothing to do" in capsys.readouterr().out
+
+
+def test_a_study_of_two_models_stops_at_its_budget_and_goes_on(tmp_path, capsys, wire_server):  # noqa: F811
+    folder = tmp_path / "study"
+    command = [
+        *COMMAND, "-o", str(folder), "-q", "--format", "json", "--models",
+        "compatible/small,compatible/large", "--base-url", wire_server.openai_url, "--no-self",
+        "--judge", "offline/judge", "--seed", "7",
+    ]  # fmt: skip
+    assert hipo([*command, "--budget-tokens", "120000"]) == 3
+    stopped = json.loads(capsys.readouterr().out)
+    assert sum(effort["tokens"] for effort in stopped["efforts"]) <= 120_000
+    assert hipo(command) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["cases"] == 3
+    assert [effort["model"] for effort in data["efforts"]] == [
+        "compatible/small",
+        "compatible/large",
+    ]
+    assert data["judges"] == ["external offline/judge"]
+    shares_of = {
+        model: [m["share"] for m in data["measures"] if m["model"] == model]
+        for model in ("compatible/small", "compatible/large")
+    }
+    assert shares_of["compatible/small"] == shares_of["compatible/large"]  # the same rules answer
+
+
+def test_what_cannot_work_is_said_before_anything_is_sent(tmp_path, capsys, wire_server):  # noqa: F811
+    folder = tmp_path / "study"
+    command = [
+        *COMMAND, "-o", str(folder), "--models", "compatible/small,compatible/large", "--base-url",
+        wire_server.openai_url, "--judge", "compatible/large",
+    ]  # fmt: skip
+    assert hipo(command) == 2
+    assert "cannot be the external judge" in capsys.readouterr().err
+    assert wire_server.count == 0
+    assert not folder.exists()
+
+
+def test_a_dry_run_sends_and_writes_nothing(tmp_path, capsys):
+    folder = tmp_path / "study"
+    assert hipo([*COMMAND, "-o", str(folder), "--dry-run"]) == 0
+    assert "judging comes on top" in capsys.readouterr().out
+    assert not folder.exists()
+
+
+def test_a_run_is_not_taken_for_a_study(tmp_path, capsys):
+    run = make_run(tmp_path / "run", verified=False)
+    assert hipo([*COMMAND, "-o", str(run)]) == 2
+    assert "is a run, not a study" in capsys.readouterr().err
