@@ -12,7 +12,16 @@ import orjson
 
 from benchmarks.report import table
 
-NAMES = ("startup", "prefix", "voting", "throughput", "scale", "planted_defects")
+NAMES = (
+    "startup",
+    "prefix",
+    "voting",
+    "throughput",
+    "scale",
+    "export",
+    "planted_defects",
+    "review_load",
+)
 
 
 def main() -> int:

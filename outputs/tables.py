@@ -77,6 +77,13 @@ def arrow_table(
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
+def concatenated(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return the rows of all tables, one after the other, without copying them."""
+    import pyarrow as pa  # noqa: PLC0415 - optional and slow to import
+
+    return pa.concat_tables(tables)
+
+
 def _structs(items: Sequence[Mapping[str, str]], keys: tuple[str, str]) -> pa.StructArray:
     import pyarrow as pa  # noqa: PLC0415 - optional and slow to import
 

@@ -16,12 +16,14 @@ import orjson
 
 from outputs.manifest import Column, ExportedFile, FileFormat, sha256_of
 from outputs.rows import Row
-from outputs.tables import arrow_schema, arrow_table, check_parquet
+from outputs.tables import arrow_schema, arrow_table, check_parquet, concatenated
 
-CHUNK = 4 * 1024 * 1024
-"""Bytes of JSON lines that are written at once, and that make one row group of Parquet."""
-_WAITING = 2
-"""Chunks that may wait to become Parquet: enough to keep both sides busy."""
+CHUNK = 1024 * 1024
+"""Bytes of JSON lines that are written at once: few enough to stay in the processor's cache."""
+ROW_GROUP = 16
+"""Chunks that make one row group of Parquet."""
+_WAITING = 4
+"""Chunks that may wait to be written: enough to keep both sides busy."""
 _PARQUET_VERSION = "2.6"
 
 
@@ -29,9 +31,8 @@ _PARQUET_VERSION = "2.6"
 class _Gathering:
     """What has been gathered for one split and is not handed over yet."""
 
-    lines: list[bytes] = field(default_factory=list)
+    lines: bytearray = field(default_factory=bytearray)
     rows: list[Row] = field(default_factory=list)
-    size: int = 0
     total: int = 0
     """Rows so far, those handed over included."""
 
@@ -72,12 +73,10 @@ class RowWriter:
     def write(self, split: str, row: Row) -> None:
         """Add one row to a split; it must not be changed afterwards."""
         gathering = self._gathering[split]
-        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-        gathering.lines.append(line)
+        gathering.lines += orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
         gathering.rows.append(row)
         gathering.total += 1
-        gathering.size += len(line)
-        if gathering.size >= self._chunk:
+        if len(gathering.lines) >= self._chunk:
             self._hand_over(split, gathering)
 
     def files(self) -> tuple[ExportedFile, ...]:
@@ -106,7 +105,7 @@ class RowWriter:
     def _hand_over(self, split: str, gathering: _Gathering) -> None:
         if gathering.lines:
             self._thread.add(split, gathering.lines, gathering.rows)
-            gathering.lines, gathering.rows, gathering.size = [], [], 0
+            gathering.lines, gathering.rows = bytearray(), []
 
     def _described(self, form: FileFormat, split: str, files: _SplitFiles) -> ExportedFile:
         path = files.paths[form]
@@ -136,15 +135,16 @@ class _SplitFiles:
         self._lines: BinaryIO | None = None
         self._hash = hashlib.sha256()
         self._tables: Any = None
+        self._group: list[Any] = []
 
-    def add(self, lines: Sequence[bytes], rows: Sequence[Row]) -> None:
+    def add(self, lines: bytearray, rows: Sequence[Row]) -> None:
         """Write one chunk."""
-        blob = b"".join(lines)
-        self._open().write(blob)
-        self._hash.update(blob)
+        self._open().write(lines)
+        self._hash.update(lines)
         if self._schema is not None:
-            table = arrow_table(rows, self._columns, self._schema)
-            self._tables.write_table(table, row_group_size=len(table))
+            self._group.append(arrow_table(rows, self._columns, self._schema))
+            if len(self._group) == ROW_GROUP:
+                self._write_group()
 
     def finish(self) -> None:
         """Close the files and keep their hashes."""
@@ -153,8 +153,15 @@ class _SplitFiles:
         self._lines.close()
         self.hashes["jsonl"] = self._hash.hexdigest()
         if self._tables is not None:
+            self._write_group()
             self._tables.close()
             self.hashes["parquet"] = sha256_of(self.paths["parquet"])
+
+    def _write_group(self) -> None:
+        if self._group:
+            rows = sum(len(table) for table in self._group)
+            self._tables.write_table(concatenated(self._group), row_group_size=rows)
+            self._group.clear()
 
     def _open(self) -> BinaryIO:
         if self._lines is not None:
@@ -180,13 +187,13 @@ class _WritingThread:
 
     def __init__(self, files: Mapping[str, _SplitFiles]) -> None:
         self._files = files
-        self._queue: queue.Queue[tuple[str, list[bytes], list[Row]] | None] = queue.Queue(_WAITING)
+        self._queue: queue.Queue[tuple[str, bytearray, list[Row]] | None] = queue.Queue(_WAITING)
         self._error: BaseException | None = None
         self._abandoned = False
         self._thread = threading.Thread(target=self._work, name="rows", daemon=True)
         self._thread.start()
 
-    def add(self, split: str, lines: list[bytes], rows: list[Row]) -> None:
+    def add(self, split: str, lines: bytearray, rows: list[Row]) -> None:
         """Hand over one chunk; waits while too many are waiting already."""
         self._raise_error()
         self._queue.put((split, lines, rows))

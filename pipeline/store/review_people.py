@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import time
 import unicodedata
@@ -19,6 +20,7 @@ _VISIT = f"""
         {", ".join(f"a.{column.strip()}" for column in _ANNOTATOR.split(","))}
     from review_sessions v left join annotators a on a.seq = v.annotator
     where v.hash = ? and v.expires_at > ?"""  # noqa: S608 - constants only
+_CODE = re.compile(r"A\d{2,9}")
 _ADD = """
     insert into annotators (code, role, name, name_key, account, secret, language, consent,
         consented_at, created_at)
@@ -39,15 +41,19 @@ class PeopleLog:
         self, token: str, role: PersonRole, expires_at: float, annotator: int | None = None
     ) -> None:
         """Let a browser in that holds ``token``; only the token's hash is stored."""
-        row = (_hashed(token), role, annotator, "", "", time.time(), expires_at)
-        await self._writer.post(
-            lambda connection: connection.execute(
+        now = time.time()
+        row = (_hashed(token), role, annotator, "", "", now, expires_at)
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("delete from review_sessions where expires_at < ?", (now,))
+            connection.execute(
                 "insert into review_sessions"
                 " (hash, role, annotator, category, reason, created_at, expires_at)"
                 " values (?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
-        )
+
+        await self._writer.post(write)
 
     def visit(self, token: str) -> Visit | None:
         """Return who a token belongs to; None where it is unknown or has expired."""
@@ -169,7 +175,8 @@ class PeopleLog:
     def known_as(self, name: str) -> Annotator:
         """Return who has this name, made known if they are not; for imported answers.
 
-        Somebody's code is a name of theirs too. Blocks until durable.
+        Somebody's code is a name of theirs too; a code nobody has yet becomes that of somebody
+        without a name, so that answers which were exported come back under it. Blocks until durable.
         """
         row = self._reader.execute(
             f"select {_ANNOTATOR} from annotators"  # noqa: S608 - constants only
@@ -178,7 +185,13 @@ class PeopleLog:
         ).fetchone()
         if row is not None:
             return _annotator(row)
-        seq = self._writer.run(lambda connection: _add(connection, role="annotator", name=name))
+        seq = self._writer.run(
+            lambda connection: (
+                _add(connection, role="annotator", name=None, code=name)
+                if _CODE.fullmatch(name)
+                else _add(connection, role="annotator", name=name)
+            )
+        )
         return self.annotator(seq)
 
     def annotator(self, seq: int) -> Annotator:
@@ -234,16 +247,20 @@ def _add(
     connection: sqlite3.Connection,
     *,
     role: PersonRole,
-    name: str,
+    name: str | None,
+    code: str | None = None,
     account: bool = False,
     secret: str | None = None,
     language: str | None = None,
     consent: str | None = None,
     consented_at: float | None = None,
 ) -> int:
-    (number,) = connection.execute("select coalesce(max(seq), 0) + 1 from annotators").fetchone()
-    code = f"{'E' if role == 'expert' else 'A'}{number:02d}"
-    values = (code, role, name, name_key(name), account, secret, language, consent, consented_at)
+    (number,) = connection.execute(
+        "select coalesce(max(cast(substr(code, 2) as integer)), 0) + 1 from annotators"
+    ).fetchone()
+    key = None if name is None else name_key(name)
+    values = (code or f"{'E' if role == 'expert' else 'A'}{number:02d}", role, name, key, account,
+              secret, language, consent, consented_at)  # fmt: skip
     return connection.execute(_ADD, (*values, time.time())).lastrowid or 0
 
 

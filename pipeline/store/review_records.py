@@ -11,7 +11,7 @@ from scenarios.schemes.model import LabelValue
 
 Mode = Literal["review", "quiz"]
 PersonRole = Literal["annotator", "expert"]
-AssignmentState = Literal["open", "labelled", "done"]
+AssignmentState = Literal["open", "labelled", "done", "given_back"]
 """``labelled``: labels are given and locked, the declared ones have been shown (mode review)."""
 RefusalCode = Literal["unknown", "taken", "locked", "closed"]
 

@@ -43,7 +43,7 @@ _STUDIES = (
     """create table assignments (
         seq integer primary key, item integer not null references review_items(seq),
         annotator integer not null references annotators(seq),
-        state text not null check (state in ('open', 'labelled', 'done')),
+        state text not null check (state in ('open', 'labelled', 'done', 'given_back')),
         leased_until real not null, opened_at real not null, labelled_at real, done_at real,
         origin text not null, unique (item, annotator)) strict""",
     "create index assignments_annotator on assignments(annotator, state)",

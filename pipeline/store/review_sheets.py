@@ -56,7 +56,7 @@ _STANDINGS = """
     from assignments s join review_items i on i.seq = s.item
         join annotators p on p.seq = s.annotator
         left join newest_reviews v on v.assignment = s.seq
-    where i.study = ? order by p.seq, s.done_at"""
+    where i.study = ? and s.state <> 'given_back' order by p.seq, s.done_at"""
 
 
 class SheetLog:

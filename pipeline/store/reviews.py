@@ -13,15 +13,18 @@ from typing import Self
 from pipeline.store import assignments
 from pipeline.store.configs import ConfigEpoch, read_configs
 from pipeline.store.connection import DATABASE, connect, connect_readonly
+from pipeline.store.eager_connection import EagerConnection
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
 from pipeline.store.migrations import MIGRATIONS, check_version, migrate
 from pipeline.store.reading import DialogueReader
+from pipeline.store.review_imports import Outcome, merge_answer
 from pipeline.store.review_people import PeopleLog
 from pipeline.store.review_records import (
     Assignment,
     Draft,
     GivenLabel,
+    Item,
     Opinion,
     Study,
 )
@@ -68,7 +71,7 @@ class ReviewStore:
             )
         refuse_network_disk(folder, mounts)
         with ExitStack() as undo:
-            writing = undo.enter_context(closing(connect(path)))
+            writing = undo.enter_context(closing(connect(path, EagerConnection)))
             if check_version(writing, path) < len(MIGRATIONS):
                 lock = RunLock(folder)
                 undo.callback(lock.release)
@@ -142,7 +145,7 @@ class ReviewStore:
         rows = self._reader.execute(
             "select s.state = 'done', count(*) from assignments s"
             " join review_items i on i.seq = s.item"
-            " where i.study = ? and s.annotator = ? group by 1",
+            " where i.study = ? and s.annotator = ? and s.state <> 'given_back' group by 1",
             (study.seq, annotator),
         ).fetchall()
         counts = dict(rows)
@@ -232,6 +235,38 @@ class ReviewStore:
             return assignments.submit(connection, held, labels, opinion, now)
 
         return await self._writer.post(write)
+
+    async def give_back(self, study: Study, assignment: int, annotator: int) -> None:
+        """Let go of an item, so that somebody else gets it; durable on return.
+
+        Raises:
+            AnswerRefused: the item is not theirs (any more), or closed.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            held = assignments.hold(
+                connection, study, assignment, annotator, now=time.time(), lease_s=0
+            )
+            assignments.give_back(connection, held)
+
+        await self._writer.post(write)
+
+    def merge(
+        self,
+        study: Study,
+        item: Item,
+        annotator: int,
+        labels: Sequence[GivenLabel],
+        opinion: Opinion | None,
+        *,
+        origin: str,
+    ) -> Outcome:
+        """Store an answer given elsewhere; blocks until durable, see :func:`merge_answer`."""
+        return self._writer.run(
+            lambda connection: merge_answer(
+                connection, study, item, annotator, labels=labels, opinion=opinion, origin=origin
+            )
+        )
 
     async def finish(self, study: Study, annotator: int) -> None:
         """Close the answers of an annotator: from now on they may see the gold."""

@@ -173,7 +173,9 @@ def test_utterances_without_all_labels_are_no_rows(run):
         assert list(source.rows([dialogue])) == []
 
 
-WORDS = st.lists(st.sampled_from("rust paint wing deposit 40,000 the was of".split()), max_size=6)
+WORDS = st.lists(
+    st.sampled_from(("rust", "paint", "wing", "deposit", "40,000", "the", "was", "of")), max_size=6
+)
 
 
 @settings(max_examples=60)

@@ -1,0 +1,111 @@
+"""An annotator without a screen: comes in by a link and answers whatever they are given."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import threading
+import time
+from html import unescape
+from urllib.parse import urlencode, urlsplit
+
+
+class Client:
+    """Answers items as fast as the server gives them, and times every request."""
+
+    def __init__(self, link: str, name: str) -> None:
+        """Prepare to come in by ``link`` as ``name``."""
+        self._parts = urlsplit(link)
+        self._name = name
+        self._connection = http.client.HTTPConnection(self._parts.netloc, timeout=60)
+        self._cookie = ""
+        self.pages: list[float] = []
+        """Seconds until an item was shown."""
+        self.saves: list[float] = []
+        """Seconds until an answer was acknowledged."""
+        self.sent: list[str] = []
+        """Paths of the items whose answer was acknowledged."""
+
+    def come_in(self) -> None:
+        """Go through link, consent and name."""
+        page = self._get(f"{self._parts.path}?{self._parts.query}")
+        self._post("/consent", [("csrf", _csrf(page)), ("agree", "yes")])
+        self._post("/name", [("csrf", _csrf(page)), ("name", self._name)])
+
+    def work(self) -> None:
+        """Answer items until none is left."""
+        while True:
+            started = time.perf_counter()
+            path, page = self._follow("/next")
+            if not path.startswith("/item/"):
+                return
+            self.pages.append(time.perf_counter() - started)
+            fields = [("csrf", _csrf(page)), ("stage", "labels"), ("lead_ms", "5000")]
+            fields += _first_choices(page)
+            self._post(f"{path}/draft", fields)
+            started = time.perf_counter()
+            status = self._post(path, fields)
+            self.saves.append(time.perf_counter() - started)
+            if status == 200:
+                self.sent.append(path)
+
+    def _get(self, path: str) -> str:
+        return self._follow(path)[1]
+
+    def _follow(self, path: str) -> tuple[str, str]:
+        while True:
+            status, location, text = self._send("GET", path)
+            if status != 303:
+                return path, text
+            path = location
+
+    def _post(self, path: str, fields: list[tuple[str, str]]) -> int:
+        return self._send("POST", path, urlencode(fields))[0]
+
+    def _send(self, method: str, path: str, body: str | None = None) -> tuple[int, str, str]:
+        headers = {"Cookie": self._cookie}
+        if body is not None:
+            headers |= {
+                "Content-Type": "application/x-www-form-urlencoded",
+                "Accept": "application/json",
+            }
+        self._connection.request(method, path, body=body, headers=headers)
+        response = self._connection.getresponse()
+        text = response.read().decode()
+        cookie = response.headers.get("set-cookie")
+        if cookie:
+            self._cookie = cookie.partition(";")[0]
+        return response.status, response.headers.get("location", ""), text
+
+
+def all_at_once(clients: list[Client]) -> None:
+    """Let every client work in a thread of its own; the first error of any is raised."""
+    errors: list[BaseException] = []
+
+    def work(client: Client) -> None:
+        try:
+            client.work()
+        except BaseException as error:  # noqa: BLE001 - handed to the main thread
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(client,)) for client in clients]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def _csrf(page: str) -> str:
+    found = re.search(r'name="csrf" value="([0-9a-f]+)"', page)
+    if found is None:
+        raise RuntimeError("a page without a form: " + page[:200])
+    return found[1]
+
+
+def _first_choices(page: str) -> list[tuple[str, str]]:
+    chosen: dict[str, str] = {}
+    for name, value in re.findall(r'type="radio" name="([^"]+)" value="([^"]*)"', page):
+        chosen.setdefault(unescape(name), unescape(value))
+    return list(chosen.items())

@@ -1,0 +1,83 @@
+"""Answers that were given elsewhere, merged into a study: again and in parts, as files come in."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from pipeline.store.assignments import read_labels, read_opinion, said, submit
+from pipeline.store.review_records import Assignment, GivenLabel, Item, Opinion, Study
+
+Outcome = Literal["added", "changed", "unchanged", "surplus", "closed"]
+
+
+def merge_answer(
+    connection: sqlite3.Connection,
+    study: Study,
+    item: Item,
+    annotator: int,
+    *,
+    labels: Sequence[GivenLabel],
+    opinion: Opinion | None,
+    origin: str,
+) -> Outcome:
+    """Store one annotator's answer to one item, inside the caller's transaction.
+
+    What the file says replaces what was there, question by question; what it does not say stays.
+
+    Returns:
+        ``surplus`` where the item has all its annotators already, and ``closed`` where an expert
+        has settled it and the answer would change something: nothing is stored then.
+    """
+    now = time.time()
+    row = connection.execute(
+        "select seq, state, opened_at from assignments where item = ? and annotator = ?",
+        (item.seq, annotator),
+    ).fetchone()
+    closed = connection.execute(
+        "select 1 from adjudications where item = ?", (item.seq,)
+    ).fetchone()
+    if row is None or row[1] != "done":
+        if closed:
+            return "closed"
+        if not _has_room(connection, study, item, annotator, now):
+            return "surplus"
+    before = () if row is None else read_labels(connection, row[0])
+    merged = _merged(before, labels)
+    stored = None if row is None else read_opinion(connection, row[0])
+    told = opinion or (stored[1] if stored else Opinion())
+    if row is not None and row[1] == "done" and stored is not None:
+        if set(merged) == set(before) and said(told) == said(stored[1]):
+            return "unchanged"
+        if closed:
+            return "closed"
+    if row is None:
+        added = connection.execute(
+            "insert into assignments (item, annotator, state, leased_until, opened_at, origin)"
+            " values (?, ?, 'open', ?, ?, ?)",
+            (item.seq, annotator, now, now, origin),
+        )
+        held = Assignment(added.lastrowid or 0, item, annotator, "open", now, now, None)
+    else:
+        held = Assignment(row[0], item, annotator, row[1], now, row[2], None)
+    new_labels = None if set(merged) == set(before) else merged
+    submit(connection, held, new_labels, told, now)
+    return "added" if row is None or row[1] != "done" else "changed"
+
+
+def _has_room(
+    connection: sqlite3.Connection, study: Study, item: Item, annotator: int, now: float
+) -> bool:
+    (live,) = connection.execute(
+        "select count(*) from assignments where item = ? and annotator <> ?"
+        " and (state = 'done' or leased_until > ?)",
+        (item.seq, annotator, now),
+    ).fetchone()
+    return bool(live < study.per_item)
+
+
+def _merged(before: Sequence[GivenLabel], now: Sequence[GivenLabel]) -> tuple[GivenLabel, ...]:
+    labels = {(label.turn, label.dimension): label for label in (*before, *now)}
+    return tuple(labels.values())

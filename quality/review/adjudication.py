@@ -1,0 +1,111 @@
+"""Answers side by side, for an expert who settles them without knowing whose they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.store.review_records import Adjudication, Item, Opinion, Sheet, Study
+from quality.answers import majority
+from quality.review.exhibits import Exhibit
+from quality.review.forms import Field, Section, shown_value
+from scenarios.fingerprint import seed_from
+from scenarios.schemes.model import LabelValue
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One question, and everybody's answer to it."""
+
+    field: Field
+    answers: tuple[str, ...]
+    """As people read them, in the order of the columns."""
+    differ: bool
+    odd: tuple[bool, ...]
+    """Which answers are not the commonest one."""
+    declared: str
+    proposed: LabelValue | None
+    """What was settled before, or else what most say."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """An item as the expert sees it."""
+
+    rows: tuple[Row, ...]
+    opinions: tuple[Opinion, ...]
+    columns: int
+
+    @property
+    def differing(self) -> int:
+        """How many questions were answered differently."""
+        return sum(row.differ for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One line of the list of items."""
+
+    item: Item
+    answers: int
+    differing: int
+    confirmed: int
+    verdict: str
+    """What the expert decided; empty before."""
+
+
+def in_blind_order(study: Study, sheets: Sequence[Sheet]) -> list[Sheet]:
+    """Return the sheets of an item in an order that does not follow the annotators."""
+    return sorted(sheets, key=lambda s: seed_from(study.seed, s.item.case, s.item.arm, s.annotator))
+
+
+def side_by_side(
+    sections: Sequence[Section],
+    sheets: Sequence[Sheet],
+    exhibit: Exhibit,
+    settled: Adjudication | None,
+) -> SideBySide:
+    """Lay the answers of an item beside each other."""
+    given = [{(g.turn, g.dimension): g.value for g in sheet.labels} for sheet in sheets]
+    final = {(g.turn, g.dimension): g.value for g in settled.labels} if settled else {}
+    rows = []
+    for section in sections:
+        for field in section.fields:
+            key = (field.turn, field.dimension.id)
+            values = [labels.get(key) for labels in given]
+            rows.append(_row(field, values, exhibit.declared.get(key), final.get(key)))
+    opinions = tuple(sheet.opinion or Opinion() for sheet in sheets)
+    return SideBySide(tuple(rows), opinions, len(sheets))
+
+
+def waiting_line(
+    item: Item, sheets: Sequence[Sheet], exhibit: Exhibit, settled: Adjudication | None
+) -> Waiting:
+    """Return an item for the list."""
+    side = side_by_side(exhibit.sections, sheets, exhibit, settled)
+    return Waiting(
+        item=item,
+        answers=len(sheets),
+        differing=side.differing,
+        confirmed=sum(bool(o.issue) for o in side.opinions),
+        verdict="" if settled is None else settled.verdict or "settled",
+    )
+
+
+def _row(
+    field: Field,
+    values: Sequence[LabelValue | None],
+    declared: LabelValue | None,
+    final: LabelValue | None,
+) -> Row:
+    known = [value for value in values if value is not None]
+    common = Counter(known).most_common(1)[0][0] if known else None
+    return Row(
+        field=field,
+        answers=tuple(shown_value(field.dimension, value) for value in values),
+        differ=len(set(known)) > 1,
+        odd=tuple(value is not None and value != common for value in values),
+        declared=shown_value(field.dimension, declared) if declared is not None else "",
+        proposed=final if final is not None else majority(known),
+    )

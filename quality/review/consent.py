@@ -1,0 +1,83 @@
+"""The page people agree to before they begin: a file of the study's, and a list that is ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
+
+SHIPPED = Path(__file__).with_name("consent.md")
+PLACE = "{stored}"
+STORED = (
+    "the name you give yourself on the next page (any name will do) and the language you choose",
+    "a code made for you, under which your answers are kept",
+    "that you agreed to this text, and when",
+    "a hash of the return code or the password that lets you come back, never the code itself",
+    "one cookie, which keeps you logged in for 14 days, and a hash of it",
+    "which dialogues you were given, and when",
+    "every answer, note and report you send and when, with earlier versions of what you change",
+    "how long each dialogue was open on your screen before you answered",
+    "a form you have not sent yet, here and in your browser; it is deleted when you send it",
+)
+"""Everything about a person that the store of a run, or their browser, will hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One piece of the text."""
+
+    kind: Literal["h1", "h2", "p", "list"]
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What people agree to, ready to be shown."""
+
+    blocks: tuple[Block, ...]
+    fingerprint: str
+    """Of the text as it was shown; stored with the agreement."""
+
+
+def load_consent(path: Path | None) -> Consent:
+    """Read the consent text: headings (``#``, ``##``), paragraphs and lists (``-``).
+
+    The list of what is stored stands where ``{stored}`` is, or else at the end: a study can change
+    every word but cannot leave that out.
+
+    Raises:
+        UsageError: the file cannot be read, or is empty.
+    """
+    path = path or SHIPPED
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the consent text {path} cannot be read: {error}") from error
+    if not text.strip():
+        raise UsageError(f"the consent text {path} is empty", "write it, or leave --consent out")
+    if PLACE not in text:
+        text = f"{text.rstrip()}\n\n## What is stored\n\n{PLACE}\n"
+    blocks = tuple(_block(part) for part in text.split("\n\n") if part.strip())
+    return Consent(blocks, fingerprint([[b.kind, list(b.lines)] for b in blocks])[:20])
+
+
+def _block(part: str) -> Block:
+    lines = [line.strip() for line in part.strip().splitlines()]
+    if lines == [PLACE]:
+        return Block("list", STORED)
+    if lines[0].startswith("## "):
+        return Block("h2", (" ".join(lines)[3:],))
+    if lines[0].startswith("# "):
+        return Block("h1", (" ".join(lines)[2:],))
+    if not lines[0].startswith("- "):
+        return Block("p", (" ".join(lines),))
+    entries: list[str] = []
+    for line in lines:
+        if line.startswith("- "):
+            entries.append(line[2:])
+        else:
+            entries[-1] += f" {line}"
+    return Block("list", tuple(entries))

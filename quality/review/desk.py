@@ -1,0 +1,112 @@
+"""Everything the review page works with, joined once when the server starts."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.store.review_records import (
+    Assignment,
+    GivenLabel,
+    Item,
+    Opinion,
+    PersonRole,
+    Study,
+)
+from pipeline.store.reviews import ReviewStore
+from quality.review.consent import Consent
+from quality.review.exhibits import Exhibits, ScenarioOf
+from quality.review.queueing import Selection, fill
+from quality.review.sessions import Links, Patience
+from quality.review.translations import Translations
+from quality.review.verdicts import settled
+from scenarios.schemes.model import Scheme
+
+REFRESH_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How people get in, and over what."""
+
+    accounts: bool = False
+    """Whether people log in with a password; otherwise a one-time link lets them in."""
+    tls: bool = False
+    """Whether browsers speak TLS to the server or to the proxy before it."""
+    proxy: str | None = None
+    """The only address requests may come from, if there is a proxy."""
+    hosts: tuple[str, ...] = ()
+    """Names (with port) the server answers to; empty is any."""
+
+
+@dataclass(slots=True)
+class Desk:
+    """One study of one run, filled and open for review."""
+
+    store: ReviewStore
+    study: Study
+    scheme: Scheme
+    selection: Selection
+    scenario_of: ScenarioOf
+    consent: Consent
+    translations: Translations
+    access: Access
+    lease_s: float = 1200.0
+    announce: Callable[[PersonRole, str], None] = lambda role, token: None
+    exhibits: Exhibits = field(init=False)
+    links: Links = field(init=False)
+    patience: Patience = field(init=False, default_factory=Patience)
+    _filled_at: float = field(init=False, default_factory=time.monotonic)
+    _filling: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """Join what depends on the rest."""
+        self.exhibits = Exhibits(self.store, self.scheme, self.study, self.scenario_of)
+        self.links = Links(self.announce)
+
+    def fill(self) -> int:
+        """Take in what has become reviewable, and return how many items are new."""
+        self._filled_at = time.monotonic()
+        return fill(self.store, self.study, self.selection, self.scenario_of)
+
+    async def refresh(self) -> None:
+        """Take in what has become reviewable since, at most every 30 seconds."""
+        if time.monotonic() - self._filled_at < REFRESH_S or self._filling.locked():
+            return
+        async with self._filling:
+            await asyncio.get_running_loop().run_in_executor(None, self.fill)
+
+    async def submit(
+        self, assignment: Assignment, labels: Sequence[GivenLabel] | None, opinion: Opinion
+    ) -> None:
+        """Store an answer, and the verdict if that settles it; durable on return.
+
+        Raises:
+            AnswerRefused: the item is not theirs any more, or closed.
+        """
+        await self.store.submit(
+            self.study,
+            assignment.seq,
+            assignment.annotator,
+            labels,
+            opinion,
+            lease_s=self.lease_s,
+        )
+        await self.settle(assignment.item)
+
+    async def settle(self, item: Item) -> None:
+        """Store what reviewers decide about a dialogue, once that is settled.
+
+        An expert who has decided is not overruled.
+        """
+        decision = settled(self.store, self.study, item)
+        if decision is not None:
+            await self.store.judgements.decide([decision])
+
+    async def settle_all(self) -> None:
+        """Settle every item anew: an answer may have been stored right before a power cut."""
+        for item, answers in self.store.sheets.items(self.study):
+            if answers:
+                await self.settle(item)

@@ -1,0 +1,197 @@
+"""Coming in: link or password, consent, name, language."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from quality.review.passwords import hashed, matches, return_code
+from quality.review.sessions import LASTS_S, new_token
+from quality.review.translations import ORIGINAL
+from quality.review.web import (
+    Refused,
+    cookie_name,
+    desk_of,
+    first,
+    guest_of,
+    page,
+    seated,
+    sent_form,
+    set_cookie,
+)
+
+router = APIRouter()
+LONGEST_NAME = 60
+_WRONG = hashed("a password nobody has")
+"""Compared with where a name is unknown, so that it takes as long as a wrong password."""
+
+
+@router.get("/")
+async def home(request: Request) -> Response:
+    """Go on where the guest is."""
+    guest = seated(request)
+    return RedirectResponse("/adjudicate" if guest.visit.role == "expert" else "/next", 303)
+
+
+@router.get("/enter")
+async def enter(request: Request, token: str = "") -> Response:
+    """Use up a link."""
+    desk = desk_of(request)
+    if desk.access.accounts:
+        raise Refused(404, "Links let nobody in here; log in with name and password.")
+    role = desk.links.spend(token)
+    if role is None:
+        known = request.cookies.get(cookie_name(desk), "")
+        if known and desk.store.people.visit(known):
+            return RedirectResponse("/", 303)
+        raise Refused(
+            401,
+            "This link has been used, or was not made by this server. Each link works once; a new"
+            " one stands in the terminal the page was started from.",
+        )
+    session = new_token()
+    await desk.store.people.open_session(session, role, time.time() + LASTS_S)
+    response = RedirectResponse("/", 303)
+    set_cookie(response, desk, session)
+    return response
+
+
+@router.get("/login")
+async def login_page(request: Request) -> Response:
+    """Ask for name and password."""
+    if not desk_of(request).access.accounts:
+        raise Refused(404, "There is nothing to log in to; a link lets you in.")
+    return page(request, "login", problem="")
+
+
+@router.post("/login")
+async def login(request: Request) -> Response:
+    """Let somebody with an account in."""
+    desk = desk_of(request)
+    if not desk.access.accounts:
+        raise Refused(404, "There is nothing to log in to; a link lets you in.")
+    data = await sent_form(request, None)
+    name, password = first(data, "name", LONGEST_NAME), first(data, "password", 1000)
+    peer = request.client.host if request.client else ""
+    keys = (f"name {name.casefold()}", f"peer {peer}")
+    if desk.patience.is_over(*keys):
+        raise Refused(429, "Too many wrong passwords. Try again in five minutes.")
+    known = desk.store.people.secret_of(name)
+    stored = known[3] if known and known[2] else _WRONG
+    fits = await asyncio.to_thread(matches, password, stored)
+    if not fits or known is None or not known[2]:
+        desk.patience.failed(*keys)
+        return page(request, "login", status=403, problem="Name or password is wrong.")
+    session = new_token()
+    annotator, role, _, _ = known
+    await desk.store.people.open_session(session, role, time.time() + LASTS_S, annotator)
+    response = RedirectResponse("/", 303)
+    set_cookie(response, desk, session)
+    return response
+
+
+@router.post("/leave")
+async def leave(request: Request) -> Response:
+    """Log out."""
+    desk, guest = desk_of(request), guest_of(request)
+    await sent_form(request, guest)
+    await desk.store.people.close_session(guest.token)
+    response = page(
+        request, "refused", heading="Goodbye", message="You are logged out. Close this page."
+    )
+    response.delete_cookie(cookie_name(desk), path="/", secure=desk.access.tls, httponly=True)
+    return response
+
+
+@router.get("/consent")
+async def consent_page(request: Request) -> Response:
+    """Show what people agree to."""
+    return page(request, "consent", guest_of(request), consent=desk_of(request).consent)
+
+
+@router.post("/consent")
+async def consent(request: Request) -> Response:
+    """Store that somebody agreed."""
+    desk, guest = desk_of(request), guest_of(request)
+    data = await sent_form(request, guest)
+    if first(data, "agree") != "yes":
+        return page(request, "consent", guest, 422, consent=desk.consent)
+    await desk.store.people.consent(guest.token, desk.consent.fingerprint)
+    return RedirectResponse("/", 303)
+
+
+@router.get("/name")
+async def name_page(request: Request) -> Response:
+    """Ask what to call somebody."""
+    guest = guest_of(request)
+    if guest.visit.annotator is not None:
+        return RedirectResponse("/", 303)
+    return page(request, "name", guest, problem="", name="", ask_code=False)
+
+
+@router.post("/name")
+async def name(request: Request) -> Response:
+    """Make somebody known, or let them go on with the code they were given."""
+    desk, guest = desk_of(request), guest_of(request)
+    data = await sent_form(request, guest)
+    if guest.visit.annotator is not None:
+        return RedirectResponse("/", 303)
+    if guest.visit.consent != desk.consent.fingerprint:
+        return RedirectResponse("/consent", 303)
+    wanted, code = first(data, "name", LONGEST_NAME), first(data, "code", 40)
+    if not wanted:
+        return page(
+            request, "name", guest, 422, problem="Give a name.", name="", ask_code=bool(code)
+        )
+    if code:
+        return await _come_back(request, wanted, code)
+    fresh = return_code()
+    person = await desk.store.people.introduce(
+        guest.token, wanted, await asyncio.to_thread(hashed, fresh)
+    )
+    if person is None:
+        problem = "This name is taken. If it is yours, give your return code; or choose another."
+        return page(request, "name", guest, 409, problem=problem, name=wanted, ask_code=True)
+    return page(request, "code", guest_of(request), return_code=fresh)
+
+
+async def _come_back(request: Request, name: str, code: str) -> Response:
+    desk, guest = desk_of(request), guest_of(request)
+    keys = (f"code {name.casefold()}",)
+    if desk.patience.is_over(*keys):
+        raise Refused(429, "Too many wrong codes. Try again in five minutes.")
+    known = desk.store.people.secret_of(name)
+    stored = known[3] if known else _WRONG
+    fits = await asyncio.to_thread(matches, code.lower(), stored)
+    # A link for annotators opens no expert's seat, nor the other way round.
+    if not fits or known is None or known[1] != guest.visit.role:
+        desk.patience.failed(*keys)
+        problem = "Name and return code do not go together."
+        return page(request, "name", guest, 403, problem=problem, name=name, ask_code=True)
+    await desk.store.people.come_back(guest.token, known[0])
+    return RedirectResponse("/", 303)
+
+
+@router.get("/language")
+async def language_page(request: Request) -> Response:
+    """Ask in which language dialogues are shown."""
+    guest = guest_of(request)
+    languages = desk_of(request).translations.languages
+    return page(
+        request, "language", guest, languages=languages, chosen=guest.visit.language or ORIGINAL
+    )
+
+
+@router.post("/language")
+async def language(request: Request) -> Response:
+    """Store the language."""
+    desk, guest = desk_of(request), guest_of(request)
+    data = await sent_form(request, guest)
+    chosen = first(data, "language")
+    if chosen not in desk.translations.languages:
+        raise Refused(422, "This language is not on offer.")
+    await desk.store.people.update_session(guest.token, language=chosen)
+    return RedirectResponse("/", 303)

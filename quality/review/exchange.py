@@ -1,0 +1,117 @@
+"""What goes out to other annotation tools and comes back: one unit per utterance to label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.store.review_records import Item, Sheet, Study
+from pipeline.store.reviews import ReviewStore
+from quality.review.answer_table import item_name
+from quality.review.exhibits import Exhibit, Exhibits
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
+
+ISSUE = "issue"
+ISSUE_REASON = "issue_reason"
+SCENARIO_PROBLEM = "scenario_problem"
+NOTE = "note"
+LEAD = "lead_s"
+CONFIRMED, REJECTED = "confirmed", "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One dialogue of a study, and the answers to it."""
+
+    item: Item
+    exhibit: Exhibit
+    sheets: tuple[Sheet, ...]
+
+    @property
+    def units(self) -> list[tuple[int, str, bool]]:
+        """(turn, name, whether it is the last) of every utterance to label.
+
+        Questions about the dialogue as a whole go with the last one.
+        """
+        turns = self.exhibit.targets
+        return [(turn, item_name(self.item, turn), turn == turns[-1]) for turn in turns]
+
+    def labels(self, sheet: Sheet, turn: int, *, last: bool) -> dict[str, LabelValue]:
+        """Return the labels that belong to a unit, by dimension."""
+        turns = {turn, None} if last else {turn}
+        return {given.dimension: given.value for given in sheet.labels if given.turn in turns}
+
+    def declared(self, turn: int, *, last: bool) -> dict[str, LabelValue]:
+        """Return the declared labels that belong to a unit, by dimension."""
+        turns = {turn, None} if last else {turn}
+        return {
+            dimension: value
+            for (at, dimension), value in self.exhibit.declared.items()
+            if at in turns
+        }
+
+    def text_of(self, turn: int) -> str:
+        """Return the words of a turn."""
+        return next(u.text for u in self.exhibit.utterances if u.turn == turn)
+
+
+@dataclass(slots=True)
+class Incoming:
+    """What a file says about one person's answer to one dialogue, before anybody checked it."""
+
+    item: str
+    """``case/arm``."""
+    annotator: str
+    """Code or name."""
+    where: int
+    """Line or task, from 1, where it was first met."""
+    labels: dict[tuple[int | None, str], object] = field(default_factory=dict)
+    opinion: dict[str, str] = field(default_factory=dict)
+    lead_s: float = 0.0
+
+
+def outgoing(
+    store: ReviewStore, study: Study, exhibits: Exhibits, *, annotator: str | None = None
+) -> Iterator[Outgoing]:
+    """Yield every dialogue of a study with its answers, or those of one annotator's code."""
+    for item, _ in store.sheets.items(study):
+        sheets = tuple(
+            sheet
+            for sheet in store.sheets.sheets(study, item=item.seq)
+            if annotator is None or sheet.annotator == annotator
+        )
+        yield Outgoing(item, exhibits.of(item), sheets)
+
+
+def opinion_fields(sheet: Sheet) -> dict[str, str]:
+    """Return what a sheet says beside its labels, by field; empty fields are left out."""
+    opinion = sheet.opinion
+    if opinion is None:
+        return {}
+    issue = "" if opinion.issue is None else CONFIRMED if opinion.issue else REJECTED
+    fields = {
+        ISSUE: issue,
+        ISSUE_REASON: opinion.issue_reason,
+        SCENARIO_PROBLEM: opinion.scenario_problem,
+        NOTE: opinion.note,
+    }
+    return {name: text for name, text in fields.items() if text}
+
+
+def split_name(name: str) -> tuple[str, int | None] | None:
+    """Read ``case/arm#turn`` or ``case/arm``; None where it is neither."""
+    item, mark, turn = name.strip().partition("#")
+    if item.count("/") != 1 or (mark and not turn.isdigit()):
+        return None
+    return item, int(turn) if mark else None
+
+
+def offered_labels(dimension: Dimension, hidden: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the labels of a dimension that are on offer."""
+    return [value for value in dimension.values if value not in hidden.get(dimension.id, ())]
+
+
+def dimensions_of(scheme: Scheme) -> tuple[Dimension, ...]:
+    """Return the dimensions in the order they are asked: utterances first, then the whole."""
+    whole = tuple(d for d in scheme.dimensions if d.level == "dialogue")
+    return (*scheme.utterance_dimensions, *whole)

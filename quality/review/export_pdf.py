@@ -1,0 +1,155 @@
+"""A form to print: every dialogue with its questions, labels explained once at the front."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from xml.sax.saxutils import escape
+
+from reportlab.lib import colors
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.platypus import (
+    Flowable,
+    KeepTogether,
+    PageBreak,
+    Paragraph,
+    SimpleDocTemplate,
+    Spacer,
+)
+
+from pipeline.store.review_records import Study
+from quality.review.exchange import Outgoing, dimensions_of
+from quality.review.forms import Field
+from scenarios.schemes.model import Dimension, Scheme
+
+LATIN, ASIAN = "Vera", "STSong-Light"
+_BOX = "[&nbsp;&nbsp;]"
+_MARK = colors.HexColor("#fff4d6")
+
+
+def write_pdf(scheme: Scheme, study: Study, dialogues: Iterable[Outgoing]) -> bytes:
+    """Return a form for pen and paper; answers go in again as CSV.
+
+    Chinese, Japanese and Korean text uses a font of the reader's own.
+    """
+    styles = _styles()
+    story: list[Flowable] = [*_front(scheme, study, styles)]
+    for number, dialogue in enumerate(dialogues, 1):
+        story.append(PageBreak())
+        story += _dialogue(number, dialogue, study, styles)
+    out = io.BytesIO()
+    document = SimpleDocTemplate(
+        out, pagesize=A4, title=f"{scheme.title}: {study.id}", author="hipo",
+        leftMargin=18 * mm, rightMargin=18 * mm, topMargin=16 * mm, bottomMargin=16 * mm,
+        invariant=1,
+    )  # fmt: skip
+    document.build(story)
+    return out.getvalue()
+
+
+def _styles() -> dict[str, ParagraphStyle]:
+    for font in (LATIN, f"{LATIN}Bd", f"{LATIN}It"):
+        pdfmetrics.registerFont(TTFont(font, f"{font}.ttf"))
+    pdfmetrics.registerFontFamily(LATIN, normal=LATIN, bold=f"{LATIN}Bd", italic=f"{LATIN}It")
+    pdfmetrics.registerFont(UnicodeCIDFont(ASIAN))
+    body = ParagraphStyle("body", fontName=LATIN, fontSize=9, leading=12.5, spaceAfter=3)
+    return {
+        "body": body,
+        "h1": ParagraphStyle("h1", body, fontName=f"{LATIN}Bd", fontSize=14, leading=18),
+        "h2": ParagraphStyle("h2", body, fontName=f"{LATIN}Bd", fontSize=10, spaceBefore=6),
+        "fact": ParagraphStyle(
+            "fact",
+            body,
+            borderColor=colors.gray,
+            borderWidth=0.7,
+            borderPadding=4,
+            spaceBefore=6,
+            spaceAfter=8,
+        ),
+        "target": ParagraphStyle("target", body, backColor=_MARK, borderPadding=3),
+    }
+
+
+def _front(scheme: Scheme, study: Study, styles: dict[str, ParagraphStyle]) -> Iterator[Flowable]:
+    yield Paragraph(_text(scheme.title), styles["h1"])
+    yield Paragraph("Code: ______________   Date: ______________", styles["body"])
+    yield Paragraph(_text(scheme.description), styles["body"])
+    for dimension in dimensions_of(scheme):
+        parts: list[Flowable] = [
+            Paragraph(_text(dimension.title or dimension.id), styles["h2"]),
+            Paragraph(_text(dimension.question), styles["body"]),
+        ]
+        parts += [Paragraph(line, styles["body"]) for line in _definitions(dimension, study)]
+        yield KeepTogether(parts)
+
+
+def _definitions(dimension: Dimension, study: Study) -> list[str]:
+    lines = []
+    for label in dimension.labels:
+        if label.id in study.hidden.get(dimension.id, ()):
+            continue
+        example = f" <i>{_text(label.example)}</i>" if label.example else ""
+        lines.append(f"<b>{_text(label.id)}</b>: {_text(label.definition)}{example}")
+    return lines
+
+
+def _dialogue(
+    number: int, dialogue: Outgoing, study: Study, styles: dict[str, ParagraphStyle]
+) -> Iterator[Flowable]:
+    exhibit = dialogue.exhibit
+    yield Paragraph(f"{number}. {_text(exhibit.title)}", styles["h1"])
+    yield Paragraph(f"Item {_text(dialogue.item.id)}", styles["body"])
+    if exhibit.background:
+        yield Paragraph(_text(exhibit.background), styles["body"])
+    if study.mode == "review" and exhibit.fact:
+        yield Paragraph(f"<b>Only the responder knows:</b> {_text(exhibit.fact)}", styles["fact"])
+    for utterance in exhibit.utterances:
+        mark = f" ({utterance.turn}, to label)" if utterance.is_target else ""
+        line = f"<b>{_text(utterance.speaker)}{mark}:</b> {_text(utterance.text)}"
+        yield Paragraph(line, styles["target" if utterance.is_target else "body"])
+    for section in exhibit.sections:
+        title = "The dialogue as a whole" if section.turn is None else f"Turn {section.turn}"
+        yield KeepTogether(
+            [
+                Paragraph(title, styles["h2"]),
+                *(Paragraph(_question(field), styles["body"]) for field in section.fields),
+            ]
+        )
+    yield Spacer(1, 4 * mm)
+    yield Paragraph("Note: " + "_" * 80, styles["body"])
+
+
+def _question(field: Field) -> str:
+    title = f"<b>{_text(field.title)}</b>"
+    if field.kind == "number":
+        low, high = field.dimension.range or (0.0, 0.0)
+        return f"{title} ({low:g} to {high:g}): ________"
+    return f"{title} " + " ".join(
+        f"&nbsp; {_BOX} {_text(choice.title)}" for choice in field.choices
+    )
+
+
+def _text(text: str) -> str:
+    """Escape a text, and give what the Latin font lacks to the other one."""
+    parts: list[str] = []
+    for is_asian, run in _runs(text):
+        escaped = escape(run).replace("\n", "<br/>")
+        parts.append(f'<font name="{ASIAN}">{escaped}</font>' if is_asian else escaped)
+    return "".join(parts)
+
+
+def _runs(text: str) -> Iterator[tuple[bool, str]]:
+    start = 0
+    for i in range(1, len(text) + 1):
+        if i == len(text) or _is_asian(text[i]) != _is_asian(text[start]):
+            yield _is_asian(text[start]), text[start:i]
+            start = i
+
+
+def _is_asian(char: str) -> bool:
+    return ord(char) >= 0x2E80

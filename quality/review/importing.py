@@ -1,0 +1,144 @@
+"""Answers that come in from a file: checked as a whole first, then merged one by one."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipeline.store.review_imports import Outcome
+from pipeline.store.review_records import GivenLabel, Item, Opinion, Study
+from pipeline.store.reviews import ReviewStore
+from quality.answers import read_value
+from quality.review.exchange import (
+    CONFIRMED,
+    ISSUE,
+    ISSUE_REASON,
+    NOTE,
+    REJECTED,
+    SCENARIO_PROBLEM,
+    Incoming,
+    offered_labels,
+)
+from quality.review.exhibits import Exhibits
+from quality.review.opinions import LONGEST_NOTE
+from quality.review.verdicts import settled
+from scenarios.errors import InputError, Problem
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.spelling import suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One person's answer to one item, in the vocabulary of the scheme."""
+
+    item: Item
+    annotator: str
+    labels: tuple[GivenLabel, ...]
+    opinion: Opinion | None
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of a file."""
+
+    outcomes: Counter[Outcome]
+    surplus: tuple[str, ...]
+    """``item by annotator`` of answers that were left out: the item has all its annotators."""
+    closed: tuple[str, ...]
+    """The same for answers to items that an expert has settled."""
+
+
+def check_incoming(
+    store: ReviewStore,
+    study: Study,
+    scheme: Scheme,
+    exhibits: Exhibits,
+    incoming: Iterable[Incoming],
+    *,
+    file: str,
+) -> list[Checked]:
+    """Check everything a file says before any of it is stored.
+
+    Raises:
+        InputError: an item is not in the study, a turn is not to be labelled, or a value is none
+            of its dimension; every problem is named.
+    """
+    items = {item.id: item for item, _ in store.sheets.items(study)}
+    problems: list[Problem] = []
+    checked: list[Checked] = []
+    for sheet in incoming:
+        item = items.get(sheet.item)
+        if item is None:
+            expected = f"an item of the study {study.id!r}"
+            problems.append(Problem(file, sheet.where, "item", repr(sheet.item), expected))
+            continue
+        targets = exhibits.of(item).targets
+        labels: list[GivenLabel] = []
+        for (turn, name), raw in sheet.labels.items():
+            dimension = scheme.dimension(name)
+            value = _value(dimension, raw, study)
+            if dimension.level == "utterance" and turn not in targets:
+                expected = f"one of the turns {', '.join(map(str, targets))}"
+                problems.append(Problem(file, sheet.where, name, f"turn {turn}", expected))
+            elif value is None:
+                hint = suggestion(str(raw), offered_labels(dimension, study.hidden))
+                found = f"{raw!r} by {sheet.annotator}"
+                expected = f"an answer to {name!r}"
+                problems.append(Problem(file, sheet.where, name, found, expected, hint))
+            else:
+                labels.append(GivenLabel(turn, name, value))
+        opinion = _opinion(sheet, problems, file)
+        checked.append(Checked(item, sheet.annotator, tuple(labels), opinion))
+    if problems:
+        raise InputError(problems)
+    return checked
+
+
+def merge_all(
+    store: ReviewStore, study: Study, checked: Iterable[Checked], *, origin: str
+) -> Imported:
+    """Merge checked answers; the same file again changes nothing."""
+    outcomes: Counter[Outcome] = Counter()
+    left_out: dict[str, list[str]] = {"surplus": [], "closed": []}
+    for answer in checked:
+        person = store.people.known_as(answer.annotator)
+        outcome = store.merge(
+            study, answer.item, person.seq, answer.labels, answer.opinion, origin=origin
+        )
+        outcomes[outcome] += 1
+        if outcome in ("added", "changed"):
+            decision = settled(store, study, answer.item)
+            if decision is not None:
+                store.judgements.decide_now(decision)
+        if outcome in left_out:
+            left_out[outcome].append(f"{answer.item.id} by {person.code}")
+    return Imported(outcomes, tuple(left_out["surplus"]), tuple(left_out["closed"]))
+
+
+def _value(dimension: Dimension, raw: object, study: Study) -> LabelValue | None:
+    read = read_value(dimension, raw)
+    if read is None:
+        return None
+    value = read[0]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return None if value in study.hidden.get(dimension.id, ()) else value
+
+
+def _opinion(sheet: Incoming, problems: list[Problem], file: str) -> Opinion | None:
+    said = sheet.opinion
+    issue = said.get(ISSUE, "").casefold()
+    if issue not in ("", CONFIRMED, REJECTED):
+        expected = f"{CONFIRMED} or {REJECTED}"
+        problems.append(Problem(file, sheet.where, ISSUE, repr(said[ISSUE]), expected))
+    if not said and not sheet.lead_s:
+        return None
+    return Opinion(
+        issue=None if not issue else issue == CONFIRMED,
+        issue_reason=said.get(ISSUE_REASON, "")[:LONGEST_NOTE],
+        scenario_problem=said.get(SCENARIO_PROBLEM, "")[:LONGEST_NOTE],
+        note=said.get(NOTE, "")[:LONGEST_NOTE],
+        lead_s=sheet.lead_s,
+    )

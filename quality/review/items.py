@@ -1,0 +1,311 @@
+"""Annotating: the next item, its form, its draft, sending it, and the end."""
+
+from __future__ import annotations
+
+import time
+
+import orjson
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from pipeline.store.review_records import AnswerRefused, Assignment, Draft, Opinion
+from quality.review.desk import Desk
+from quality.review.exhibits import Exhibit
+from quality.review.forms import Filled, form_values, read_form
+from quality.review.gold import gold_labels, scores
+from quality.review.opinions import (
+    opinion_values,
+    read_opinion,
+    read_text,
+    reasons,
+)
+from quality.review.web import (
+    Guest,
+    Refused,
+    annotator,
+    desk_of,
+    first,
+    page,
+    sent_form,
+    wants_json,
+    went_well,
+)
+
+router = APIRouter()
+_STATUS = {"unknown": 404, "taken": 409, "locked": 409, "closed": 409}
+_NO_DRAFT = ("csrf", "lead_ms", "edits", "stage")
+
+
+@router.get("/next")
+async def next_item(request: Request) -> Response:
+    """Give the annotator an item."""
+    desk, guest = desk_of(request), annotator(request)
+    await desk.refresh()
+    if desk.store.has_finished(desk.study, guest.person.seq):
+        return RedirectResponse("/finish", 303)
+    assignment = await desk.store.take(
+        desk.study,
+        guest.person.seq,
+        lease_s=desk.lease_s,
+        category=guest.visit.category,
+        reason=guest.visit.reason,
+    )
+    return RedirectResponse("/finish" if assignment is None else f"/item/{assignment}", 303)
+
+
+@router.get("/undo")
+async def undo(request: Request) -> Response:
+    """Go back to the item that was sent last."""
+    desk, guest = desk_of(request), annotator(request)
+    latest = desk.store.latest_done(desk.study, guest.person.seq)
+    return RedirectResponse("/next" if latest is None else f"/item/{latest}", 303)
+
+
+@router.get("/item/{number}")
+async def item(request: Request, number: int) -> Response:
+    """Show an item with its form, filled in as far as it was."""
+    guest = annotator(request)
+    return _item_page(request, guest, _mine(desk_of(request), guest, number))
+
+
+@router.post("/item/{number}/draft")
+async def draft(request: Request, number: int) -> Response:
+    """Keep a form that is not finished."""
+    desk, guest = desk_of(request), annotator(request)
+    data = await sent_form(request, guest)
+    stage = "opinion" if _opines(desk, _mine(desk, guest, number)) else "labels"
+    if first(data, "stage") != stage:
+        raise Refused(409, "This part of the item has been sent already.")
+    kept = {name: values for name, values in data.items() if name not in _NO_DRAFT}
+    content = Draft(orjson.dumps(kept).decode(), _edits(data), _lead_s(data))
+    try:
+        await desk.store.save_draft(
+            desk.study, number, guest.person.seq, content, lease_s=desk.lease_s
+        )
+    except AnswerRefused as error:
+        raise Refused(_STATUS[error.code], str(error)) from error
+    return JSONResponse({"saved": True})
+
+
+@router.post("/item/{number}")
+async def send(request: Request, number: int) -> Response:
+    """Store what was filled in, or say what is missing."""
+    desk, guest = desk_of(request), annotator(request)
+    data = await sent_form(request, guest)
+    assignment = _mine(desk, guest, number)
+    try:
+        if first(data, "stage") == "opinion":
+            return await _send_opinion(request, guest, assignment, data)
+        return await _send_labels(request, guest, assignment, data)
+    except AnswerRefused as error:
+        raise Refused(_STATUS[error.code], str(error)) from error
+
+
+@router.post("/item/{number}/give-back")
+async def give_back(request: Request, number: int) -> Response:
+    """Let somebody else have an item."""
+    desk, guest = desk_of(request), annotator(request)
+    await sent_form(request, guest)
+    try:
+        await desk.store.give_back(desk.study, number, guest.person.seq)
+    except AnswerRefused as error:
+        raise Refused(_STATUS[error.code], str(error)) from error
+    return RedirectResponse("/next", 303)
+
+
+async def _send_labels(
+    request: Request, guest: Guest, assignment: Assignment, data: dict[str, list[str]]
+) -> Response:
+    desk = desk_of(request)
+    filled = read_form(desk.exhibits.of(assignment.item).sections, data)
+    if filled.problems:
+        return _incomplete(request, guest, assignment, data, filled)
+    if desk.study.mode == "quiz":
+        opinion = Opinion(note=read_text(data, "note"), lead_s=_time_spent(assignment, data))
+        await desk.submit(assignment, filled.labels, opinion)
+        return went_well(request, "/next")
+    await desk.store.lock_labels(
+        desk.study, assignment.seq, assignment.annotator, filled.labels, lease_s=desk.lease_s
+    )
+    return went_well(request, f"/item/{assignment.seq}")
+
+
+async def _send_opinion(
+    request: Request, guest: Guest, assignment: Assignment, data: dict[str, list[str]]
+) -> Response:
+    desk = desk_of(request)
+    if not _opines(desk, assignment):
+        raise Refused(409, "Choose your labels first; the declared ones are shown after that.")
+    offered = reasons(desk.scheme, desk.exhibits.flags(assignment.item))
+    opinion, problems = read_opinion(data, offered, _time_spent(assignment, data))
+    if problems:
+        return _incomplete(request, guest, assignment, data, Filled((), problems))
+    await desk.submit(assignment, None, opinion)
+    return went_well(request, "/next")
+
+
+def _incomplete(
+    request: Request,
+    guest: Guest,
+    assignment: Assignment,
+    data: dict[str, list[str]],
+    filled: Filled,
+) -> Response:
+    if wants_json(request):
+        body = {
+            "saved": False,
+            "message": "Some questions are not answered yet.",
+            "fields": dict(filled.problems),
+        }
+        return JSONResponse(body, 422)
+    return _item_page(request, guest, assignment, sent=data, problems=dict(filled.problems))
+
+
+def _item_page(
+    request: Request,
+    guest: Guest,
+    assignment: Assignment,
+    *,
+    sent: dict[str, list[str]] | None = None,
+    problems: dict[str, str] | None = None,
+) -> Response:
+    """Render an item at its stage; the declared labels reach the template in the second only."""
+    desk = desk_of(request)
+    exhibit = desk.exhibits.of(assignment.item)
+    opining = _opines(desk, assignment)
+    draft = desk.store.draft_of(assignment.seq)
+    values = _kept_values(desk, assignment, exhibit)
+    if draft is not None:
+        values |= orjson.loads(draft.content)
+    done, total = desk.store.progress(
+        desk.study, guest.person.seq, category=guest.visit.category, reason=guest.visit.reason
+    )
+    visible_flags = desk.exhibits.flags(assignment.item) if opining else ()
+    return page(
+        request,
+        "opinion" if opining else "item",
+        guest,
+        422 if problems else 200,
+        assignment=assignment,
+        exhibit=exhibit,
+        values=sent or values,
+        problems=problems or {},
+        edits=draft.edits if draft else 0,
+        lead_ms=int((draft.lead_s if draft else 0.0) * 1000),
+        done=done,
+        total=total,
+        position=done if assignment.state == "done" else done + 1,
+        back=desk.store.latest_done(desk.study, guest.person.seq, before=assignment.seq),
+        flags=visible_flags,
+        reasons=reasons(desk.scheme, visible_flags) if opining else (),
+        given={(g.turn, g.dimension): g.value for g in desk.store.labels_of(assignment.seq)},
+        shows_fact=desk.study.mode == "review",
+    )
+
+
+def _kept_values(desk: Desk, assignment: Assignment, exhibit: Exhibit) -> dict[str, list[str]]:
+    """Return what was sent before, as form values."""
+    if assignment.state == "open":
+        return {}
+    opinion = desk.store.opinion_of(assignment.seq)
+    if desk.study.mode == "review":
+        return opinion_values(opinion)
+    values = form_values(exhibit.sections, desk.store.labels_of(assignment.seq))
+    return values | opinion_values(opinion)
+
+
+@router.get("/filter")
+async def filter_page(request: Request) -> Response:
+    """Ask which items somebody wants to see."""
+    desk, guest = desk_of(request), annotator(request)
+    items = [found for found, _ in desk.store.sheets.items(desk.study)]
+    return page(
+        request,
+        "filter",
+        guest,
+        categories=sorted({found.category for found in items if found.category}),
+        reasons=sorted({reason for found in items for reason in found.reasons}),
+    )
+
+
+@router.post("/filter")
+async def set_filter(request: Request) -> Response:
+    """Store which items somebody wants to see."""
+    desk, guest = desk_of(request), annotator(request)
+    data = await sent_form(request, guest)
+    await desk.store.people.update_session(
+        guest.token, category=first(data, "category"), reason=first(data, "reason")
+    )
+    return RedirectResponse("/next", 303)
+
+
+@router.get("/finish")
+async def finish_page(request: Request) -> Response:
+    """Say that nothing is left, and, once closed, how far the answers agree with the gold."""
+    desk, guest = desk_of(request), annotator(request)
+    person = guest.person
+    finished = desk.store.has_finished(desk.study, person.seq)
+    done, total = desk.store.progress(
+        desk.study, person.seq, category=guest.visit.category, reason=guest.visit.reason
+    )
+    return page(
+        request,
+        "finish",
+        guest,
+        finished=finished,
+        done=done,
+        left=total - done,
+        filtered=bool(guest.visit.category or guest.visit.reason),
+        scores=_scores(desk, person.code) if finished else [],
+    )
+
+
+@router.post("/finish")
+async def finish(request: Request) -> Response:
+    """Close somebody's answers."""
+    desk, guest = desk_of(request), annotator(request)
+    await sent_form(request, guest)
+    await desk.store.finish(desk.study, guest.person.seq)
+    return RedirectResponse("/finish", 303)
+
+
+def _scores(desk: Desk, code: str) -> list[object]:
+    final = desk.store.sheets.adjudications(desk.study)
+    mine = [s for s in desk.store.sheets.sheets(desk.study) if s.annotator == code]
+    gold = {
+        sheet.item.seq: gold_labels(
+            desk.exhibits.of(sheet.item), final.get(sheet.item.seq), desk.study
+        )
+        for sheet in mine
+    }
+    return list(scores(desk.scheme, mine, gold))
+
+
+def _mine(desk: Desk, guest: Guest, number: int) -> Assignment:
+    """Return one of the guest's own items; what is not theirs does not exist."""
+    assignment = desk.store.assignment(desk.study, number, guest.person.seq)
+    if assignment is None or assignment.state == "given_back":
+        raise Refused(404, "There is no such item among yours.")
+    return assignment
+
+
+def _opines(desk: Desk, assignment: Assignment) -> bool:
+    """Whether the labels are locked and the declared ones may be seen."""
+    return desk.study.mode == "review" and assignment.state != "open"
+
+
+def _edits(data: dict[str, list[str]]) -> int:
+    text = first(data, "edits", 12)
+    return int(text) if text.isdigit() else 0
+
+
+def _lead_s(data: dict[str, list[str]]) -> float:
+    text = first(data, "lead_ms", 12)
+    return int(text) / 1000 if text.isdigit() else 0.0
+
+
+def _time_spent(assignment: Assignment, data: dict[str, list[str]]) -> float:
+    """Return how long the item was looked at; the page cannot claim more than has passed."""
+    passed = max(0.0, time.time() - assignment.opened_at)
+    said = _lead_s(data)
+    return min(said, passed) if said else passed

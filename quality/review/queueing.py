@@ -1,0 +1,51 @@
+"""Which dialogues of a run become items of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from pipeline.store.review_records import Study
+from pipeline.store.review_studies import Candidate, Which
+from pipeline.store.reviews import ReviewStore
+from quality.review.exhibits import ScenarioOf
+from scenarios.fingerprint import seed_from
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a study is about."""
+
+    which: Which
+    """``pending`` (what waits for review), ``accepted``, or ``all`` that is generated."""
+    categories: Collection[str] = ()
+    """Categories of scenarios; empty is all."""
+    reasons: Collection[str] = ()
+    """Codes of flags, one of which a dialogue must have; empty is all."""
+    most: int | None = None
+    """Largest number of items; drawn by the seed of the study."""
+
+
+def fill(store: ReviewStore, study: Study, selection: Selection, scenario_of: ScenarioOf) -> int:
+    """Put what has become reviewable into a study, and return how many items are new.
+
+    Items that are there already stay, whatever becomes of their dialogue.
+    """
+    by_scenario: dict[str, str] = {}
+    chosen: list[tuple[Candidate, str]] = []
+    for candidate in store.studies.candidates(study, selection.which):
+        if candidate.scenario not in by_scenario:
+            case = store.dialogues.ending(f"{candidate.case}/{candidate.arm}").case
+            scenario = scenario_of(case)
+            by_scenario[candidate.scenario] = scenario.category if scenario else ""
+        its_category = by_scenario[candidate.scenario]
+        if selection.categories and its_category not in selection.categories:
+            continue
+        if selection.reasons and not set(selection.reasons).intersection(candidate.reasons):
+            continue
+        chosen.append((candidate, its_category))
+    if selection.most is not None:
+        room = max(0, selection.most - len(store.sheets.items(study)))
+        chosen.sort(key=lambda pair: seed_from(study.seed, "draw", pair[0].case, pair[0].arm))
+        chosen = chosen[:room]
+    return store.studies.add_items(study, chosen)

@@ -1,0 +1,108 @@
+"""Answers as CSV, with cells that no spreadsheet takes for formulas."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator
+
+from quality.review.answer_table import item_name
+from quality.review.exchange import (
+    ISSUE,
+    ISSUE_REASON,
+    LEAD,
+    NOTE,
+    SCENARIO_PROBLEM,
+    Outgoing,
+    dimensions_of,
+    opinion_fields,
+)
+from scenarios.schemes.model import LabelValue, Scheme
+
+SEPARATOR = " | "
+"""Between several labels in one cell."""
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+OPINION = (ISSUE, ISSUE_REASON, SCENARIO_PROBLEM, NOTE)
+
+
+def columns(scheme: Scheme) -> list[str]:
+    """Return the header: what is asked about, who answers, every dimension, and the rest."""
+    dimensions = [dimension.id for dimension in dimensions_of(scheme)]
+    context = ["item", "scenario", "category", "utterance", "annotator"]
+    return [*context, *dimensions, *OPINION, LEAD]
+
+
+def neutral(cell: str) -> str:
+    """Return a cell that a spreadsheet shows as text instead of computing it.
+
+    An apostrophe goes before what would begin a formula; :func:`original` takes it away again.
+    Plain numbers stay as they are.
+    """
+    if not _FORMULA.match(cell) or is_number(cell):
+        return cell
+    return f"'{cell}"
+
+
+def original(cell: str) -> str:
+    """Return the cell that :func:`neutral` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
+def write_csv(scheme: Scheme, dialogues: Iterable[Outgoing], *, blank: bool = False) -> str:
+    """Return a table with one row per answer and utterance, and one for the dialogue as a whole.
+
+    Args:
+        scheme: the dimensions.
+        dialogues: what to export.
+        blank: instead of answers, rows to be filled in.
+    """
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns(scheme), restval="", lineterminator="\r\n")
+    writer.writeheader()
+    for dialogue in dialogues:
+        for row in _blank_rows(dialogue) if blank else _rows(scheme, dialogue):
+            writer.writerow({key: neutral(cell) for key, cell in row.items()})
+    return out.getvalue()
+
+
+def _rows(scheme: Scheme, dialogue: Outgoing) -> Iterator[dict[str, str]]:
+    for sheet in dialogue.sheets:
+        by_turn: dict[int | None, dict[str, str]] = {}
+        for label in sheet.labels:
+            by_turn.setdefault(label.turn, {})[label.dimension] = _cell(label.value)
+        for turn, _, _ in dialogue.units:
+            yield _context(dialogue, turn) | {"annotator": sheet.annotator} | by_turn.get(turn, {})
+        lead_s = "" if sheet.opinion is None else f"{sheet.opinion.lead_s:.3f}"
+        yield (
+            _context(dialogue, None)
+            | {"annotator": sheet.annotator, LEAD: lead_s}
+            | by_turn.get(None, {})
+            | opinion_fields(sheet)
+        )
+
+
+def _blank_rows(dialogue: Outgoing) -> Iterator[dict[str, str]]:
+    for turn, _, _ in dialogue.units:
+        yield _context(dialogue, turn)
+    yield _context(dialogue, None)
+
+
+def _context(dialogue: Outgoing, turn: int | None) -> dict[str, str]:
+    return {
+        "item": item_name(dialogue.item, turn),
+        "scenario": dialogue.exhibit.dialogue.case.scenario,
+        "category": dialogue.item.category,
+        "utterance": "" if turn is None else dialogue.text_of(turn),
+    }
+
+
+def _cell(value: LabelValue) -> str:
+    if isinstance(value, tuple):
+        return SEPARATOR.join(value)
+    return value if isinstance(value, str) else repr(value)
+
+
+def is_number(text: str) -> bool:
+    """Whether a cell is a plain decimal number."""
+    return re.fullmatch(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", text) is not None

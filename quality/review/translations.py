@@ -1,0 +1,95 @@
+"""Translations shown beside the original: one file of text pairs, for dialogues and labels alike."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import orjson
+
+from scenarios.errors import InputError, Problem, UsageError
+
+ORIGINAL = "original"
+NAMES = {
+    "zh": "Chinese", "de": "German", "es": "Spanish", "fr": "French", "it": "Italian",
+    "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese",
+    "tr": "Turkish", "ar": "Arabic", "hi": "Hindi", "ru": "Russian", "uk": "Ukrainian",
+}  # fmt: skip
+
+
+class Translations:
+    """Texts in other languages, looked up by the text they translate."""
+
+    def __init__(self, texts: Mapping[str, Mapping[str, str]]) -> None:
+        """Hold language code -> text -> translation."""
+        self._texts = {code: dict(pairs) for code, pairs in texts.items()}
+
+    @classmethod
+    def load(cls, paths: Sequence[Path]) -> Translations:
+        """Read files of JSON lines ``{"language", "text", "translation"}``.
+
+        Raises:
+            UsageError: a file cannot be read.
+            InputError: lines that are something else; all of them are named.
+        """
+        texts: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        problems: list[Problem] = []
+        for path in paths:
+            try:
+                lines = path.read_text(encoding="utf-8").splitlines()
+            except (OSError, UnicodeDecodeError) as error:
+                raise UsageError(f"the translations {path} cannot be read: {error}") from error
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                row = _row(line)
+                if row is None:
+                    problems.append(_problem(path, number, line))
+                else:
+                    language, text, translation = row
+                    texts[language][_key(text)] = translation
+        if problems:
+            raise InputError(problems)
+        return cls(texts)
+
+    @property
+    def languages(self) -> dict[str, str]:
+        """Code -> what the choice is called, the original first."""
+        offered = {ORIGINAL: "English"}
+        for code in sorted(self._texts):
+            offered[code] = f"English + {NAMES.get(code, code)}"
+        return offered
+
+    def of(self, text: str, language: str | None) -> str:
+        """Return the translation of a text; empty where there is none."""
+        return self._texts.get(language or ORIGINAL, {}).get(_key(text), "")
+
+
+def missing(translations: Translations, language: str, texts: Iterable[str]) -> list[str]:
+    """Return the texts that have no translation into a language."""
+    return [text for text in texts if not translations.of(text, language)]
+
+
+def _key(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _row(line: str) -> tuple[str, str, str] | None:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(row, dict):
+        return None
+    values = [row.get(key) for key in ("language", "text", "translation")]
+    language, text, translation = values
+    if not (isinstance(language, str) and isinstance(text, str) and isinstance(translation, str)):
+        return None
+    return language, text, translation
+
+
+def _problem(path: Path, number: int, line: str) -> Problem:
+    return Problem(
+        str(path), number, "", line[:60], 'a JSON object {"language", "text", "translation"}'
+    )

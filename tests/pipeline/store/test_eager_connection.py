@@ -1,0 +1,57 @@
+"""Whoever waits at the review page gets a turn beside a generation."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from pipeline.store import eager_connection
+from pipeline.store.connection import connect
+from pipeline.store.eager_connection import EagerConnection
+
+
+def test_it_begins_as_soon_as_the_other_writer_is_done(tmp_path: Path) -> None:
+    other, eager = (
+        connect(tmp_path / "a.sqlite", kind) for kind in (sqlite3.Connection, EagerConnection)
+    )
+    other.execute("create table t (a)")
+    other.execute("begin immediate")
+    began = threading.Event()
+
+    def wait_for_turn() -> None:
+        eager.execute("begin immediate")
+        began.set()
+        eager.execute("commit")
+
+    thread = threading.Thread(target=wait_for_turn)
+    thread.start()
+    assert not began.wait(0.05)
+    other.execute("commit")
+    thread.join(5)
+    assert began.is_set()
+    other.close()
+    eager.close()
+
+
+def test_it_gives_up_with_the_usual_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eager_connection, "BUSY_TIMEOUT_MS", 20)
+    other, eager = (
+        connect(tmp_path / "a.sqlite", kind) for kind in (sqlite3.Connection, EagerConnection)
+    )
+    other.execute("begin immediate")
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        eager.execute("begin immediate")
+    assert eager.execute("pragma busy_timeout").fetchone() == (20,)
+    other.close()
+    eager.close()
+
+
+def test_a_mistake_is_not_mistaken_for_waiting(tmp_path: Path) -> None:
+    eager = connect(tmp_path / "a.sqlite", EagerConnection)
+    eager.execute("begin immediate")
+    with pytest.raises(sqlite3.OperationalError, match="within a transaction"):
+        eager.execute("begin immediate")
+    eager.close()

@@ -1,0 +1,102 @@
+"""Chromium for tests, driven by the keyboard."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, sync_playwright
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SIZES = {"desktop": (1280, 850), "phone": (390, 844)}
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start the Chromium of the system; the test is skipped where there is none."""
+    path = os.environ.get("HIPO_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        pytest.skip("needs Chromium (apt install chromium, or HIPO_CHROMIUM=PATH)")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+def new_page(browser: Browser, **options: object) -> Page:
+    """Open a page in a profile of its own; an error of its script fails the test."""
+    page = browser.new_context(**options).new_page()
+    page.set_default_timeout(15_000)
+    page.on("pageerror", _fail)
+    return page
+
+
+def until(page: Page, expression: str) -> None:
+    """Wait until an expression is true; the page forbids the usual way, which evaluates text."""
+    for _ in range(600):
+        try:
+            if page.evaluate(expression):
+                page.wait_for_load_state()
+                return
+        except Error as error:
+            if "context was destroyed" not in str(error):
+                raise
+        page.wait_for_timeout(25)
+    raise AssertionError(f"never true on {page.url}: {expression}")
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until the focus is on an element: so that it can be reached at all."""
+    for _ in range(120):
+        if page.evaluate("s => document.activeElement.matches(s)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"{selector} cannot be reached by keyboard")
+
+
+def come_in(page: Page, link: str, name: str) -> None:
+    """Go through consent, name, return code and language by keyboard alone."""
+    page.goto(link)
+    tab_to(page, "input[name=agree]")
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/name")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#begin")
+    page.keyboard.press("Enter")
+    until(page, "location.pathname != '/name'")
+    if page.url.endswith("/language"):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        until(page, "location.pathname != '/language'")
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep a picture of a page in both sizes and schemes where $HIPO_SCREENSHOTS says so."""
+    folder = os.environ.get("HIPO_SCREENSHOTS")
+    if not folder:
+        return
+    for scheme in ("light", "dark"):
+        for size, (width, height) in SIZES.items():
+            page.set_viewport_size({"width": width, "height": height})
+            page.emulate_media(color_scheme=scheme)
+            page.screenshot(path=Path(folder) / f"{name}-{size}-{scheme}.png", full_page=True)
+    page.set_viewport_size({"width": 1280, "height": 850})
+    page.emulate_media(color_scheme="light")
+
+
+def _fail(error: object) -> None:
+    raise AssertionError(f"the script of the page failed: {error}")

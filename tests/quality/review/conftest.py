@@ -1,0 +1,32 @@
+"""Runs to review, generated once for all tests of the page and copied for each."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.quality.review.serving import make_run
+
+
+@pytest.fixture(scope="session")
+def _ten_dialogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_run(tmp_path_factory.mktemp("quiz") / "run", n=10, turns=[1, 2])
+
+
+@pytest.fixture(scope="session")
+def _verified_dialogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_run(tmp_path_factory.mktemp("verified") / "run", n=12, turns=[1], verified=True)
+
+
+@pytest.fixture
+def run(_ten_dialogues: Path, tmp_path: Path) -> Path:
+    """Ten dialogues that nobody has judged."""
+    return Path(shutil.copytree(_ten_dialogues, tmp_path / "run"))
+
+
+@pytest.fixture
+def verified_run(_verified_dialogues: Path, tmp_path: Path) -> Path:
+    """Twelve dialogues, most of them flagged."""
+    return Path(shutil.copytree(_verified_dialogues, tmp_path / "run"))

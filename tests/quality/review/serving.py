@@ -1,0 +1,74 @@
+"""A review page for tests: a run with dialogues, served on 127.0.0.1 by a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.cli.api import generate, load_recipe
+from pipeline.cli.reviewing import StudyWishes, open_desk
+from pipeline.cli.verification import Wishes, verify
+from quality.review.desk import Desk
+from quality.review.server import Address, access_at, server
+
+
+def make_run(folder: Path, *, n: int, verified: bool = False, **changes: object) -> Path:
+    """Generate ``n`` dialogues by rules, judged if wished."""
+    recipe = load_recipe("hipo-paper").with_changes(
+        {"n": n, "strategies": ["direct"], "models": {"default": "offline/rules"}, **changes}
+    )
+    generate(recipe, output=folder)
+    if verified:
+        verify(folder, Wishes(judges=["offline/judge"]))
+    return folder
+
+
+@dataclass
+class Served:
+    """A page that is being served."""
+
+    url: str
+    desk: Desk
+    links: list[tuple[str, str]] = field(default_factory=list)
+
+    def link(self, role: str = "annotator") -> str:
+        """Return a fresh link."""
+        return f"{self.url}/enter?token={self.desk.links.mint(role)}"
+
+
+def free_port() -> int:
+    """Return a port nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def served(folder: Path, address: Address | None = None, **wishes: object) -> Iterator[Served]:
+    """Serve the review page of a run until the block ends."""
+    address = address or Address(port=free_port())
+    links: list[tuple[str, str]] = []
+    desk = open_desk(
+        folder,
+        StudyWishes(**wishes),
+        lambda accounts: access_at(address, accounts),
+        lambda role, token: links.append((role, token)),
+    )
+    running = server(desk, address)
+    thread = threading.Thread(target=lambda: asyncio.run(running.serve()), daemon=True)
+    thread.start()
+    try:
+        while not running.started:
+            if not thread.is_alive():
+                raise RuntimeError("the server did not start")
+            thread.join(0.01)
+        yield Served(address.url, desk, links)
+    finally:
+        running.should_exit = True
+        thread.join(10)
+        desk.store.close()

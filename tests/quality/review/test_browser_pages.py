@@ -1,0 +1,199 @@
+"""Every page in both sizes and schemes: contrast, width, and what works without a mouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from pipeline.store.reviews import ReviewStore
+from tests.quality.review.chromium import (
+    SIZES,
+    chromium,
+    come_in,
+    new_page,
+    picture,
+    tab_to,
+    until,
+)
+from tests.quality.review.serving import Served, served
+
+pytestmark = pytest.mark.browser
+CONTRAST = """() => {
+  const channel = c => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+  const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+  const parse = text => text.match(/[\\d.]+/g).map(Number);
+  const ground = e => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
+  const bad = [];
+  for (const e of document.querySelectorAll('body *')) {
+    const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    const style = getComputedStyle(e);
+    if (!own || !e.getClientRects().length || style.visibility === 'hidden' || e.disabled) continue;
+    const [a, b] = [light(parse(style.color)), light(ground(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) bad.push(`${e.tagName}.${e.className} ${ratio.toFixed(2)} ${e.textContent.trim().slice(0, 30)}`);
+  }
+  return bad;
+}"""
+UNNAMED = """() => [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a')]
+  .filter(e => e.getClientRects().length)
+  .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || (e.labels && e.labels.length)))
+  .map(e => e.outerHTML.slice(0, 80))"""
+
+
+def check(page: Page, name: str) -> None:
+    """Look at a page in both sizes and schemes."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for size, (width, height) in SIZES.items():
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate(CONTRAST) == [], f"{name}, {size}, {scheme}"
+            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0, f"{name} is {wide} px too wide on a {size}"
+    assert page.evaluate(UNNAMED) == [], name
+    assert page.evaluate("document.querySelectorAll('h1').length") == 1, name
+    page.emulate_media(color_scheme="light")
+    picture(page, name)
+
+
+def review_one(page: Page) -> None:
+    """Label an item and reject its flags."""
+    while page.locator("form[data-stage=labels]").count():
+        page.keyboard.press("1")
+        if page.evaluate(
+            "[...document.querySelectorAll('.section.active fieldset[data-field]')]"
+            ".every(q => q.querySelector('input:checked'))"
+        ):
+            page.keyboard.press("Enter")
+            page.wait_for_timeout(300)
+            page.wait_for_load_state()
+
+
+def test_every_page_is_legible_and_fits_a_phone(verified_run: Path, tmp_path: Path) -> None:
+    pairs = tmp_path / "zh.jsonl"
+    pairs.write_text('{"language": "zh", "text": "Inform", "translation": "告知"}\n')
+    with served(verified_run, translations=[pairs], per_item=1) as site, chromium() as browser:
+        page = new_page(browser)
+        page.goto(f"{site.url}/next")
+        check(page, "refused")
+        page.goto(site.link())
+        check(page, "consent")
+        tab_to(page, "input[name=agree]")
+        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/name")
+        check(page, "name")
+        page.keyboard.type("Ada")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#begin")
+        check(page, "code")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/language")
+        check(page, "language")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#answers")
+        check(page, "item")
+        assert "告知" in page.inner_text("#answers")
+        review_one(page)
+        page.wait_for_selector("form[data-stage=opinion]")
+        page.keyboard.press("1")
+        check(page, "opinion")
+        page.goto(f"{site.url}/filter")
+        check(page, "filter")
+        page.goto(f"{site.url}/finish")
+        check(page, "stop")
+        expert_pages(site, new_page(browser))
+
+
+def expert_pages(site: Served, page: Page) -> None:
+    come_in(page, site.link("expert"), "Eve")
+    check(page, "adjudicate-nothing")
+    page.goto(f"{site.url}/dashboard")
+    check(page, "dashboard-nothing")
+
+
+def test_a_flagged_dialogue_is_reviewed_blind_first_and_then_confirmed(verified_run: Path) -> None:
+    with served(verified_run, per_item=1) as site, chromium() as browser:
+        page = new_page(browser)
+        come_in(page, site.link(), "Ada")
+        page.wait_for_selector("#answers")
+        before = page.content()
+        assert "Why it was flagged" not in before
+        assert "Only the" in page.inner_text(".fact")
+        review_one(page)
+        page.wait_for_selector("form[data-stage=opinion]")
+        assert "Why it was flagged" in page.content()
+        page.keyboard.press("1")
+        page.keyboard.press("1")
+        page.keyboard.press("n")
+        page.keyboard.type("the label is wrong")
+        page.keyboard.press("Escape")
+        url = page.url
+        page.keyboard.press("Enter")
+        until(page, f"location.href != {url!r}")
+    with ReviewStore.open(verified_run) as store:
+        (sheet,) = store.sheets.sheets(store.studies.get("review"))
+        key = (sheet.item.case, sheet.item.arm)
+        decision = store.judgements.decisions([key])[key][-1]
+    assert sheet.opinion is not None
+    assert sheet.opinion.issue
+    assert sheet.opinion.note == "the label is wrong"
+    assert (decision.verdict, decision.by) == ("discarded", "review")
+
+
+def test_keys_can_be_switched_off(run: Path) -> None:
+    with served(run, mode="quiz") as site, chromium() as browser:
+        page = new_page(browser)
+        come_in(page, site.link(), "Ada")
+        page.wait_for_selector("#answers")
+        page.locator(".help summary").click()
+        page.locator("#keys-on").uncheck()
+        page.locator("h1").click()
+        page.keyboard.press("1")
+        assert page.locator("#answers input:checked").count() == 0
+
+
+def test_the_form_works_without_the_script(run: Path) -> None:
+    with served(run, mode="quiz", per_item=1) as site, chromium() as browser:
+        page = new_page(browser, java_script_enabled=False)
+        page.goto(site.link())
+        page.locator("input[name=agree]").check()
+        page.locator("main button").click()
+        page.locator("#name").fill("Ada")
+        page.locator("main button").click()
+        page.locator("#begin").click()
+        page.locator("#forward").click()
+        assert "not answered" in page.inner_text("main")
+        for question in page.locator("fieldset[data-field]").all():
+            question.locator("input").first.check()
+        page.locator("#forward").click()
+        assert page.inner_text("#progress").startswith("2 / ")
+
+
+def test_a_form_kept_in_the_browser_comes_back_after_the_connection(run: Path) -> None:
+    with served(run, mode="quiz") as site, chromium() as browser:
+        page = new_page(browser)
+        come_in(page, site.link(), "Ada")
+        page.wait_for_selector("#answers")
+        page.context.set_offline(True)
+        page.keyboard.press("2")
+        until(page, "document.getElementById('alarm').textContent.startsWith('Not saved')")
+        page.context.set_offline(False)
+        page.reload()
+        assert page.locator("#answers input:checked").count() == 1
+        number = int(page.get_attribute("#answers", "data-item") or 0)
+        for _ in range(400):
+            if site.desk.store.draft_of(number):
+                break
+            page.wait_for_timeout(25)
+        draft = site.desk.store.draft_of(number)
+    assert draft is not None
+    assert "t3.intention" in draft.content

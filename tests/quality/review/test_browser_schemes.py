@@ -1,0 +1,55 @@
+"""A scheme that is a YAML file alone: its form, its numbers, and its agreement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.store.reviews import ReviewStore
+from quality.agreement import agreement_table
+from quality.review.answer_table import answers
+from scenarios.schemes.registry import load_scheme
+from tests.quality.review.cei_run import make_cei_run
+from tests.quality.review.chromium import chromium, come_in, new_page, picture, until
+from tests.quality.review.serving import served
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_scheme_cei_is_filled_in_by_keyboard(tmp_path: Path) -> None:
+    """Joy (key 1) and the third point of every scale: unpleasant, which contradicts the joy."""
+    folder = make_cei_run(tmp_path / "run")
+    with served(folder, mode="quiz", per_item=2) as site, chromium() as browser:
+        for name in ("Ada", "Bea"):
+            page = new_page(browser)
+            come_in(page, site.link(), name)
+            for _ in range(3):
+                page.wait_for_selector("#answers")
+                url = page.url
+                page.keyboard.press("1")
+                for key in ("1", "4", "4", "7"):
+                    page.keyboard.press(key)
+                if name == "Ada":
+                    picture(page, "cei")
+                assert "very unpleasant" in page.inner_text("#answers")
+                page.keyboard.press("Enter")
+                page.keyboard.press("1" if name == "Ada" else "2")
+                page.keyboard.press("Enter")
+                until(page, f"location.href != {url!r}")
+        expert = new_page(browser)
+        come_in(expert, site.link("expert"), "Eve")
+        expert.goto(f"{site.url}/dashboard")
+        assert "self contradiction" in expert.inner_text("main")
+        picture(expert, "cei-dashboard")
+    with ReviewStore.open(folder) as store:
+        sheets = list(store.sheets.sheets(store.studies.get("quiz")))
+    assert len(sheets) == 6
+    for sheet in sheets:
+        said = {g.dimension: g.value for g in sheet.labels}
+        assert said["emotion"] == "joy"
+        assert (said["valence"], said["arousal"], said["confidence"]) == (-1.0, 0.0, 1.0)
+        assert said["subtype"] == ("sarcasm" if sheet.annotator == "A01" else "mixed signals")
+    table = agreement_table(load_scheme("cei"), answers(sheets))
+    percent = {row.dimension: row.value for row in table if row.statistic == "percent agreement"}
+    assert percent == {"subtype": 0.0, "emotion": 1.0}

@@ -1,0 +1,41 @@
+"""What the expert is told about progress, agreement, timing and care."""
+
+from __future__ import annotations
+
+from pipeline.store.review_records import GivenLabel, Item, Opinion, Sheet, Standing, Study
+from quality.review.dashboard import overview
+from scenarios.schemes.registry import load_scheme
+
+HIPO = load_scheme("hipo")
+STUDY = Study(1, "review", "review", 3, 0, {})
+
+
+def sheet(number: int, who: str, veracity: str, opinion: Opinion) -> Sheet:
+    item = Item(number, f"case{number}", "arm", "finance", ())
+    labels = (GivenLabel(3, "veracity", veracity),)
+    return Sheet(number, item, who, "done", labels, opinion, 0, 1, "page")
+
+
+def test_progress_agreement_and_findings() -> None:
+    fast = Opinion(lead_s=0.5)
+    calm = Opinion(lead_s=30)
+    sheets = [sheet(n, "A01", "Quality", fast) for n in range(12)]
+    sheets += [sheet(n, "A02", ("Quality", "Manner")[n % 2], calm) for n in range(12)]
+    items = [(s.item, 2) for s in sheets[:12]] + [(sheet(99, "", "Quality", calm).item, 3)]
+    standings = [Standing("A01", "annotator", 12, 1, (0.5,) * 12, 100.0, False)]
+    found = overview(HIPO, STUDY, sheets, items, standings=standings, now=220.0)
+    assert (found.items, found.complete, found.answers, found.expected) == (13, 1, 27, 39)
+    percent = next(row for row in found.agreement if row.statistic == "percent agreement")
+    assert percent.value == 0.5
+    assert found.consensus["veracity"].unanimous == 6
+    assert {"straight_lining", "too_fast"} <= {f.code for f in found.findings}
+    (person,) = found.people
+    assert (person.median_s, person.idle_minutes) == (0.5, 2)
+    assert person.findings == sum(f.annotator == "A01" for f in found.findings) > 12
+
+
+def test_before_anybody_has_answered() -> None:
+    found = overview(HIPO, STUDY, [], [], standings=[], now=0.0)
+    assert found.agreement == ()
+    assert found.no_agreement == "no answers yet"
+    assert found.findings == ()

@@ -1,0 +1,289 @@
+"""Round trips with Label Studio and CSV, and what Argilla makes of our records."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import orjson
+import pytest
+
+from pipeline.cli.reviewing import StudyWishes, open_study, run_material, scenario_finder
+from pipeline.store.review_records import GivenLabel, Opinion, Sheet, Study
+from pipeline.store.reviews import ReviewStore
+from quality.review.exchange import outgoing
+from quality.review.exhibits import Exhibits
+from quality.review.export_argilla import dataset_settings, records, user_id
+from quality.review.export_label_studio import labelling_config, tasks
+from quality.review.forms import sections
+from quality.review.import_csv import read_csv
+from quality.review.import_label_studio import read_label_studio
+from quality.review.importing import Imported, check_incoming, merge_all
+from quality.review.spreadsheet import write_csv
+from scenarios.errors import InputError
+from scenarios.schemes.model import Scheme
+from tests.quality.review.cei_run import make_cei_run
+
+ODD = """[{"data": {"item": "c/a#3"}, "annotations": [{"completed_by": 1, "result":
+    [{"from_name": "%s", "value": {"choices": %s}}]}]}]"""
+NOTE = '=cmd|" /C calc"!A0'
+
+
+class Room:
+    """An open study with everything an exchange needs."""
+
+    def __init__(self, folder: Path, store: ReviewStore, mode: str) -> None:
+        self.store = store
+        material = run_material(folder)
+        self.scheme: Scheme = material.scheme
+        wishes = StudyWishes(mode=mode, everything=True, per_item=2)
+        self.study: Study = open_study(store, material, wishes)
+        self.exhibits = Exhibits(
+            store, self.scheme, self.study, scenario_finder(material, self.study)
+        )
+
+    def dialogues(self) -> list[Any]:
+        return list(outgoing(self.store, self.study, self.exhibits))
+
+    def sheets(self) -> list[tuple[str, str, frozenset[GivenLabel], Opinion | None]]:
+        return sorted(
+            (s.item.id, s.annotator, frozenset(s.labels), s.opinion)
+            for s in self.store.sheets.sheets(self.study)
+        )
+
+    async def answer(self, names: Mapping[str, int]) -> None:
+        """Let people answer some items each."""
+        for name, count in names.items():
+            who = self.store.people.known_as(name).seq
+            for position in range(count):
+                number = await self.store.take(self.study, who, lease_s=600)
+                assert number is not None
+                await self._answer_one(number, who, position)
+
+    async def _answer_one(self, number: int, who: int, position: int) -> None:
+        found = self.store.assignment(self.study, number, who)
+        assert found is not None
+        turns = self.exhibits.of(found.item).targets
+        labels = []
+        for section in sections(self.scheme, turns, self.study.hidden):
+            for field in section.fields:
+                offered = field.dimension.point_values or [c.value for c in field.choices]
+                labels.append(
+                    GivenLabel(
+                        field.turn, field.dimension.id, offered[(position + who) % len(offered)]
+                    )
+                )
+        reviewing = self.study.mode == "review"
+        opinion = Opinion(
+            issue=position % 2 == 0 if reviewing else None,
+            issue_reason="goal" if reviewing and position % 2 == 0 else "",
+            note=NOTE if position == 0 else "",
+            lead_s=12.5,
+        )
+        await self.store.submit(self.study, number, who, labels, opinion, lease_s=600)
+
+    def bring_in(self, incoming: Any) -> Imported:
+        checked = check_incoming(
+            self.store, self.study, self.scheme, self.exhibits, incoming, file="f"
+        )
+        return merge_all(self.store, self.study, checked, origin="import:f")
+
+
+@pytest.fixture(params=["hipo", "cei"])
+def folder(request: pytest.FixtureRequest, run: Path, tmp_path: Path) -> Path:
+    return run if request.param == "hipo" else make_cei_run(tmp_path / "cei")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("mode", ["review", "quiz"])
+@pytest.mark.parametrize("via", ["label-studio", "csv"])
+async def test_answers_come_back_as_they_went(
+    folder: Path, tmp_path: Path, mode: str, via: str
+) -> None:
+    empty = shutil.copytree(folder, tmp_path / "empty")
+    with ReviewStore.open(folder) as store:
+        room = Room(folder, store, mode)
+        await room.answer({"Ada": 3, "Bea": 2})
+        before = room.sheets()
+        if via == "csv":
+            text = write_csv(room.scheme, room.dialogues())
+            assert NOTE not in [cell for line in text.splitlines() for cell in line.split(",")]
+            incoming = read_csv(text, room.scheme, "f")
+        else:
+            rows = tasks(room.scheme, room.study, room.dialogues(), blind=False)
+            incoming = read_label_studio(orjson.dumps(rows), room.scheme, "f")
+        again = room.bring_in(incoming)
+        assert again.outcomes == {"unchanged": 5}
+        assert room.sheets() == before
+    with ReviewStore.open(empty) as store:
+        other = Room(empty, store, mode)
+        assert other.bring_in(incoming).outcomes == {"added": 5}
+        assert other.bring_in(incoming).outcomes == {"unchanged": 5}
+        assert other.sheets() == before
+
+
+@pytest.mark.anyio
+async def test_parts_of_a_file_are_merged_and_never_too_many(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "quiz")
+        item = store.sheets.items(room.study)[0][0].id
+        for annotator in ("Ada", "Bea"):
+            part = f"item,annotator,veracity\n{item}#3,{annotator},Quality\n"
+            assert room.bring_in(read_csv(part, room.scheme, "f")).outcomes == {"added": 1}
+        more = f"item,annotator,goal\n{item},Ada,deception\n"
+        assert room.bring_in(read_csv(more, room.scheme, "f")).outcomes == {"changed": 1}
+        third = f"item,annotator,veracity\n{item}#3,Cleo,Quality\n"
+        done = room.bring_in(read_csv(third, room.scheme, "f"))
+        assert done.outcomes == {"surplus": 1}
+        ada = next(s for s in room.sheets() if s[1] == "A01")
+    assert ada[2] == {GivenLabel(3, "veracity", "Quality"), GivenLabel(None, "goal", "deception")}
+
+
+def test_a_file_with_one_mistake_changes_nothing(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "quiz")
+        item = store.sheets.items(room.study)[0][0].id
+        text = (
+            f"item,annotator,veracity\n{item}#3,Ada,Quality\n{item}#3,Bea,Qualty\n"
+            f"{item}#2,Cleo,Quality\nno/such#3,Ada,Quality\n{item}#3,Dora,None\n"
+        )
+        with pytest.raises(InputError) as caught:
+            room.bring_in(read_csv(text, room.scheme, "f"))
+        assert room.sheets() == []
+    said = str(caught.value)
+    assert "'Qualty' by Bea" in said
+    assert "did you mean 'Quality'" in said
+    assert "turn 2" in said
+    assert "'no/such'" in said
+    assert "'None' by Dora" in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[1]",
+        "nonsense",
+        '[{"data": {}}]',
+        '[{"data": {"item": "c/a#3"}, "annotations": [{"completed_by": 1, "result": 1}]}]',
+        '[{"data": {"item": "c/a#3"}, "annotations": [{"result": []}]}]',
+        ODD % ("veracty", '["Quality"]'),
+        ODD % ("veracity", '["Quality", "Manner"]'),
+    ],
+)
+def test_what_is_no_label_studio_export_is_refused(run: Path, text: str) -> None:
+    with pytest.raises(InputError):
+        read_label_studio(text, run_material_scheme(run), "f")
+
+
+def run_material_scheme(folder: Path) -> Scheme:
+    with ReviewStore.open(folder):
+        return run_material(folder).scheme
+
+
+def test_people_of_label_studio_become_names_without_an_address(run: Path) -> None:
+    text = (
+        '[{"data": {"item": "c/a#3"}, "annotations": ['
+        '{"completed_by": {"email": "ada@example.org"}, "result": []},'
+        '{"completed_by": 7, "result": []},'
+        '{"completed_by": 8, "was_cancelled": true, "result": []}]}]'
+    )
+    incoming = read_label_studio(text, run_material_scheme(run), "f")
+    assert [sheet.annotator for sheet in incoming] == ["Label Studio ada", "Label Studio 7"]
+
+
+@pytest.mark.anyio
+async def test_a_quiz_leaves_without_the_fact_and_without_none(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "quiz")
+        rows = tasks(room.scheme, room.study, room.dialogues(), blind=True)
+        config = labelling_config(room.scheme, room.study)
+    assert all("fact" not in row["data"] and row["predictions"] == [] for row in rows)
+    assert 'value="None"' not in config
+    assert "$fact" not in config
+
+
+def test_every_label_has_its_definition_in_the_project(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "review")
+        root = ET.fromstring(labelling_config(room.scheme, room.study))
+    hints = {c.get("value"): c.get("hint") for c in root.iter("Choice")}
+    assert "left out" in str(hints["Quantity"])
+    names = {control.get("name") for control in root.iter("Choices")}
+    assert names == {"intention", "veracity", "illocutionary", "goal", "issue"}
+
+
+@pytest.mark.anyio
+@pytest.mark.filterwarnings("ignore")
+async def test_label_studio_accepts_the_project_and_every_task(folder: Path) -> None:
+    interface = pytest.importorskip(
+        "label_studio_sdk.label_interface", reason="needs label-studio-sdk", exc_type=ImportError
+    )
+    with ReviewStore.open(folder) as store:
+        room = Room(folder, store, "review")
+        await room.answer({"Ada": 3, "Bea": 2})
+        rows: Any = tasks(room.scheme, room.study, room.dialogues(), blind=False)
+        project = interface.LabelInterface(labelling_config(room.scheme, room.study))
+    assert project.is_valid
+    annotations = predictions = 0
+    for row in rows:
+        assert project.validate_task({"data": row["data"]})
+        for annotation in row["annotations"]:
+            assert project._validate_object(annotation, return_errors=True) == []
+            annotations += 1
+        for prediction in row["predictions"]:
+            assert project.validate_prediction(prediction, return_errors=True) == []
+            predictions += 1
+    assert annotations >= 5
+    assert predictions == len(rows)
+
+
+@pytest.mark.anyio
+@pytest.mark.filterwarnings("ignore")
+async def test_argilla_accepts_settings_and_records(folder: Path, tmp_path: Path) -> None:
+    argilla = pytest.importorskip("argilla", reason="needs argilla", exc_type=ImportError)
+    models = pytest.importorskip("argilla._models", exc_type=ImportError)
+    questions = pytest.importorskip("argilla._models._settings._questions", exc_type=ImportError)
+
+    with ReviewStore.open(folder) as store:
+        room = Room(folder, store, "review")
+        await room.answer({"Ada": 3, "Bea": 2})
+        rows: Any = records(room.scheme, room.study, room.dialogues(), blind=False)
+        settings: Any = dataset_settings(room.scheme, room.study)
+    options = {}
+    for field in settings["fields"]:
+        models.FieldModel(**field)
+    for question in settings["questions"]:
+        model = questions.QuestionModel(**question)
+        options[model.name] = getattr(model.settings, "options", None)
+    responses = 0
+    for row in rows:
+        record = argilla.Record.from_dict(row)
+        assert record.to_dict()["id"] == row["id"]
+        assert set(record.to_dict()["fields"]) == {f["name"] for f in settings["fields"]}
+        answered = [(s.question_name, s.value) for s in record.suggestions]
+        answered += [(r.question_name, r.value) for r in record.responses]
+        responses += len(list(record.responses))
+        for question, value in answered:
+            if options[question] is not None:
+                assert value in [option["value"] for option in options[question]]
+        assert {str(r.user_id) for r in record.responses} <= {user_id("A01"), user_id("A02")}
+    assert responses > 5
+
+
+def test_the_form_to_print_is_a_pdf_with_every_dialogue(run: Path) -> None:
+    pdf = pytest.importorskip("quality.review.export_pdf", exc_type=ImportError)
+    with ReviewStore.open(run) as store:
+        room = Room(run, store, "review")
+        once = pdf.write_pdf(room.scheme, room.study, room.dialogues())
+        again = pdf.write_pdf(room.scheme, room.study, room.dialogues())
+    assert once.startswith(b"%PDF-")
+    assert once.count(b"/Type /Page\n") >= 11
+    assert once == again
+
+
+def test_sheets_are_of_codes_only() -> None:
+    assert "name" not in Sheet.__dataclass_fields__

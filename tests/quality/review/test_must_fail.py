@@ -1,0 +1,301 @@
+"""What strangers, other annotators and other pages must not be able to do."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+
+from pipeline.store.review_records import Sheet
+from pipeline.store.reviews import ReviewStore
+from quality.review.passwords import hashed
+from quality.review.scenario_reports import scenario_reports
+from quality.review.server import Address
+from quality.review.sessions import form_token
+from tests.quality.review.serving import Served, free_port, make_run, served
+from tests.quality.review.visitor import Visitor, answer_item, csrf_of, first_choices
+
+PAGES = (
+    "/",
+    "/next",
+    "/item/1",
+    "/finish",
+    "/filter",
+    "/adjudicate",
+    "/adjudicate/1",
+    "/dashboard",
+)
+
+
+@pytest.fixture
+def site(run: Path) -> Iterator[Served]:
+    with served(run, mode="quiz", per_item=2) as site:
+        yield site
+
+
+def sheets_of(site: Served) -> list[Sheet]:
+    return list(site.desk.store.sheets.sheets(site.desk.study))
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_without_a_link_nothing_is_shown(site: Served, path: str) -> None:
+    _, answer = Visitor(site.url).get(path)
+    assert answer.status == 401
+    assert "responder" not in answer.text
+
+
+@pytest.mark.parametrize("token", ["", "x", "0" * 43])
+def test_a_guessed_link_lets_nobody_in(site: Served, token: str) -> None:
+    visitor = Visitor(site.url)
+    _, answer = visitor.get(f"/enter?token={token}")
+    assert answer.status == 401
+    assert visitor.cookies == {}
+
+
+def test_a_link_works_once_and_a_fresh_one_is_announced(site: Served) -> None:
+    link = site.link()
+    path = link.removeprefix(site.url)
+    assert Visitor(site.url).get(path)[1].status == 200
+    assert Visitor(site.url).get(path)[1].status == 401
+    assert [role for role, _ in site.links] == ["annotator"]
+
+
+def test_an_item_of_somebody_else_does_not_exist(site: Served) -> None:
+    ada, eve = Visitor(site.url), Visitor(site.url)
+    theirs = ada.come_in(site.link(), "Ada")
+    eve.come_in(site.link(), "Eve")
+    answer_item(ada, theirs, note="Ada's own words")
+    _, shown = eve.get(theirs)
+    assert shown.status == 404
+    assert "own words" not in shown.text
+    (token,) = eve.cookies.values()
+    body = urlencode({"csrf": form_token(token), "stage": "labels", "note": "taken over"})
+    for path in (theirs, f"{theirs}/draft", f"{theirs}/give-back"):
+        assert eve.submit(path, body).status == 404
+    (sheet,) = sheets_of(site)
+    assert sheet.annotator == "A01"
+    assert sheet.opinion is not None
+    assert sheet.opinion.note == "Ada's own words"
+
+
+def test_answers_of_others_cannot_be_guessed_by_url(site: Served) -> None:
+    ada, eve = Visitor(site.url), Visitor(site.url)
+    ada.come_in(site.link(), "Ada")
+    for _ in range(3):
+        answer_item(ada, ada.get("/next")[0], note="a secret note")
+    own = eve.come_in(site.link(), "Eve")
+    for number in range(1, 40):
+        path = f"/item/{number}"
+        _, answer = eve.get(path)
+        assert answer.status == (200 if path == own else 404)
+        assert "a secret note" not in answer.text
+
+
+def test_an_annotator_is_no_expert(site: Served) -> None:
+    visitor = Visitor(site.url)
+    visitor.come_in(site.link(), "Ada")
+    for path in ("/adjudicate", "/adjudicate/1", "/dashboard"):
+        assert visitor.get(path)[1].status == 403
+    (token,) = visitor.cookies.values()
+    answer = visitor.post("/adjudicate/1", form_token(token), verdict="accepted")
+    assert answer.status == 403
+
+
+@pytest.mark.parametrize("csrf", ["", "0" * 64])
+def test_a_form_without_our_token_is_refused(site: Served, csrf: str) -> None:
+    visitor = Visitor(site.url)
+    item = visitor.come_in(site.link(), "Ada")
+    choices = first_choices(visitor.get(item)[1].text)
+    body = urlencode({"csrf": csrf, "stage": "labels", **choices})
+    assert visitor.submit(item, body).status == 403
+    assert visitor.post("/finish", csrf).status == 403
+    assert sheets_of(site) == []
+
+
+def test_the_token_of_one_person_is_no_good_for_another(site: Served) -> None:
+    ada, eve = Visitor(site.url), Visitor(site.url)
+    ada.come_in(site.link(), "Ada")
+    item = eve.come_in(site.link(), "Eve")
+    stolen = csrf_of(ada.get("/next")[1].text)
+    assert eve.submit(item, urlencode({"csrf": stolen})).status == 403
+
+
+@pytest.mark.parametrize("origin", ["https://elsewhere.example", "null", "http://127.0.0.1:1"])
+def test_a_form_from_another_page_is_refused(site: Served, origin: str) -> None:
+    visitor = Visitor(site.url)
+    item = visitor.come_in(site.link(), "Ada")
+    _, page = visitor.get(item)
+    fields = {"csrf": csrf_of(page.text), "stage": "labels", **first_choices(page.text)}
+    assert visitor.submit(item, urlencode(fields), Origin=origin).status == 403
+    assert sheets_of(site) == []
+
+
+def test_another_name_for_this_machine_is_refused(site: Served) -> None:
+    answer = Visitor(site.url).send("GET", "/consent", headers={"Host": "rebound.example"})
+    assert answer.status == 421
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/..%2fapp.py",
+        "/static/%2e%2e/%2e%2e/records.py",
+        "/static//etc/passwd",
+        "/static/..%5capp.py",
+        "/../../run.sqlite",
+        "/run.sqlite",
+    ],
+)
+def test_no_path_leads_to_a_file(site: Served, path: str) -> None:
+    answer = Visitor(site.url).send("GET", path)
+    assert answer.status == 404
+    assert "import" not in answer.text
+    assert "SQLite" not in answer.text
+
+
+def test_a_form_of_ten_megabytes_is_refused_unread(site: Served) -> None:
+    visitor = Visitor(site.url)
+    item = visitor.come_in(site.link(), "Ada")
+    parts = urlsplit(site.url)
+    cookie = "; ".join(f"{k}={v}" for k, v in visitor.cookies.items())
+    head = (
+        f"POST {item} HTTP/1.1\r\nHost: {parts.netloc}\r\nCookie: {cookie}\r\n"
+        "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 10485760\r\n\r\n"
+    )
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(64).startswith(b"HTTP/1.1 413")
+
+
+def test_a_form_that_hides_its_size_is_cut_off(site: Served) -> None:
+    visitor = Visitor(site.url)
+    item = visitor.come_in(site.link(), "Ada")
+    parts = urlsplit(site.url)
+    cookie = "; ".join(f"{k}={v}" for k, v in visitor.cookies.items())
+    head = (
+        f"POST {item} HTTP/1.1\r\nHost: {parts.netloc}\r\nCookie: {cookie}\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n"
+    )
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
+        connection.sendall(head.encode())
+        chunk = b"4000\r\n" + b"x" * 0x4000 + b"\r\n"
+        for _ in range(5):
+            connection.sendall(chunk)
+        assert connection.recv(64).startswith(b"HTTP/1.1 413")
+
+
+def test_more_fields_than_any_form_has_are_refused(site: Served) -> None:
+    visitor = Visitor(site.url)
+    item = visitor.come_in(site.link(), "Ada")
+    assert visitor.submit(item, "&".join(f"a{i}=1" for i in range(3000))).status == 400
+
+
+def test_labels_that_are_not_on_offer_are_refused(site: Served) -> None:
+    visitor = Visitor(site.url)
+    item = visitor.come_in(site.link(), "Ada")
+    _, page = visitor.get(item)
+    choices = first_choices(page.text)
+    field = next(name for name in choices if name.endswith(".veracity"))
+    for value in ("None", "<script>", "Quality, Quantity"):
+        fields = {"csrf": csrf_of(page.text), "stage": "labels", **choices, field: value}
+        assert visitor.submit(item, urlencode(fields)).status == 422
+    assert sheets_of(site) == []
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}"
+
+
+def test_text_is_never_markup(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", n=1, turns=[1])
+    with ReviewStore.open(folder) as store:
+        for table, column in (("turns", "text"), ("labels", "rationale")):
+            store._writer.run(
+                lambda connection, t=table, c=column: connection.execute(
+                    f"update {t} set {c} = ?", (HOSTILE,)
+                )
+            )
+    with served(folder, everything=True, per_item=1) as site:
+        visitor, expert = Visitor(site.url), Visitor(site.url)
+        item = visitor.come_in(site.link(), HOSTILE)
+        pages = [visitor.get(item)[1].text]
+        answer_item(visitor, item)
+        pages.append(visitor.get(item)[1].text)
+        answer_item(visitor, item, note=HOSTILE, scenario_wrong="yes", scenario_problem=HOSTILE)
+        pages.append(visitor.get(item)[1].text)
+        expert.come_in(site.link("expert"), "Eve")
+        pages += [expert.get(path)[1].text for path in ("/adjudicate/1", "/dashboard")]
+        headers = visitor.send("GET", item).headers
+        (report,) = scenario_reports(
+            site.desk.store, site.desk.store.sheets.sheets(site.desk.study)
+        )
+    assert (report.problem, report.annotator) == (HOSTILE, "A01")
+    assert all("<script>alert" not in page and "<img" not in page for page in pages)
+    assert all("&lt;script&gt;alert(1)" in page for page in pages)
+    assert all("{{ 7*7 }}" in page for page in pages)
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["cache-control"] == "no-store"
+
+
+def test_names_are_seen_by_nobody_else(site: Served) -> None:
+    ada, expert = Visitor(site.url), Visitor(site.url)
+    answer_item(ada, ada.come_in(site.link(), "Adalbertine"))
+    expert.come_in(site.link("expert"), "Eve")
+    for path in ("/adjudicate", "/adjudicate/1", "/dashboard"):
+        assert "Adalbertine" not in expert.get(path)[1].text
+
+
+def test_a_name_that_is_taken_needs_its_return_code(site: Served) -> None:
+    ada, eve = Visitor(site.url), Visitor(site.url)
+    ada.come_in(site.link(), "Ada")
+    eve.come_in(site.link(), "  ADA ")
+    path, page = eve.get("/next")
+    assert path == "/name"
+    for code in ("aaaa-bbbb-cccc", "' or 1=1 --"):
+        assert eve.post("/name", csrf_of(page.text), name="Ada", code=code).status == 403
+
+
+def test_guessing_return_codes_ends_soon(site: Served) -> None:
+    ada, eve = Visitor(site.url), Visitor(site.url)
+    ada.come_in(site.link(), "Ada")
+    eve.come_in(site.link(), "Ada")
+    token = csrf_of(eve.get("/name")[1].text)
+    codes = [eve.post("/name", token, name="Ada", code=f"aaaa-{i}").status for i in range(9)]
+    assert codes[0] == 403
+    assert codes[-1] == 429
+
+
+def test_a_proxy_that_is_not_the_named_one_is_refused(run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        store.people.add_account("Ada", "annotator", "x")
+    address = Address(port=free_port(), trusted_proxy="10.9.8.7")
+    with served(run, address, mode="quiz") as site:
+        forged = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "10.9.8.7"}
+        assert Visitor(site.url).send("GET", "/login", headers=forged).status == 403
+
+
+def test_behind_a_proxy_the_cookie_is_secure_and_a_password_is_needed(run: Path) -> None:
+
+    with ReviewStore.open(run) as store:
+        store.people.add_account("Ada", "annotator", hashed("correct horse battery"))
+    address = Address(port=free_port(), trusted_proxy="127.0.0.1")
+    with served(run, address, mode="quiz") as site:
+        visitor, https = Visitor(site.url), {"X-Forwarded-Proto": "https"}
+        assert visitor.send("GET", "/login").status == 403
+        form = {"Content-Type": "application/x-www-form-urlencoded", **https}
+        wrong = urlencode({"name": "Ada", "password": "wrong"})
+        assert visitor.send("POST", "/login", wrong, form).status == 403
+        right = urlencode({"name": "Ada", "password": "correct horse battery"})
+        answer = visitor.send("POST", "/login", right, form)
+        assert answer.status == 303
+        cookie = answer.headers["set-cookie"].lower()
+        assert cookie.startswith("__host-")
+        assert all(part in cookie for part in ("secure", "httponly", "samesite=lax"))
+        assert visitor.send("GET", "/consent", headers=https).status == 200
+        token = site.desk.links.mint("expert")
+        assert visitor.send("GET", f"/enter?token={token}", headers=https).status == 404

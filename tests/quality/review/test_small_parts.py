@@ -1,0 +1,180 @@
+"""Consent, translations, passwords, links, addresses, and agreement with the gold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.store.review_records import Adjudication, GivenLabel, Item, Sheet, Study
+from quality.review.adjudication import in_blind_order, side_by_side
+from quality.review.consent import STORED, load_consent
+from quality.review.exhibits import Exhibit, exhibit
+from quality.review.gold import gold_labels, scores
+from quality.review.passwords import hashed, matches, return_code
+from quality.review.server import Address, access_at
+from quality.review.sessions import Links, Patience, form_token, is_form_token
+from quality.review.translations import Translations
+from scenarios.errors import InputError, UsageError
+from scenarios.schemes.registry import load_scheme
+from tests.pipeline.store.samples import dialogue
+
+HIPO = load_scheme("hipo")
+QUIZ = Study(1, "quiz", "quiz", 3, 0, {"veracity": ("None",)})
+REVIEW = Study(1, "review", "review", 3, 0, {})
+ITEM = Item(1, "c", "a", "", ())
+
+
+def shown(study: Study = QUIZ) -> Exhibit:
+    return exhibit(dialogue(), None, HIPO, study)
+
+
+def sheet(annotator: str, *labels: GivenLabel) -> Sheet:
+    return Sheet(1, ITEM, annotator, "done", labels, None, 0, 0, "page")
+
+
+def test_a_study_can_change_every_word_but_not_what_is_stored(tmp_path: Path) -> None:
+    text = tmp_path / "consent.md"
+    text.write_text("# Hello\n\nOnly this.\n")
+    blocks = load_consent(text).blocks
+    assert blocks[0].lines == ("Hello",)
+    assert blocks[-1].lines == STORED
+    assert load_consent(text).fingerprint != load_consent(None).fingerprint
+
+
+def test_the_shipped_text_names_what_is_stored_in_its_place() -> None:
+    blocks = load_consent(None).blocks
+    position = [block.lines for block in blocks].index(STORED)
+    assert blocks[position - 1].lines == ("What is stored",)
+
+
+@pytest.mark.parametrize("content", [b"", b"  \n", b"\xff\xfe"])
+def test_a_consent_text_that_says_nothing_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "consent.md"
+    path.write_bytes(content)
+    with pytest.raises(UsageError):
+        load_consent(path)
+
+
+def test_translations_are_found_by_the_text_they_translate(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"language": "zh", "text": "Good  day.", "translation": "你好。"}\n')
+    translations = Translations.load([path])
+    assert translations.of("Good day.", "zh") == "你好。"
+    assert translations.of("Good day.", "original") == ""
+    assert translations.languages == {"original": "English", "zh": "English + Chinese"}
+
+
+def test_every_line_that_is_no_translation_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('nonsense\n{"language": "zh"}\n')
+    with pytest.raises(InputError) as caught:
+        Translations.load([path])
+    assert [problem.line for problem in caught.value.problems] == [1, 2]
+
+
+def test_a_password_is_known_by_its_hash_only() -> None:
+    stored = hashed("correct horse")
+    assert "correct" not in stored
+    assert stored != hashed("correct horse")
+    assert matches("correct horse", stored)
+    assert not matches("correct house", stored)
+    assert not matches("correct horse", "nonsense")
+
+
+def test_return_codes_are_easy_to_copy_and_hard_to_guess() -> None:
+    codes = {return_code() for _ in range(200)}
+    assert len(codes) == 200
+    assert all(set(code) <= set("abcdefghjkmnpqrstuvwxyz23456789-") for code in codes)
+
+
+def test_a_form_belongs_to_one_session() -> None:
+    assert is_form_token("session", form_token("session"))
+    assert not is_form_token("another", form_token("session"))
+    assert not is_form_token("session", "é")
+
+
+def test_a_link_is_spent_by_its_first_use() -> None:
+    told: list[str] = []
+    links = Links(lambda role, token: told.append(token))
+    token = links.mint("expert")
+    assert links.spend(token) == "expert"
+    assert links.spend(token) is None
+    assert links.spend(told[0]) == "expert"
+
+
+def test_patience_is_over_for_the_one_who_guesses() -> None:
+    patience = Patience(tries=2)
+    patience.failed("name ada", "peer 1")
+    assert not patience.is_over("name ada")
+    patience.failed("name ada", "peer 2")
+    assert patience.is_over("name ada", "peer 3")
+    assert not patience.is_over("name bea", "peer 1")
+
+
+def test_only_this_machine_gets_in_by_link() -> None:
+    access = access_at(Address(), accounts=0)
+    assert not access.accounts
+    assert "127.0.0.1:8642" in access.hosts
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.0.7", "::", "example.org"])
+def test_other_machines_need_encryption_and_accounts(host: str, tmp_path: Path) -> None:
+    files = {"certfile": tmp_path / "c", "keyfile": tmp_path / "k"}
+    with pytest.raises(UsageError, match="nothing would be encrypted"):
+        access_at(Address(host), accounts=3)
+    with pytest.raises(UsageError, match="nobody has an account"):
+        access_at(Address(host, **files), accounts=0)
+    with pytest.raises(UsageError, match="nobody has an account"):
+        access_at(Address("127.0.0.1", trusted_proxy="127.0.0.1"), accounts=0)
+    access = access_at(Address(host, **files), accounts=1)
+    assert access.accounts
+    assert access.tls
+
+
+def test_half_a_certificate_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="go together"):
+        access_at(Address("0.0.0.0", certfile=tmp_path / "c"), accounts=1)
+    with pytest.raises(UsageError, match="no IP address"):
+        access_at(Address(trusted_proxy="proxy"), accounts=1)
+
+
+def test_in_the_quiz_the_gold_is_what_was_declared_unless_an_expert_says_otherwise() -> None:
+    said = GivenLabel(3, "intention", "Affect")
+    final = Adjudication(1, "E01", None, (said,), "", 0)
+    gold = gold_labels(shown(), final, QUIZ)
+    assert gold[3, "veracity"] == "Quality"
+    assert gold[3, "intention"] == "Affect"
+    assert gold[None, "goal"] == "deception"
+    assert gold_labels(shown(), None, REVIEW) == {}
+
+
+def test_agreement_with_the_gold_is_counted_by_dimension() -> None:
+    mine = sheet("A01", GivenLabel(3, "veracity", "Manner"), GivenLabel(None, "goal", "deception"))
+    found = scores(HIPO, [mine], {1: gold_labels(shown(), None, QUIZ)})
+    assert {s.dimension: (s.same, s.compared) for s in found} == {
+        "goal": (1, 1),
+        "veracity": (0, 1),
+    }
+
+
+def test_answers_side_by_side_mark_what_differs_and_propose_the_majority() -> None:
+    values = ("Quality", "Quality", "Manner")
+    sheets = [sheet(f"A{i}", GivenLabel(3, "veracity", v)) for i, v in enumerate(values)]
+    rows = {r.field.name: r for r in side_by_side(shown().sections, sheets, shown(), None).rows}
+    row = rows["t3.veracity"]
+    assert row.differ
+    assert row.odd == (False, False, True)
+    assert row.proposed == "Quality"
+    assert row.declared == "Quality"
+    assert not rows["t3.intention"].differ
+
+
+def test_columns_do_not_follow_the_annotators() -> None:
+    people = [f"A{i:02d}" for i in range(8)]
+    orders = set()
+    for number in range(20):
+        item = Item(number, f"case {number}", "a", "", ())
+        sheets = [Sheet(i, item, p, "done", (), None, 0, 0, "") for i, p in enumerate(people)]
+        orders.add(tuple(s.annotator for s in in_blind_order(QUIZ, sheets)))
+    assert len(orders) > 15
