@@ -63,7 +63,7 @@ class Neighbourhood:
         parts = [embed(batch) for _, batch in _batches(reference)]
         self._reference: Vectors | None = np.concatenate(parts) if parts else None
         self._bins = np.zeros(_BINS, np.int64)
-        self.close = np.empty(0, np.int64)
+        self.close: NDArray[np.int64] = np.empty(0, np.int64)
         """Numbers of the checked rows that reach the threshold, sorted."""
 
     def check(self, texts: Iterable[str]) -> None:

@@ -92,9 +92,9 @@ class LabelRows:
         history: History = [(turn.role, turn.text) for turn in turns]
         goal = TacticLabel(self.scheme.assigned, selected.dialogue.case.goal)
         base = provenance(selected)
-        for place, turn in enumerate(turns):
-            if not self._is_labelled(turn):
-                continue
+        targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
+        for place in targets:
+            turn = turns[place]
             plain = evaluation_answer([*turn.tactic, goal])
             for aspect in self.aspects:
                 if aspect == "conversation":
@@ -104,7 +104,7 @@ class LabelRows:
                 if answer is not None:
                     asked = self._asked(view, aspect, seen)
                     yield self._row(base, aspect, turn, asked, answer)
-        if "conversation" in self.aspects and any(map(self._is_labelled, turns)):
+        if targets and "conversation" in self.aspects:
             asked = self._prompts.conversation(view, history)
             answer = evaluation_answer([goal])
             yield self._row(base, "conversation", None, asked, answer)

@@ -19,6 +19,7 @@ from pipeline.store.migrations import check_current
 from pipeline.store.traces import Stored, label_from, trace_from
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel, Trace, Turn
+from scenarios.spec import RoleKey
 
 PAGE = 500
 """Dialogues read at once: no reader keeps the database from being tidied up for long."""
@@ -69,6 +70,7 @@ _LABEL_GROUPS = """
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
 
 _KNOWN = 10_000
+"""Objects that occur again and again are kept, up to so many of a kind."""
 Place = tuple[int, int]
 """Number of a dialogue, and index of a turn."""
 
@@ -112,6 +114,7 @@ class CorpusReader:
         """Remember how far the run is."""
         self._reader = reader
         self._known: dict[tuple[str, Stored], TacticLabel] = {}
+        self._openings: dict[tuple[int, str], Turn] = {}
         (self._dialogues,) = reader.execute(
             "select coalesce(max(seq), 0) from dialogues"
         ).fetchone()
@@ -174,7 +177,11 @@ class CorpusReader:
             place = (seq, index)
             found = labels.get(place)
             if found is None and goal is None:  # most turns: nothing was declared
-                turns[seq].append(Turn(index, role, text, kind))
+                turns[seq].append(
+                    self._opening(index, role, text)
+                    if kind == "opening"
+                    else Turn(index, role, text, kind)
+                )
                 continue
             turns[seq].append(
                 Turn(
@@ -189,6 +196,15 @@ class CorpusReader:
                 )
             )
         return turns
+
+    def _opening(self, index: int, role: RoleKey, text: str) -> Turn:
+        """Return an opening turn: a scenario has few, so each is made once."""
+        turn = self._openings.get((index, text))
+        if turn is None:
+            if len(self._openings) >= _KNOWN:
+                self._openings.clear()
+            turn = self._openings[index, text] = Turn(index, role, text, "opening")
+        return turn if turn.role == role else Turn(index, role, text, "opening")
 
     def _labels(self, numbers: str) -> dict[Place, list[TacticLabel]]:
         labels: dict[Place, list[TacticLabel]] = {}
