@@ -207,6 +207,7 @@ def split_rows(
         see: is given each dialogue that rows were made of, and the turns they are about.
     """
     numbers = count()
+    every = balance is None and not rejected
     reading = source.reading
     dialogues = found.dialogues(
         traces=reading.traces,
@@ -219,7 +220,9 @@ def split_rows(
         split = plan.split_of(case.scenario, case.fact)
         used: defaultdict[object, set[object]] = defaultdict(set)
         for row in source.rows(batch):
-            if next(numbers) in rejected or not (balance is None or balance.keeps(split, row)):
+            if not every and (
+                next(numbers) in rejected or not (balance is None or balance.keeps(split, row))
+            ):
                 continue
             used[row["arm"]].add(row["turn"])
             yield split, row

@@ -135,7 +135,8 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
     needed = len(scheme.utterance_dimensions)
 
     def test(turn: Turn) -> bool:
-        return turn.role == "responder" and turn.kind == "improvised" and len(turn.tactic) == needed
+        # The labels first: most turns have none.
+        return len(turn.tactic) == needed and turn.role == "responder" and turn.kind == "improvised"
 
     return test
 

@@ -22,7 +22,7 @@ CHUNK = 1024 * 1024
 """Bytes of JSON lines that are written at once: few enough to stay in the processor's cache."""
 ROW_GROUP = 16
 """Chunks that make one row group of Parquet."""
-_WAITING = 4
+_WAITING = 8
 """Chunks that may wait to be written: enough to keep both sides busy."""
 _PARQUET_VERSION = "2.6"
 
@@ -31,8 +31,9 @@ _PARQUET_VERSION = "2.6"
 class _Gathering:
     """What has been gathered for one split and is not handed over yet."""
 
-    lines: bytearray = field(default_factory=bytearray)
+    lines: list[bytes] = field(default_factory=list)
     rows: list[Row] = field(default_factory=list)
+    size: int = 0
     total: int = 0
     """Rows so far, those handed over included."""
 
@@ -73,10 +74,12 @@ class RowWriter:
     def write(self, split: str, row: Row) -> None:
         """Add one row to a split; it must not be changed afterwards."""
         gathering = self._gathering[split]
-        gathering.lines += orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        gathering.lines.append(line)
         gathering.rows.append(row)
+        gathering.size += len(line)
         gathering.total += 1
-        if len(gathering.lines) >= self._chunk:
+        if gathering.size >= self._chunk:
             self._hand_over(split, gathering)
 
     def files(self) -> tuple[ExportedFile, ...]:
@@ -105,7 +108,7 @@ class RowWriter:
     def _hand_over(self, split: str, gathering: _Gathering) -> None:
         if gathering.lines:
             self._thread.add(split, gathering.lines, gathering.rows)
-            gathering.lines, gathering.rows = bytearray(), []
+            gathering.lines, gathering.rows, gathering.size = [], [], 0
 
     def _described(self, form: FileFormat, split: str, files: _SplitFiles) -> ExportedFile:
         path = files.paths[form]
@@ -137,10 +140,11 @@ class _SplitFiles:
         self._tables: Any = None
         self._group: list[Any] = []
 
-    def add(self, lines: bytearray, rows: Sequence[Row]) -> None:
+    def add(self, lines: Sequence[bytes], rows: Sequence[Row]) -> None:
         """Write one chunk."""
-        self._open().write(lines)
-        self._hash.update(lines)
+        blob = b"".join(lines)
+        self._open().write(blob)
+        self._hash.update(blob)
         if self._schema is not None:
             self._group.append(arrow_table(rows, self._columns, self._schema))
             if len(self._group) == ROW_GROUP:
@@ -187,13 +191,13 @@ class _WritingThread:
 
     def __init__(self, files: Mapping[str, _SplitFiles]) -> None:
         self._files = files
-        self._queue: queue.Queue[tuple[str, bytearray, list[Row]] | None] = queue.Queue(_WAITING)
+        self._queue: queue.Queue[tuple[str, list[bytes], list[Row]] | None] = queue.Queue(_WAITING)
         self._error: BaseException | None = None
         self._abandoned = False
         self._thread = threading.Thread(target=self._work, name="rows", daemon=True)
         self._thread.start()
 
-    def add(self, split: str, lines: bytearray, rows: list[Row]) -> None:
+    def add(self, split: str, lines: list[bytes], rows: list[Row]) -> None:
         """Hand over one chunk; waits while too many are waiting already."""
         self._raise_error()
         self._queue.put((split, lines, rows))

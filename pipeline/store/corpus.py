@@ -23,7 +23,7 @@ from scenarios.spec import RoleKey
 
 PAGE = 500
 """Dialogues read at once: no reader keeps the database from being tidied up for long."""
-SAMPLE = 10_000
+SAMPLE = 5_000
 """About so many dialogues are looked at where an estimate of how labels are spread will do."""
 
 _CASE = ", ".join(f"c.{column.strip()}" for column in CASE_COLUMNS.split(","))
