@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -261,6 +262,8 @@ def _compared(kind: str, folder: Path, turns: int) -> list[Row]:
 
 
 def _measured(program: str, *arguments: object) -> dict[str, float]:
+    """Run a program in a process of its own; what others left to be written is on disk before."""
+    os.sync()
     done = subprocess.run(
         [sys.executable, "-c", program, *map(str, arguments)],
         check=True,

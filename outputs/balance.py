@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 from outputs.rows import Row, label_column
@@ -30,7 +30,6 @@ class Balance:
         self._key = hashlib.blake2b(str(seed).encode(), digest_size=32).digest()
         self._marks: defaultdict[tuple[Cell, str], array[int]] = defaultdict(lambda: array("Q"))
         self._limits: dict[tuple[Cell, str], int] = {}
-        self._left: Counter[tuple[Cell, str]] = Counter()
         self.dropped = 0
 
     def count(self, split: str, row: Row) -> None:
@@ -45,9 +44,7 @@ class Balance:
         for (cell, _), marks in self._marks.items():
             rarest[cell] = min(rarest.get(cell, len(marks)), len(marks))
         for (cell, label), marks in self._marks.items():
-            quota = rarest[cell]
-            self._limits[cell, label] = sorted(marks)[quota - 1]
-            self._left[cell, label] = quota
+            self._limits[cell, label] = sorted(marks)[rarest[cell] - 1]
         self._marks.clear()
 
     def keeps(self, split: str, row: Row) -> bool:
@@ -56,8 +53,7 @@ class Balance:
         if label is None:
             return True
         place = _cell(split, row), str(label)
-        if self._left[place] and self._mark(row) <= self._limits[place]:
-            self._left[place] -= 1
+        if self._mark(row) <= self._limits[place]:
             return True
         self.dropped += 1
         return False

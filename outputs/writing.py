@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import queue
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -18,22 +21,43 @@ from outputs.manifest import Column, ExportedFile, FileFormat, sha256_of
 from outputs.rows import Row
 from outputs.tables import arrow_schema, arrow_table, check_parquet, concatenated
 
-CHUNK = 1024 * 1024
-"""Bytes of JSON lines that are written at once: few enough to stay in the processor's cache."""
-ROW_GROUP = 16
+CHUNK = 4 * 1024 * 1024
+"""Bytes of JSON lines written at once: with fewer, the threads wait for each other more often."""
+ROW_GROUP = 4
 """Chunks that make one row group of Parquet."""
-_WAITING = 8
+_WAITING = 4
 """Chunks that may wait to be written: enough to keep both sides busy."""
 _PARQUET_VERSION = "2.6"
+
+
+class _Chunk:
+    """Lines in a buffer that is used again and again: a new one costs more than to fill it."""
+
+    def __init__(self) -> None:
+        self._buffer = io.BytesIO()
+        self.size = 0
+
+    def add(self, line: bytes) -> None:
+        """Append one line."""
+        self.size += self._buffer.write(line)
+
+    def clear(self) -> None:
+        """Forget the lines."""
+        self._buffer.seek(0)
+        self.size = 0
+
+    @contextmanager
+    def lines(self) -> Iterator[memoryview]:
+        """Give the lines to look at; nobody may keep them."""
+        with self._buffer.getbuffer() as whole, whole[: self.size] as lines:
+            yield lines
 
 
 @dataclass(slots=True)
 class _Gathering:
     """What has been gathered for one split and is not handed over yet."""
 
-    lines: list[bytes] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    size: int = 0
+    chunk: _Chunk
     total: int = 0
     """Rows so far, those handed over included."""
 
@@ -42,7 +66,7 @@ class RowWriter:
     """Writes the rows of every split; use it as a context, then ask for :meth:`files`.
 
     JSON lines are encoded where the rows are made. A thread writes and hashes each finished chunk
-    and turns it into a row group; writing, hashing and compressing need no lock of the interpreter
+    and turns it into a row group; that needs no lock of the interpreter
     and so take little time from making rows.
     """
 
@@ -67,19 +91,23 @@ class RowWriter:
         self._subset = subset
         self._columns = tuple(columns)
         self._chunk = chunk
-        self._gathering = {split: _Gathering() for split in splits}
+        self._gathering = {split: _Gathering(_Chunk()) for split in splits}
         self._files = {split: _SplitFiles(folder, split, columns, parquet) for split in splits}
         self._thread = _WritingThread(self._files)
 
     def write(self, split: str, row: Row) -> None:
-        """Add one row to a split; it must not be changed afterwards."""
+        """Add one row to a split.
+
+        Raises:
+            ValueError: it lacks a column, or an earlier row does not fit the types of columns.
+        """
+        if len(row) != len(self._columns):
+            names = {column.name for column in self._columns}
+            raise ValueError(f"a row has not the columns {sorted(names ^ row.keys())}")
         gathering = self._gathering[split]
-        line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-        gathering.lines.append(line)
-        gathering.rows.append(row)
-        gathering.size += len(line)
+        gathering.chunk.add(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
         gathering.total += 1
-        if gathering.size >= self._chunk:
+        if gathering.chunk.size >= self._chunk:
             self._hand_over(split, gathering)
 
     def files(self) -> tuple[ExportedFile, ...]:
@@ -106,9 +134,8 @@ class RowWriter:
         self._thread.close(abandon=error is not None)
 
     def _hand_over(self, split: str, gathering: _Gathering) -> None:
-        if gathering.lines:
-            self._thread.add(split, gathering.lines, gathering.rows)
-            gathering.lines, gathering.rows, gathering.size = [], [], 0
+        if gathering.chunk.size:
+            gathering.chunk = self._thread.add(split, gathering.chunk)
 
     def _described(self, form: FileFormat, split: str, files: _SplitFiles) -> ExportedFile:
         path = files.paths[form]
@@ -133,20 +160,18 @@ class _SplitFiles:
             "parquet": folder / "data" / f"{split}-00000-of-00001.parquet",
         }
         self.hashes: dict[FileFormat, str] = {}
-        self._columns = tuple(columns)
         self._schema = arrow_schema(columns) if parquet else None
         self._lines: BinaryIO | None = None
         self._hash = hashlib.sha256()
         self._tables: Any = None
         self._group: list[Any] = []
 
-    def add(self, lines: Sequence[bytes], rows: Sequence[Row]) -> None:
+    def add(self, lines: memoryview) -> None:
         """Write one chunk."""
-        blob = b"".join(lines)
-        self._open().write(blob)
-        self._hash.update(blob)
+        self._open().write(lines)
+        self._hash.update(lines)
         if self._schema is not None:
-            self._group.append(arrow_table(rows, self._columns, self._schema))
+            self._group.append(arrow_table(lines, self._schema))
             if len(self._group) == ROW_GROUP:
                 self._write_group()
 
@@ -191,16 +216,18 @@ class _WritingThread:
 
     def __init__(self, files: Mapping[str, _SplitFiles]) -> None:
         self._files = files
-        self._queue: queue.Queue[tuple[str, list[bytes], list[Row]] | None] = queue.Queue(_WAITING)
+        self._queue: queue.Queue[tuple[str, _Chunk] | None] = queue.Queue(_WAITING)
+        self._spare: deque[_Chunk] = deque()
         self._error: BaseException | None = None
         self._abandoned = False
         self._thread = threading.Thread(target=self._work, name="rows", daemon=True)
         self._thread.start()
 
-    def add(self, split: str, lines: list[bytes], rows: list[Row]) -> None:
-        """Hand over one chunk; waits while too many are waiting already."""
+    def add(self, split: str, chunk: _Chunk) -> _Chunk:
+        """Hand over one chunk and return an empty one; waits while too many are waiting already."""
         self._raise_error()
-        self._queue.put((split, lines, rows))
+        self._queue.put((split, chunk))
+        return self._spare.popleft() if self._spare else _Chunk()
 
     def close(self, *, abandon: bool) -> None:
         """Finish the files, or leave them as they are.
@@ -221,10 +248,15 @@ class _WritingThread:
     def _work(self) -> None:
         while (item := self._queue.get()) is not None:
             if self._error is None and not self._abandoned:
-                split, lines, rows = item
-                self._tried(partial(self._files[split].add, lines, rows))
+                self._tried(partial(self._write, *item))
         for files in self._files.values():
             self._tried(files.finish)
+
+    def _write(self, split: str, chunk: _Chunk) -> None:
+        with chunk.lines() as lines:
+            self._files[split].add(lines)
+        chunk.clear()
+        self._spare.append(chunk)
 
     def _tried(self, step: Callable[[], None]) -> None:
         try:

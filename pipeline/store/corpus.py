@@ -16,7 +16,7 @@ from pipeline.store.cases import CASE_COLUMNS, case_from
 from pipeline.store.connection import DATABASE, connect_readonly
 from pipeline.store.judgement_records import Verdict
 from pipeline.store.migrations import check_current
-from pipeline.store.traces import Stored, label_from, trace_from
+from pipeline.store.traces import label_from, trace_from
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel, Trace, Turn
 from scenarios.spec import RoleKey
@@ -53,7 +53,13 @@ _OF_SOURCE = """
     from labels where dialogue in (select value from json_each(?)) and source = '{}'
     order by dialogue, turn, source, position"""
 _LABELS = "select dialogue, turn, dimension, value, rationale, raw" + _OF_SOURCE.format("declared")
-_BARE_LABELS = "select dialogue, turn, dimension, value" + _OF_SOURCE.format("declared")
+_LABELS_AS_TEXT = """
+    select dialogue, turn, group_concat(dimension || quote(value)) from labels
+    where dialogue in (select value from json_each(?)) and source = 'declared'
+    group by dialogue, turn"""
+_LABELS_OF_TURN = """
+    select dimension, value from labels where dialogue = ? and turn = ? and source = 'declared'
+    order by position"""
 _ASKED = "select dialogue, turn, dimension, value" + _OF_SOURCE.format("wanted")
 _TRACES = (
     "select dialogue, turn, trace from traces where dialogue in (select value from json_each(?))"
@@ -62,9 +68,10 @@ _GROUPS = """
     select c.scenario, c.fact, c.goal, count(*)
     from dialogues d join cases c on c.seq = d.case_seq
     where d.status = 'generated' and d.seq <= ? group by 1, 2, 3 order by 1, 2, 3"""
+# Cross joins are done in the order in which they are written: few dialogues first.
 _LABEL_GROUPS = """
     select c.scenario, c.fact, l.dimension, l.value, count(*)
-    from dialogues d join cases c on c.seq = d.case_seq join labels l on l.dialogue = d.seq
+    from dialogues d cross join cases c on c.seq = d.case_seq cross join labels l on l.dialogue = d.seq
     where d.status = 'generated' and d.seq <= ? and d.seq % ? = 0
         and l.source = 'declared' and typeof(l.value) = 'text'
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
@@ -113,7 +120,7 @@ class CorpusReader:
     def __init__(self, reader: sqlite3.Connection) -> None:
         """Remember how far the run is."""
         self._reader = reader
-        self._known: dict[tuple[str, Stored], TacticLabel] = {}
+        self._known: dict[str, tuple[TacticLabel, ...]] = {}
         self._openings: dict[tuple[int, str], Turn] = {}
         (self._dialogues,) = reader.execute(
             "select coalesce(max(seq), 0) from dialogues"
@@ -214,21 +221,18 @@ class CorpusReader:
             labels.setdefault((seq, turn), []).append(label)
         return labels
 
-    def _bare_labels(self, numbers: str) -> dict[Place, list[TacticLabel]]:
-        """Return labels without reasons: there are few of them, so each is made once."""
-        labels: dict[Place, list[TacticLabel]] = {}
+    def _bare_labels(self, numbers: str) -> dict[Place, tuple[TacticLabel, ...]]:
+        """Return labels without reasons: the same few come again, so they are made only once."""
+        labels: dict[Place, tuple[TacticLabel, ...]] = {}
         known = self._known
-        for seq, turn, dimension, value in self._reader.execute(_BARE_LABELS, (numbers,)):
-            label = known.get((dimension, value))
-            if label is None:
+        for seq, turn, text in self._reader.execute(_LABELS_AS_TEXT, (numbers,)):
+            found = known.get(text)
+            if found is None:
                 if len(known) >= _KNOWN:
                     known.clear()
-                label = known[dimension, value] = TacticLabel(dimension, label_from(value))
-            place = (seq, turn)
-            if place in labels:
-                labels[place].append(label)
-            else:
-                labels[place] = [label]
+                rows = self._reader.execute(_LABELS_OF_TURN, (seq, turn))
+                found = known[text] = tuple(TacticLabel(d, label_from(v)) for d, v in rows)
+            labels[seq, turn] = found
         return labels
 
     def _asked(self, numbers: str) -> dict[Place, list[tuple[str, str]]]:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
+from pathlib import Path
 
 import orjson
 import pytest
@@ -16,6 +19,7 @@ from scenarios.errors import UsageError
 
 pq = pytest.importorskip("pyarrow.parquet")
 
+ROOT = Path(__file__).resolve().parents[2]
 MESSAGE = st.fixed_dictionaries({"role": st.text(max_size=4), "content": st.text(max_size=9)})
 TURN = st.fixed_dictionaries({"from": st.text(max_size=4), "value": st.text(max_size=9)})
 KINDS = {
@@ -89,9 +93,23 @@ def test_without_parquet_there_are_json_lines_alone(tmp_path):
 
 def test_an_error_while_writing_reaches_whoever_adds_rows(tmp_path):
     bad = row(2)
-    del bad[1]["message"]
-    with pytest.raises(KeyError, match="message"):
+    bad[1]["int"] = "two"
+    with pytest.raises(ValueError, match="int"):
         written(tmp_path, [row(1), bad, *(row(i) for i in range(200))])
+
+
+def test_a_row_with_a_key_that_no_column_has_is_an_error(tmp_path):
+    bad = row(2)
+    bad[1]["other"] = bad[1].pop("int")
+    with pytest.raises(ValueError, match="unexpected field"):
+        written(tmp_path, [row(1), bad])
+
+
+def test_a_row_that_lacks_a_column_is_an_error(tmp_path):
+    bad = row(2)
+    del bad[1]["message"]
+    with pytest.raises(ValueError, match="message"):
+        written(tmp_path, [row(1), bad])
 
 
 def test_an_error_while_making_rows_is_not_hidden_by_the_thread(tmp_path):
@@ -189,6 +207,63 @@ def test_what_a_living_process_is_writing_is_left_alone(tmp_path):
     with pytest.raises(UsageError, match="holds an export already"):
         both()
     assert content(target) == "first"
+
+
+KILLED_AT_EVERY_STEP = """
+import os, signal, sys
+from pathlib import Path
+from outputs.staging import staged
+
+target, last = Path(sys.argv[1]), 0
+WATCHED = ("open", "os.", "shutil.")
+
+
+def make(text):
+    with staged(target, overwrite=True) as draft:
+        for name in ("a", "b", "manifest.json"):
+            (draft / name).write_text(text)
+
+
+def whole():
+    return not target.exists() or {(target / n).read_text() for n in ("a", "b", "manifest.json")}
+
+
+make("0")
+for step in range(1, 500):
+    child = os.fork()
+    if child == 0:
+        left = [step]
+
+        def hook(event, arguments):
+            if event.startswith(WATCHED):
+                left[0] -= 1
+                if left[0] == 0:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.addaudithook(hook)
+        make(str(step))
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert whole() in (True, {str(last)}, {str(step)}), (step, whole())
+    if not os.WIFSIGNALED(status):
+        assert whole() == {str(step)}
+        break
+    make(str(last := step))
+    assert [path.name for path in target.parent.iterdir()] == ["out"]
+print(step)
+"""
+
+
+def test_a_process_killed_at_any_step_leaves_the_old_folder_the_new_one_or_none(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED_AT_EVERY_STEP, str(tmp_path / "out")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 20, "there were steps to be killed at"
 
 
 def test_names_with_wildcards_sweep_nothing_else(tmp_path):
