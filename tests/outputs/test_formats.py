@@ -160,31 +160,52 @@ def test_llama_factory_is_told_of_every_split_and_reads_every_row(tmp_path, run,
             assert all(answers)
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("llamafactory") is None, reason="LLaMA-Factory is not installed"
-)
-@pytest.mark.parametrize("form", ["alpaca", "sharegpt"])
-@pytest.mark.parametrize("kind", ["sft", "dpo"])
-def test_the_converter_of_llama_factory_leaves_no_prompt_empty(
-    tmp_path, run, kind, form, monkeypatch
-):
-    # Its data package imports audio and adapter libraries that converting text does not need.
-    spec = importlib.util.find_spec("llamafactory")
+@pytest.fixture
+def llama_factory(monkeypatch):
+    """Return the modules ``parser`` and ``converter`` of LLaMA-Factory's data package.
+
+    The package imports audio libraries that converting text does not need, so it is passed by.
+    """
+    found = importlib.util.find_spec("llamafactory")
+    if found is None:
+        pytest.skip("LLaMA-Factory is not installed (make test installs it)")
     package = types.ModuleType("llamafactory.data")
-    package.__path__ = [str(Path(spec.origin).parent / "data")]
+    package.__path__ = [str(Path(found.origin).parent / "data")]
     monkeypatch.setitem(sys.modules, "llamafactory.data", package)
-    parser = importlib.import_module("llamafactory.data.parser")
-    converter = importlib.import_module("llamafactory.data.converter")
-    done = made(tmp_path, run, kind, form)
+    return [
+        importlib.import_module(f"llamafactory.data.{name}") for name in ("parser", "converter")
+    ]
+
+
+@pytest.mark.parametrize("form", ["alpaca", "sharegpt"])
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("sft", {}),
+        ("sft", {"rationale": True}),
+        ("sft", {"task": "actor"}),
+        ("sft", {"task": "initiator"}),
+        ("dpo", {"include_deception": True}),
+    ],
+)
+def test_the_converter_of_llama_factory_reads_what_the_row_says(
+    tmp_path, run, kind, options, form, llama_factory
+):
+    parser, converter = llama_factory
+    done = exported(tmp_path / "set", run, kind, format=form, parquet=False, **options)
     info = orjson.loads((done.folder / "dataset_info.json").read_bytes())
-    for attributes in parser.get_dataset_list(list(info), str(done.folder)):
+    for name, entry in info.items():
+        [attributes] = parser.get_dataset_list([name], str(done.folder))
         convert = converter.get_dataset_converter(attributes.formatting, attributes, None)
-        split = attributes.dataset_name.rpartition("/")[2].removesuffix(".jsonl")
-        for row in rows_in(done.folder, split):
+        for row in rows_in(done.folder, name.rpartition("_")[2]):
             out = convert(row)
+            prompt, answers = read_as_llama_factory_does(entry, row)
             assert out["_prompt"], row["id"]
-            assert all(message["content"] for message in out["_prompt"])
-            assert [m["role"] for m in out["_response"]] == ["assistant"] * (1 + (kind == "dpo"))
+            assert [m["content"] for m in out["_prompt"]] == [
+                turn.get("value", turn.get("content")) for turn in prompt
+            ]
+            assert [m["content"] for m in out["_response"]] == answers
+            assert {m["role"] for m in out["_response"]} == {"assistant"}
 
 
 @pytest.mark.parametrize("kind", ["sft", "dpo"])
