@@ -11,6 +11,7 @@ import yaml
 from outputs.contamination import overlap_share
 from outputs.manifest import Column, ExportedFile, ExportFacts, Generator
 from outputs.markdown import rendered
+from outputs.reliability import Consistency
 from pipeline.importing.importer import STRATEGY
 from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
@@ -55,7 +56,10 @@ def dataset_card(facts: ExportFacts) -> str:
 def card_header(facts: ExportFacts) -> dict[str, Any]:
     """Return the metadata of the card as plain data, in the vocabulary of the hub."""
     languages = sorted(facts.by_language)
-    annotators = ["machine-generated", *(["expert-generated"] if facts.agreement else [])]
+    annotators = [
+        "machine-generated",
+        *(["expert-generated"] if facts.reliability.agreement else []),
+    ]
     authors = ["machine-generated", *(["found"] if _has_imported(facts) else [])]
     header: dict[str, Any] = {"pretty_name": one_line(facts.name)}
     if facts.licence is not None:
@@ -95,7 +99,8 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
             if facts.by_label.get(dimension.id)
         ],
         "measures": {d.id: _measure(d) for d in facts.scheme.dimensions},
-        "agreement": [_agreement(row) for row in facts.agreement or ()],
+        "consistency": [_consistency(facts, row) for row in facts.reliability.consistency],
+        "agreement": [_agreement(facts, row) for row in facts.reliability.agreement],
         "contamination": [
             {
                 **found,
@@ -181,12 +186,24 @@ def _measure(dimension: Dimension) -> str:
     return kinds.get(dimension.measurement, "one of these labels")
 
 
-def _agreement(row: AgreementRow) -> dict[str, object]:
+def _consistency(facts: ExportFacts, row: Consistency) -> dict[str, object]:
+    """Return one row of the table of consistency as texts."""
+    share, near = row.share, row.share.interval
+    return {
+        "by": {"self": "the generator, reading again", "external": "other models"}[row.source],
+        "dimension": _title(facts, row.dimension),
+        "value": "undefined" if share.value is None else f"{share.value:.1%}",
+        "interval": "" if near is None else f"{near.low:.1%} to {near.high:.1%}",
+        "judged": share.judged,
+    }
+
+
+def _agreement(facts: ExportFacts, row: AgreementRow) -> dict[str, object]:
     """Return one row of the table of agreement as texts."""
     near = row.interval
     return {
-        "group": row.group,
-        "dimension": row.dimension,
+        "group": row.group or "all",
+        "dimension": _title(facts, row.dimension),
         "statistic": row.statistic,
         "value": "undefined" if row.value is None else f"{row.value:.3f}",
         "interval": "" if near is None else f"{near.low:.3f} to {near.high:.3f}",
@@ -194,3 +211,9 @@ def _agreement(row: AgreementRow) -> dict[str, object]:
         "annotators": row.annotators,
         "note": row.note,
     }
+
+
+def _title(facts: ExportFacts, dimension: str) -> str:
+    """Return what a dimension is called; coherence and the like belong to no scheme."""
+    titles = {d.id: d.title for d in facts.scheme.dimensions}
+    return titles.get(dimension) or dimension

@@ -15,7 +15,6 @@ from outputs.datasheet import DATASHEET, datasheet
 from outputs.manifest import ExportedFile, ExportFacts
 from outputs.row_files import row_set
 from pipeline.embeddings import Embed
-from quality.agreement import AgreementRow
 
 OVERLAP = "contamination.json"
 
@@ -33,7 +32,6 @@ class Documents:
     """Writes what describes an export, and adds to its facts what rows alone do not tell."""
 
     licence: str | None = None
-    agreement: tuple[AgreementRow, ...] | None = None
     contamination: tuple[Contamination, ...] = ()
     """Comparisons with other sets; the exported rows are the checked ones."""
     removed: bool = False
@@ -52,7 +50,6 @@ class Documents:
         told = replace(
             facts,
             licence=facts.licence or self.licence,
-            agreement=facts.agreement or self.agreement,
             contamination=(*facts.contamination, *overlaps),
         )
         (folder / CARD).write_bytes(dataset_card(told).encode())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from outputs.benchmark_set import TOTAL, CorpusCounts
 from outputs.manifest import ExportedFile, ExportFacts, Generator
+from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals
 from scenarios.schemes.model import Scheme
@@ -91,6 +92,7 @@ def export_facts(
         includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),
         real_names=any(run.material.recipe.real_names for run in found.runs),
         offline_baseline=any(g.provider == "offline" for g in generators),
+        reliability=reliability(found.scheme, found.runs),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import orjson
 
-from quality.agreement import AgreementRow
+from outputs.reliability import Reliability
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 
@@ -105,8 +105,8 @@ class ExportFacts:
     real_names: bool
     offline_baseline: bool
     """Whether any dialogue was written by the built-in rules instead of a language model."""
-    agreement: tuple[AgreementRow, ...] | None = None
-    """Agreement of the people who reviewed; None where nobody did."""
+    reliability: Reliability = field(default_factory=Reliability)
+    """What judges found of the labels of the runs, and how people who reviewed agree."""
     contamination: tuple[Mapping[str, object], ...] = field(default=())
     """Summaries of the comparisons with other sets (:mod:`outputs.contamination`)."""
     licence: str | None = None

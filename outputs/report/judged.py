@@ -9,6 +9,7 @@ from typing import Literal
 from outputs.consistency import Share, comparable, grouped, kappa, shares
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.lines import Series, Spot, line_chart
+from outputs.reliability import people_agreement
 from outputs.report.blocks import Block, Grid, Note, Plot, Section, Table
 from outputs.report.gathered import Gathered
 from outputs.report.labels import pair_plot
@@ -26,8 +27,6 @@ from outputs.report.wording import (
 )
 from pipeline.store.figures import VoteCount
 from prompts.judges import COHERENCE
-from quality.agreement import agreement_table
-from quality.answers import Answer
 from scenarios.errors import UsageError
 
 SOURCES: tuple[tuple[Literal["self", "external"], str], ...] = (
@@ -201,16 +200,15 @@ def _people(run: Gathered) -> list[Block]:
             "Nobody has reviewed dialogues of this run yet.", f"hipo review serve {run.run}"
         )
         return [note]
-    answers = [Answer(a.item, a.dimension, a.person, a.value) for a in run.answers]
-    groups = {a.item: a.mode for a in run.answers}
-    several = len(set(groups.values())) > 1
+    modes = sorted({answer.mode for answer in run.answers})
+    every = modes[0] if len(modes) == 1 else "all"
     try:
-        found = agreement_table(run.scheme, answers, groups=groups if several else None)
+        found = people_agreement(run.scheme, run.answers)
     except UsageError as error:
         return [Note(f"Agreement between people was not computed: {error.message}. {error.hint}")]
     rows = tuple(
         (
-            row.group or ("all" if several else next(iter(groups.values()))),
+            row.group or every,
             dimension_title(run.scheme, row.dimension),
             row.statistic,
             ratio(row.value) if row.value is not None else f"{NOTHING} {row.note}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from pathlib import Path
 
 from pipeline.store.calls import ChoiceRow, RequestRow
@@ -189,3 +190,27 @@ async def _verify(store: RunStore, played: Dialogue, number: int, words: str) ->
     verdict = ("accepted", "pending", "discarded")[number % 3]
     decision = Decision(case, arm, verdict, "policy:test", words)  # type: ignore[arg-type]
     await store.judgements.assess(Assessment(case, arm, "c", flags), decision)
+
+
+ANSWERS = {"ann": ("Inform", "Convince", "Inform"), "bob": ("Inform", "Convince", "Affect")}
+
+
+def let_people_answer(folder: Path) -> None:
+    """Let two people review three dialogues of a run, each changing an answer once."""
+    connection = sqlite3.connect(folder / "run.sqlite")
+    insert = connection.execute
+    insert("insert into studies values (1, 's', 'review', 2, 0, '{}', 0)")
+    for person, (code, labels) in enumerate(ANSWERS.items(), 1):
+        insert("insert into annotators (seq, code, role, name, account, created_at)"
+               " values (?, ?, 'annotator', 'Secret Name', 0, 0)", (person, code))  # fmt: skip
+        for item, label in enumerate(labels, 1):
+            if person == 1:
+                insert("insert into review_items values (?, 1, ?, 1, '', '[]', 0)", (item, item))
+            number = person * 10 + item
+            insert("insert into assignments (seq, item, annotator, state, leased_until, opened_at,"
+                   " origin) values (?, ?, ?, 'done', 0, 0, 'x')", (number, item, person))  # fmt: skip
+            for revision, value in ((1, "Motivate"), (2, label)):
+                insert("insert into review_answers values (?, ?, 3, 'intention', ?)",
+                       (number, revision, value))  # fmt: skip
+    connection.commit()
+    connection.close()

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from outputs.card import card_header, dataset_card, shares
+from outputs.consistency import Share
 from outputs.manifest import Generator
 from outputs.markdown import escaped
+from outputs.reliability import Consistency, Reliability
 from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
 from quality.bootstrap import Interval
@@ -148,10 +150,32 @@ def test_distributions_are_sorted_and_shown_with_shares(facts):
 def test_agreement_is_shown_where_people_reviewed(facts):
     row = AgreementRow("all", "veracity", "Fleiss kappa", 0.61234, Interval(0.5, 0.7), 40, 3)
     undefined = replace(row, value=None, interval=None, note="one label only")
-    card = dataset_card(replace(facts, agreement=(row, undefined)))
-    assert "| all | veracity | Fleiss kappa | 0.612 | 0.500 to 0.700 | 40 | 3 |  |" in card
+    card = dataset_card(replace(facts, reliability=Reliability(agreement=(row, undefined))))
+    assert (
+        "| all | Veracity strategy (how) | Fleiss kappa | 0.612 | 0.500 to 0.700 | 40 | 3 |  |"
+        in card
+    )
     assert "| undefined |  | 40 | 3 | one label only |" in card
+    assert "expert-generated" in DatasetCard(card).data.annotations_creators
     assert "No person has reviewed" in dataset_card(facts)
+
+
+def test_why_agreement_is_not_known_is_said(facts):
+    card = dataset_card(replace(facts, reliability=Reliability(note="a package is missing")))
+    assert "was not computed:\na package is missing" in card
+    assert "No person has reviewed" not in card
+
+
+def test_what_judges_found_is_shown_with_its_interval(facts):
+    found = (
+        Consistency("self", "intention", Share(3, 4, Interval(0.5, 1.0))),
+        Consistency("external", "goal", Share(0, 0)),
+    )
+    card = dataset_card(replace(facts, reliability=Reliability(found)))
+    line = "| the generator, reading again | Communicative intention (why) | 75.0% | 50.0% to 100.0% | 4 |"
+    assert line in card
+    assert "| other models | Conversation goal | undefined |  | 0 |" in card
+    assert "How often judges find" not in dataset_card(facts)
 
 
 def test_measured_overlap_is_shown(facts):

@@ -23,7 +23,7 @@ from quality.records import JudgeRun
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.registry import load_scheme
-from tests.outputs.sample_run import HOSTILE, make_run
+from tests.outputs.sample_run import HOSTILE, let_people_answer, make_run
 
 ALLOWED = frozenset(
     """
@@ -304,29 +304,6 @@ def test_a_run_that_was_only_generated_says_what_is_missing(tmp_path):
     assert stages["Verified"] == ["0 (0.0%)"]
     assert stages["Accepted"] == ["not known"]
     assert "not verified yet" in words_of(section(found, "overview"))
-
-
-ANSWERS = {"ann": ("Inform", "Convince", "Inform"), "bob": ("Inform", "Convince", "Affect")}
-
-
-def let_people_answer(folder):
-    connection = sqlite3.connect(folder / "run.sqlite")
-    insert = connection.execute
-    insert("insert into studies values (1, 's', 'review', 2, 0, '{}', 0)")
-    for person, (code, labels) in enumerate(ANSWERS.items(), 1):
-        insert("insert into annotators (seq, code, role, name, account, created_at)"
-               " values (?, ?, 'annotator', 'Secret Name', 0, 0)", (person, code))  # fmt: skip
-        for item, label in enumerate(labels, 1):
-            if person == 1:
-                insert("insert into review_items values (?, 1, ?, 1, '', '[]', 0)", (item, item))
-            number = person * 10 + item
-            insert("insert into assignments (seq, item, annotator, state, leased_until, opened_at,"
-                   " origin) values (?, ?, ?, 'done', 0, 0, 'x')", (number, item, person))  # fmt: skip
-            for revision, value in ((1, "Motivate"), (2, label)):
-                insert("insert into review_answers values (?, ?, 3, 'intention', ?)",
-                       (number, revision, value))  # fmt: skip
-    connection.commit()
-    connection.close()
 
 
 def test_people_agree_as_they_answered_last_and_are_not_named(tmp_path):

@@ -1,0 +1,90 @@
+"""How far the labels of runs can be relied on: what judges find of them, how people agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from outputs.consistency import Share, comparable, grouped, shares
+from outputs.selection import OpenRun
+from pipeline.store.figures import PersonAnswer, VoteCount, open_figures
+from quality.agreement import AgreementRow, agreement_table
+from quality.answers import Answer
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """How often judges of one kind find what was declared on one dimension."""
+
+    source: Literal["self", "external"]
+    dimension: str
+    share: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """What is known of the labels of runs; over everything judged or reviewed, kept or not.
+
+    Over accepted dialogues alone both would look better than they are: disagreement is what a
+    dialogue is not accepted for.
+    """
+
+    consistency: tuple[Consistency, ...] = ()
+    agreement: tuple[AgreementRow, ...] = ()
+    """Between the people who reviewed; a group is a kind of review, "" all of them."""
+    note: str = ""
+    """Why the agreement of people is not known although they answered."""
+
+
+def reliability(scheme: Scheme, runs: Sequence[OpenRun]) -> Reliability:
+    """Read what judges found in some runs of one scheme, and what people answered.
+
+    Source: HIPO, section 4.4 (self-consistency and external consistency).
+    """
+    votes: list[VoteCount] = []
+    answers: list[PersonAnswer] = []
+    for run in runs:
+        with open_figures(run.store.folder) as figures:
+            votes += figures.votes()
+            # Codes are given anew in every run, and dialogues may have been copied.
+            answers += [
+                replace(a, item=f"{run.name}/{a.item}", person=f"{run.name}/{a.person}")
+                for a in figures.answers()
+            ]
+    found = consistency(scheme, votes)
+    try:
+        return Reliability(found, people_agreement(scheme, answers))
+    except UsageError as error:
+        note = "; ".join(part for part in (error.message, error.hint) if part)
+        return Reliability(found, note=note)
+
+
+def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[Consistency, ...]:
+    """Return the shares by kind of judge and dimension, in the scheme's order."""
+    found = shares(
+        grouped(comparable(list(votes), scheme), lambda vote: (vote.source, vote.dimension))
+    )
+    known = [*(d.id for d in scheme.utterance_dimensions), scheme.assigned]
+    known += sorted({dimension for _, dimension in found} - set(known))
+    sources: tuple[Literal["self", "external"], ...] = ("self", "external")
+    return tuple(
+        Consistency(source, dimension, found[source, dimension])
+        for source in sources
+        for dimension in known
+        if (source, dimension) in found
+    )
+
+
+def people_agreement(scheme: Scheme, answers: Sequence[PersonAnswer]) -> tuple[AgreementRow, ...]:
+    """Return the statistics over everything people answered, and by kind of review if several.
+
+    Raises:
+        UsageError: an answer does not fit the scheme, or the extra ``stats`` is missing.
+    """
+    modes = {answer.item: answer.mode for answer in answers}
+    several = len(set(modes.values())) > 1
+    plain = [Answer(a.item, a.dimension, a.person, a.value) for a in answers]
+    return tuple(agreement_table(scheme, plain, groups=modes if several else None))
