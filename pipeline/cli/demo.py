@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -34,6 +35,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+REPORT = "report.html"
+SETS: Mapping[str, tuple[Kind, str]] = {
+    "sft": ("sft", "training rows: an evaluator's prompt and the labels"),
+    "preference": ("dpo", "pairs of honest answers, the better one and the worse one"),
+    "benchmark": ("benchmark", "benchmark items for utterance, cumulative and conversation"),
+}
+"""What the demo exports, by folder: the kind of data set, and what its rows are."""
 SAMPLE_TURNS = 2
 """Length of the sample dialogues: enough to see a conversation."""
 
@@ -60,10 +68,10 @@ def demo(
     if not quiet:
         say("verifying: two judgements of every turn, and rules ...")
     code = max(code, run_verification(folder, Wishes(), quiet=quiet))
-    _write_outputs(folder)
+    made = _write_outputs(folder)
     if not quiet:
         _show_samples(folder)
-        _say_what_next(folder)
+        _say_what_next(folder, made)
     return ExitCode(code)
 
 
@@ -79,25 +87,29 @@ def _usable_folder(recipe: Recipe) -> Path:
     return RUNS / "demo"  # generating into it says what is wrong
 
 
-def _write_outputs(folder: Path) -> None:
-    """Write what leaves a run: training rows, benchmark items, and the report."""
+def _write_outputs(folder: Path) -> tuple[str, ...]:
+    """Write what leaves a run, and return the names of the data sets that could be made."""
     parquet = find_spec("pyarrow") is not None
-    sets: tuple[Kind, ...] = ("sft", "benchmark")
-    for kind in sets:
-        export(
-            Selection(runs=(folder,)),
-            ExportOptions(kind, parquet=parquet),
-            folder / kind,
-            overwrite=True,
-            document=Documents(),
-        )
+    made = []
+    for name, (kind, _) in SETS.items():
+        options = ExportOptions(kind, parquet=parquet)
+        try:
+            export(
+                Selection(runs=(folder,)), options, folder / name,
+                overwrite=True, document=Documents(),
+            )  # fmt: skip
+        except UsageError as error:  # nothing to prefer in a run without votes or revisions
+            say(f"no {name} set: {error.message}")
+        else:
+            made.append(name)
     write_report(
         folder,
-        folder / "report.html",
+        folder / REPORT,
         name=folder.name,
-        exports=[folder / kind for kind in sets],
+        exports=[folder / name for name in made],
         embeddings=False,
     )
+    return tuple(made)
 
 
 def _show_samples(folder: Path) -> None:
@@ -126,15 +138,11 @@ def _print_sample(dialogue: Dialogue, strategy: str, played_config: object) -> N
     print(f"\n{'-' * 78}\n{render(dialogue, heading, trace=True)}")
 
 
-def _say_what_next(folder: Path) -> None:
+def _say_what_next(folder: Path, made: Sequence[str]) -> None:
     """Print what to do with the run, and how to go on with a model."""
     print(f"\n{'-' * 78}\nThe dialogues are in {folder}, and with them")
-    for path, content in (
-        ("report.html", "one page about the run"),
-        ("sft", "training rows: an evaluator's prompt and the labels"),
-        ("benchmark", "benchmark items for utterance, cumulative and conversation"),
-    ):
-        print(f"  {(folder / path)!s:<58}  {content}")
+    for name, content in ((REPORT, "one page about the run"), *((n, SETS[n][1]) for n in made)):
+        print(f"  {(folder / name)!s:<58}  {content}")
     print("What next:")
     for command, purpose in (
         (f"hipo runs show {folder}", "the state of the run"),

@@ -174,7 +174,7 @@ def test_what_judges_found_is_shown_with_its_interval(facts):
     card = dataset_card(replace(facts, reliability=Reliability(found)))
     line = "| the generator, reading again | Communicative intention (why) | 75.0% | 50.0% to 100.0% | 4 |"
     assert line in card
-    assert "| other models | Conversation goal | undefined |  | 0 |" in card
+    assert "| external judges | Conversation goal | undefined |  | 0 |" in card
     assert "How often judges find" not in dataset_card(facts)
 
 
