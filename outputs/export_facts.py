@@ -87,6 +87,7 @@ def export_facts(
         facts=total["facts"],
         by_goal=_ordered(seen.goals, found.scheme.goal.values),
         by_category={k: row["dialogues"] for k, row in counts.items() if k != TOTAL},
+        counts=counts,
         by_language=dict(sorted(seen.languages.items())),
         by_label=_label_counts(found.scheme, seen),
         includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),

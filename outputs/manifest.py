@@ -96,6 +96,8 @@ class ExportFacts:
     """Dialogues per label of the assigned dimension."""
     by_category: Mapping[str, int]
     """Dialogues per category of scenarios."""
+    counts: Mapping[str, Mapping[str, int]]
+    """What each category contributes, with their sum last (:class:`CategoryCounts`)."""
     by_language: Mapping[str, int]
     """Dialogues per language code."""
     by_label: Mapping[str, Mapping[str, int]]

@@ -12,6 +12,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from outputs.benchmark_set import CategoryCounts
 from outputs.manifest import Column, ExportedFile, ExportFacts, FileFormat, Generator
 from scenarios.schemes.registry import load_scheme
 
@@ -96,6 +97,10 @@ def sample_facts(folder: Path, **changes: Any) -> ExportFacts:
         facts=4,
         by_goal={"deception": 6, "truthful non-disclosure": 2},
         by_category={"products": 5, "finance": 3},
+        counts={
+            "finance": CategoryCounts({"a"}, {("a", "x")}, 3, 6, 12).plain(),
+            "products": CategoryCounts({"b", "c"}, {("b", "x"), ("c", "y")}, 5, 1200, 20).plain(),
+        },
         by_language={"en": 8},
         by_label={"intention": {"Inform": 3, "Convince": 9}, "veracity": {"None": 1200}},
         includes_deception=False,

@@ -147,6 +147,12 @@ def test_distributions_are_sorted_and_shown_with_shares(facts):
     assert shares({"a": 0})[0].share == 0
 
 
+def test_the_corpus_is_counted_by_category(facts):
+    card = dataset_card(facts)
+    assert "| finance | 1 | 1 | 3 | 6 | 12 |" in card
+    assert "| products | 2 | 2 | 5 | 1,200 | 20 |" in card
+
+
 def test_agreement_is_shown_where_people_reviewed(facts):
     row = AgreementRow("all", "veracity", "Fleiss kappa", 0.61234, Interval(0.5, 0.7), 40, 3)
     undefined = replace(row, value=None, interval=None, note="one label only")
