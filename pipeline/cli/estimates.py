@@ -18,7 +18,7 @@ from prompts.views import initiator_view, responder_view
 from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.schemes.model import Dimension, LabelValue
-from scenarios.spec import RoleKey
+from scenarios.spec import RoleKey, Scenario
 from scenarios.variation import manner_lines, opening_texts
 
 Kind = Literal["initiator", "responder", "reflect", "revise"]
@@ -87,10 +87,12 @@ class Estimate:
     """Improvised exchanges of all cases together."""
     arms: tuple[ArmEstimate, ...]
     models: tuple[ModelEstimate, ...]
+    present: int = 0
+    """Dialogues that are there already and not counted below."""
 
     @property
     def dialogues(self) -> int:
-        """Dialogues of all arms."""
+        """Dialogues of all arms that are still to be played."""
         return sum(arm.dialogues for arm in self.arms)
 
     @property
@@ -124,23 +126,39 @@ def calls_of(arm: Arm, exchanges: int) -> tuple[Calls, ...]:
     )
 
 
-def estimate(prepared: Prepared) -> Estimate:
-    """Estimate a run from its plan and the prompts of a few of its cases."""
-    exchanges = _exchanges(prepared.plan)
-    # A plan of a few cases lands all over the scenarios, goals and lengths of the large one.
-    lengths = _prompt_tokens(prepared, list(replace(prepared.plan, n=SAMPLE)))
+def estimate(prepared: Prepared, present: Mapping[str, int] | None = None) -> Estimate:
+    """Estimate a run from its plan and the prompts of a few of its cases.
+
+    Args:
+        prepared: what is to be played.
+        present: dialogues that are there already, by arm id; they are not played again.
+    """
+    exchanges = exchanges_of(prepared.plan)
+    lengths = _prompt_tokens(prepared, sample_cases(prepared))
+    planned = len(prepared.plan)
+    there = {arm.id: min((present or {}).get(arm.id, 0), planned) for arm in prepared.arms}
     arms = tuple(
-        ArmEstimate(arm, len(prepared.plan), calls_of(arm, exchanges)) for arm in prepared.arms
-    )
+        ArmEstimate(
+            arm, planned - there[arm.id],
+            calls_of(arm, round(exchanges * (1 - there[arm.id] / planned))),
+        )
+        for arm in prepared.arms
+    )  # fmt: skip
     return Estimate(
-        cases=len(prepared.plan),
+        cases=planned,
         exchanges=exchanges,
         arms=arms,
         models=_by_model(prepared, arms, lengths),
+        present=sum(there.values()),
     )
 
 
-def _exchanges(plan: Plan) -> int:
+def sample_cases(prepared: Prepared) -> list[Case]:
+    """Return a few cases, from all over the scenarios, goals and lengths of the plan."""
+    return list(replace(prepared.plan, n=SAMPLE))
+
+
+def exchanges_of(plan: Plan) -> int:
     """Count the exchanges of a plan; of a long one, by the turn lengths it visits evenly."""
     if len(plan) <= COUNTED:
         return sum(case.turns for case in plan)
@@ -187,10 +205,7 @@ def _prompt_tokens(prepared: Prepared, sample: Sequence[Case]) -> dict[Kind, flo
 def _prompts(prepared: Prepared, case: Case, exchange: int) -> dict[Kind, Rendered]:
     """Render every kind of prompt of one exchange, with stand-ins for what is not said yet."""
     scenario = prepared.scenarios[case.scenario]
-    question, statement = opening_texts(scenario, case.goal, dict(case.variation))
-    history: list[tuple[RoleKey, str]] = [("initiator", question), ("responder", statement)]
-    for _ in range(exchange):
-        history += [("initiator", UTTERANCE), ("responder", UTTERANCE)]
+    history = stand_in_history(scenario, case, exchange)
     variation = dict(case.variation)
     asking = initiator_view(
         scenario, case, manner=manner_lines(prepared.axes, variation, "initiator")
@@ -206,7 +221,7 @@ def _prompts(prepared: Prepared, case: Case, exchange: int) -> dict[Kind, Render
     before = tuple(history)
     now = (*before, ("initiator", UTTERANCE))
     dimensions = prepared.scheme.utterance_dimensions
-    draft = Draft(UTTERANCE, case.goal, tuple(_label(d) for d in dimensions))
+    draft = Draft(UTTERANCE, case.goal, tuple(stand_in_label(d) for d in dimensions))
     critiques = tuple(Critique(d.id, False, UTTERANCE) for d in dimensions)
     return {
         "initiator": prompts.initiator(asking, before),
@@ -216,7 +231,14 @@ def _prompts(prepared: Prepared, case: Case, exchange: int) -> dict[Kind, Render
     }
 
 
-def _label(dimension: Dimension) -> TacticLabel:
+def stand_in_history(scenario: Scenario, case: Case, exchanges: int) -> list[tuple[RoleKey, str]]:
+    """Return the opening of a case, and stand-ins for what follows in so many exchanges."""
+    question, statement = opening_texts(scenario, case.goal, dict(case.variation))
+    history: list[tuple[RoleKey, str]] = [("initiator", question), ("responder", statement)]
+    return history + [("initiator", UTTERANCE), ("responder", UTTERANCE)] * exchanges
+
+
+def stand_in_label(dimension: Dimension) -> TacticLabel:
     """Return some label of a dimension with a rationale of the usual length."""
     value: LabelValue
     if dimension.measurement == "interval" and dimension.range is not None:
@@ -231,7 +253,8 @@ def _label(dimension: Dimension) -> TacticLabel:
 def as_json(estimate: Estimate) -> dict[str, object]:
     """Return what ``hipo generate --dry-run --format json`` prints.
 
-    ``cases``, ``dialogues``, ``exchanges``: counts. ``arms``: a list of objects with ``id``,
+    ``cases``, ``exchanges``: counts of the plan; ``dialogues``: still to be played; ``present``:
+    those that are there already. ``arms``: a list of objects with ``id``,
     ``strategy``, ``dialogues`` and ``calls`` (objects with ``kind``, ``role``, ``expected``,
     ``most``). ``models``: a list of objects with ``model``, ``calls``, ``prompt_tokens``,
     ``completion_tokens`` and ``cost_usd`` (None: no price is known). ``cost_usd``: the sum, None if
@@ -240,6 +263,7 @@ def as_json(estimate: Estimate) -> dict[str, object]:
     return {
         "cases": estimate.cases,
         "dialogues": estimate.dialogues,
+        "present": estimate.present,
         "exchanges": estimate.exchanges,
         "arms": [
             {
@@ -280,7 +304,10 @@ def as_text(estimate: Estimate) -> str:
         plural(estimate.dialogues, "dialogue"),
         plural(estimate.exchanges, "improvised exchange") + " per arm",
     )
-    lines = [", ".join(counts), ""]
+    lines = [", ".join(counts)]
+    if estimate.present:
+        lines.append(f"{plural(estimate.present, 'dialogue')} more are there already")
+    lines.append("")
     rows = []
     for arm in estimate.arms:
         for calls in arm.calls:

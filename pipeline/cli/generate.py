@@ -11,13 +11,13 @@ import typer
 from pipeline.cli import api
 from pipeline.cli.dialogue_json import dialogue_as_json
 from pipeline.cli.dialogue_view import Heading, render
-from pipeline.cli.estimates import as_json, as_text, estimate
 from pipeline.cli.exits import ExitCode, StoppedEarly, say
 from pipeline.cli.options import Given, overridden, with_recipe_options
 from pipeline.cli.pilot import pilot_as_json, pilot_as_text, run_pilot
+from pipeline.cli.plan_estimates import PlanEstimate, estimate_plan, plan_as_json, plan_as_text
 from pipeline.cli.progress import watcher
 from pipeline.cli.quiet import hush
-from pipeline.cli.resumption import Resume
+from pipeline.cli.resumption import Resume, check_resumable
 from pipeline.cli.run_folder import RUNS
 from pipeline.cli.run_report import state_as_json, summary
 from pipeline.cli.screen import Format, write_json
@@ -112,15 +112,22 @@ def generate(
         raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
     if dry_run and pilot is not None:
         return _pilot(resolved, wishes, output_format, cases=pilot, accepted=accepted)
-    if dry_run:
-        return _dry_run(resolved, output_format)
-    if preview:
+    if preview and not dry_run:
         return _preview(resolved, preview, output_format)
     play = _verified_play(resolved, wishes, verify=verify, accepted=accepted)
     if play is not None and play.accepted is not None:
         first = first_size(play.accepted, len(resolved.strategies), resolved.n)
         resolved = resolved.with_changes({"n": first})
     folder = output or RUNS / resolved.name
+    if dry_run:
+        return _dry_run(
+            resolved,
+            folder,
+            play=play,
+            resume=resume.value,
+            retry_failed=retry_failed,
+            output_format=output_format,
+        )
     return run_recipe(
         resolved,
         folder,
@@ -160,9 +167,8 @@ def run_recipe(
     def announce(prepared: Prepared) -> None:
         if play is not None:
             play.check(prepared)
-        if not quiet and _may_cost(prepared):
-            say(as_text(estimate(prepared)))
-            say("")
+        if not quiet:
+            _announce(estimate_plan(prepared, folder, play=play, retry_failed=retry_failed))
 
     run = asyncio.run(
         api.generate_async(
@@ -189,20 +195,30 @@ def run_recipe(
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 
 
-def _may_cost(prepared: Prepared) -> bool:
-    """Whether any model of the run costs something, or may."""
-    return any(
-        use.price is None or use.price.input or use.price.output for use in prepared.uses.values()
-    )
+def _announce(planned: PlanEstimate) -> None:
+    """Say what a run will take that costs something, or may."""
+    if planned.cost_usd is None or planned.cost_usd > 0:
+        say(plan_as_text(planned))
+        say("")
 
 
-def _dry_run(recipe: Recipe, output_format: Format) -> int:
+def _dry_run(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    play: VerifiedPlay | None,
+    resume: Resume,
+    retry_failed: bool,
+    output_format: Format,
+) -> int:
+    """Say what generating into a folder would take."""
     prepared = prepare(recipe)
-    planned = estimate(prepared)
+    check_resumable(folder, prepared, resume)
+    planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
     if output_format is Format.JSON:
-        write_json(as_json(planned))
+        write_json(plan_as_json(planned))
     else:
-        print(as_text(planned))
+        print(plan_as_text(planned))
     return ExitCode.DONE
 
 

@@ -89,12 +89,14 @@ def estimate_judging(
                 if epoch is not None:
                     dialogues[taken] += 1
                     turns[taken] += len(list(answers_of(dialogue)))
-    sample = list(islice(store.dialogues(traces=False), SAMPLE))
-    lengths = _prompt_tokens(ready, sample)
+    sample = islice(store.dialogues(traces=False), SAMPLE)
+    lengths = judge_prompt_tokens(
+        ready.prompts, ((d, ready.material.scenario_of(d.case)) for d in sample)
+    )
     return JudgingEstimate(
         generated,
         tuple(
-            _estimate(taken, use, dialogues[taken], turns[taken], lengths)
+            judge_estimate(taken, use, dialogues[taken], turns[taken], lengths)
             for taken, use in uses.items()
         ),
     )
@@ -106,13 +108,22 @@ def _pages(dialogues: Iterable[Dialogue]) -> Iterator[list[Dialogue]]:
         yield page
 
 
-def _estimate(
+def judge_estimate(
     seat: Seat,
     use: ModelUse,
     dialogues: int,
     turns: int,
     lengths: Mapping[Source, tuple[float, float]],
 ) -> JudgeEstimate:
+    """Estimate what a judge takes for so many dialogues with so many answers in all.
+
+    Args:
+        seat: who is asked.
+        use: the model, with its price.
+        dialogues: how many.
+        turns: improvised answers in them.
+        lengths: see :func:`judge_prompt_tokens`.
+    """
     on_turn, on_dialogue = lengths[seat.source]
     answer, verdict = ANSWER_TOKENS[seat.source]
     usage = Usage(
@@ -123,12 +134,13 @@ def _estimate(
     return JudgeEstimate(seat, dialogues, turns + dialogues, usage.prompt, usage.completion, cost)
 
 
-def _prompt_tokens(ready: Ready, sample: Sequence[Dialogue]) -> dict[Source, tuple[float, float]]:
+def judge_prompt_tokens(
+    prompts: JudgePrompts, sample: Iterable[tuple[Dialogue, Scenario]]
+) -> dict[Source, tuple[float, float]]:
     """Return the mean length of a prompt on a turn, and of one on a dialogue, by source."""
     sums: dict[Source, tuple[list[int], list[int]]] = {"self": ([], []), "external": ([], [])}
-    for dialogue in sample:
-        scenario = ready.material.scenario_of(dialogue.case)
-        for source, whole, rendered in _prompts(ready.prompts, dialogue, scenario):
+    for dialogue, scenario in sample:
+        for source, whole, rendered in _prompts(prompts, dialogue, scenario):
             size = sum(len(message.content.encode()) for message in rendered.messages)
             sums[source][whole].append(size)
     return {source: (_mean(turns), _mean(wholes)) for source, (turns, wholes) in sums.items()}

@@ -16,9 +16,9 @@ from outputs.study import SOURCES, Study, read_study, study_as_json
 from outputs.study_page import study_files, study_page, study_table
 from pipeline.arms import STRATEGIES
 from pipeline.cli.api import Run, generate_async
-from pipeline.cli.estimates import as_json, as_text, estimate
 from pipeline.cli.exits import ExitCode, StoppedEarly, say
 from pipeline.cli.options import Given, overridden, split, with_recipe_options
+from pipeline.cli.plan_estimates import estimate_plan, plan_as_json, plan_as_text
 from pipeline.cli.progress import watcher
 from pipeline.cli.quiet import hush
 from pipeline.cli.report import write_file
@@ -72,7 +72,7 @@ def study(
         None, "-o", "--output", help="Folder; default ./runs/<name of the recipe>-study."
     ),
     dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what generating would take; judging comes on top."
+        False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
     ),
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see outputs.study.study_as_json."
@@ -96,7 +96,7 @@ def study(
     play = VerifiedPlay(wishes)
     prepared = _checked(legs, play)
     if dry_run:
-        return _dry_run(prepared, output_format)
+        return _dry_run(legs, prepared, play, output_format)
     calls, stopped = asyncio.run(_play(legs, play, quiet=quiet))
     result = read_study([leg.folder for leg in legs if is_run(leg.folder)])
     write_study(result, folder)
@@ -235,12 +235,20 @@ def study_as_text(result: Study, folder: Path, calls: int) -> str:
     return "\n".join(lines)
 
 
-def _dry_run(prepared: Sequence[Prepared], output_format: Format) -> int:
-    estimates = [estimate(ready) for ready in prepared]
+def _dry_run(
+    legs: Sequence[Leg], prepared: Sequence[Prepared], play: VerifiedPlay, output_format: Format
+) -> int:
+    """Say what playing and judging every leg would take."""
+    estimates = [
+        estimate_plan(ready, leg.folder, play=play)
+        for leg, ready in zip(legs, prepared, strict=True)
+    ]
     if output_format is Format.JSON:
-        write_json([as_json(one) for one in estimates])
+        write_json([plan_as_json(one) for one in estimates])
         return ExitCode.DONE
-    for one in estimates:
-        print(as_text(one), end="\n\n")
-    print("judging comes on top: hipo verify RUN --dry-run says what it takes, once a run is there")
+    for leg, one in zip(legs, estimates, strict=True):
+        print(f"{leg.model}:\n\n{plan_as_text(one)}", end="\n\n")
+    costs = [one.cost_usd for one in estimates]
+    total = None if None in costs else sum(cost for cost in costs if cost is not None)
+    print(f"the whole study: {dollars(total)}")
     return ExitCode.DONE

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pipeline.cli.api import Stage
 from pipeline.cli.endpoint_pool import EndpointPool, gates_for, pooled
 from pipeline.cli.interrupts import left_when_stopped
+from pipeline.cli.judging import Panels
 from pipeline.cli.progress import Spending
 from pipeline.cli.resumption import ledger_of
 from pipeline.cli.verification import (
@@ -99,15 +100,16 @@ class VerifiedPlay:
     most: int | None = None
     """With ``accepted``: the most cases that may be played."""
 
-    def check(self, prepared: Prepared) -> None:
-        """Do nothing where judges, policy and thresholds fit what is going to be generated.
+    def check(self, prepared: Prepared) -> Panels:
+        """Return who will judge, where judges, policy and thresholds fit what is to be generated.
 
         Raises:
             UsageError: something does not exist or does not fit together.
         """
         recipe = self._within(prepared.recipe).over(prepared.recipe)
         arms = [ArmState(arm.id, arm.fields(), 0, 0) for arm in prepared.arms]
-        check_settings(recipe, prepared.scheme, arms)
+        _, _, panels = check_settings(recipe, prepared.scheme, arms)
+        return panels
 
     async def __call__(self, stage: Stage) -> Outcome:
         """Verify what is there, then play and verify what is not.

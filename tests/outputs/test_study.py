@@ -287,7 +287,9 @@ def test_what_cannot_work_is_said_before_anything_is_sent(tmp_path, capsys, wire
 def test_a_dry_run_sends_and_writes_nothing(tmp_path, capsys):
     folder = tmp_path / "study"
     assert hipo([*COMMAND, "-o", str(folder), "--dry-run"]) == 0
-    assert "judging comes on top" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "Verifying them:" in told
+    assert "the whole study: $0" in told
     assert not folder.exists()
 
 
