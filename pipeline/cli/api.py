@@ -1,12 +1,14 @@
 """What the command line does, for Python: generate a run, look at it, iterate over its dialogues.
 
-from pathlib import Path
-from pipeline.cli.api import generate, load_recipe
+Example::
 
-recipe = load_recipe("hipo-paper").with_changes({"n": 10, "models": {"default": "offline/rules"}})
-run = generate(recipe, output=Path("runs/trial"))
-for dialogue in run.dialogues():
-print(dialogue.case.goal, [turn.text for turn in dialogue.turns])
+    from pathlib import Path
+    from pipeline.cli.api import generate, load_recipe
+
+    recipe = load_recipe("hipo-paper").with_changes({"n": 10, "models": {"default": "offline/rules"}})
+    run = generate(recipe, output=Path("runs/trial"))
+    for dialogue in run.dialogues():
+        print(dialogue.case.goal, [turn.text for turn in dialogue.turns])
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from pipeline.budget import Ledger
@@ -20,49 +20,44 @@ from scenarios.fingerprint import fingerprint
 
 
 class EndpointPool:
-    """Providers by address, and one endpoint per model and parameters."""
+    """One endpoint per model and parameters, over providers that are open."""
 
     def __init__(
         self,
         limits: Limits,
+        providers: Mapping[str, Provider],
         *,
         ledger: Ledger,
         stop: Stop,
         notice: Callable[[str], None],
         gates: Gates | None = None,
     ) -> None:
-        """Start empty; ``gates`` are shared with others who ask the same models."""
+        """Start without an endpoint.
+
+        Args:
+            limits: of the recipe.
+            providers: see :func:`providers_for`.
+            ledger: every call is charged to it.
+            stop: asked before every call.
+            notice: is told what is learnt about a model, such as a parameter it refuses.
+            gates: those of others who ask the same models at the same time.
+        """
         self._limits = limits
+        self._providers = providers
         self._ledger = ledger
         self._stop = stop
         self._notice = notice
         self._gates = gates or gates_for(limits)
-        self.providers: dict[str, Provider] = {}
         self._endpoints: dict[str, Endpoint] = {}
         self._memories: dict[str, EndpointMemory] = {}
 
-    def connect(self, use: ModelUse) -> None:
-        """Build the provider of a model unless it is there; nothing is sent.
-
-        Raises:
-            UsageError: a package or a key is missing; it says which and what to do.
-        """
-        address = address_of(use)
-        if address not in self.providers:
-            self.providers[address] = build_provider(
-                parse_model(use.spec.name),
-                base_url=None if use.spec.provider == "offline" else use.spec.base_url,
-                api_key_env=use.api_key_env,
-                max_concurrency=self._limits.max_concurrency,
-            )
-
     def endpoint(self, use: ModelUse) -> Endpoint:
-        """Return the endpoint of a model that is connected."""
+        """Return the endpoint of a model whose provider is open."""
         spec = use.spec
         key = fingerprint([spec.fields(), use.api_key_env])
         if key not in self._endpoints:
             self._endpoints[key] = Endpoint(
-                provider=self.providers[address_of(use)],
+                provider=self._providers[_address(use)],
                 model=spec.model,
                 parameters=spec.parameters,
                 price=use.price,
@@ -78,26 +73,38 @@ class EndpointPool:
         return self._endpoints[key]
 
     def _memory(self, use: ModelUse) -> EndpointMemory:
-        key, name = f"{address_of(use)} {use.spec.model}", use.spec.name
+        key, name = f"{_address(use)} {use.spec.model}", use.spec.name
         return self._memories.setdefault(
             key, EndpointMemory(lambda lesson: self._notice(f"{name}: {lesson}"))
         )
 
 
 @asynccontextmanager
-async def pooled(pool: EndpointPool, uses: Iterable[ModelUse]) -> AsyncIterator[EndpointPool]:
-    """Connect a pool to every model, and close the connections afterwards.
+async def providers_for(
+    uses: Iterable[ModelUse], limits: Limits
+) -> AsyncIterator[Mapping[str, Provider]]:
+    """Build the providers of models, by address, and close them afterwards; nothing is sent.
+
+    Each keeps as many connections as all the models behind its address may use at once.
 
     Raises:
         UsageError: a package or a key is missing; it says which and what to do.
     """
+    by_address: dict[str, dict[str, ModelUse]] = {}
+    for use in uses:
+        by_address.setdefault(_address(use), {})[use.spec.model] = use
     async with AsyncExitStack() as stack:
-        for use in uses:
-            known = set(pool.providers)
-            pool.connect(use)
-            for address in set(pool.providers) - known:
-                stack.push_async_callback(pool.providers[address].close)
-        yield pool
+        providers: dict[str, Provider] = {}
+        for address, models in by_address.items():
+            use = next(iter(models.values()))
+            providers[address] = build_provider(
+                parse_model(use.spec.name),
+                base_url=None if use.spec.provider == "offline" else use.spec.base_url,
+                api_key_env=use.api_key_env,
+                max_concurrency=limits.max_concurrency * len(models),
+            )
+            stack.push_async_callback(providers[address].close)
+        yield providers
 
 
 def gates_for(limits: Limits) -> Gates:
@@ -111,6 +118,6 @@ def gates_for(limits: Limits) -> Gates:
     )
 
 
-def address_of(use: ModelUse) -> str:
+def _address(use: ModelUse) -> str:
     """Name the connection pool a model is reached through."""
     return f"{use.spec.provider} {use.spec.base_url} {use.api_key_env}"

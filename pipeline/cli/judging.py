@@ -205,7 +205,7 @@ def seats_of(panel: Panel, prompts: JudgePrompts) -> list[Seat]:
 def seat_judges(
     panels: Panels, *, scheme: Scheme, prompts: JudgePrompts, pool: EndpointPool, calls: CallStore
 ) -> dict[str, tuple[Judge, ...]]:
-    """Return the judges of every arm, ready to be asked; the pool is connected to their models."""
+    """Return the judges of every arm, ready to be asked; the pool has their models."""
     judges: dict[str, tuple[Judge, ...]] = {}
     for arm, panel in panels.by_arm.items():
         seats = seats_of(panel, prompts)

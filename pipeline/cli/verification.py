@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline.cli.endpoint_pool import EndpointPool, pooled
+from pipeline.cli.endpoint_pool import EndpointPool, providers_for
 from pipeline.cli.gating import duplicate_encoder, gate_settings
 from pipeline.cli.interrupts import interruptible, left_when_stopped
 from pipeline.cli.judging import Panels, choose_panels, seat_judges
@@ -190,8 +190,12 @@ async def verify_async(
         before = store.state()
         ledger = ledger_of(ready.recipe, store)
         stop = Stop()
-        pool = EndpointPool(ready.recipe.limits, ledger=ledger, stop=stop, notice=watching.note)
-        async with pooled(pool, ready.panels.uses), comparing(ready) as encoder:
+        limits = ready.recipe.limits
+        async with (
+            providers_for(ready.panels.uses, limits) as providers,
+            comparing(ready) as encoder,
+        ):
+            pool = EndpointPool(limits, providers, ledger=ledger, stop=stop, notice=watching.note)
             verification = verification_of(
                 ready,
                 store,
@@ -227,7 +231,7 @@ def verification_of(
     on_progress: Callable[[Progress], None] = lambda _: None,
     retry_unreadable: bool = False,
 ) -> Verification:
-    """Put a verification together; the pool is connected to its judges."""
+    """Put a verification together; the pool has the models of its judges."""
     scheme = ready.material.scheme
     return Verification(
         store.judgements,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipeline.cli.api import Stage
-from pipeline.cli.endpoint_pool import EndpointPool, gates_for, pooled
+from pipeline.cli.endpoint_pool import EndpointPool, gates_for, providers_for
 from pipeline.cli.interrupts import left_when_stopped
 from pipeline.cli.judging import Panels
 from pipeline.cli.progress import Spending
@@ -122,11 +122,15 @@ class VerifiedPlay:
         ready = make_ready(store, self._within(recipe))
         ledger = ledger_of(recipe, store)
         gates = gates_for(recipe.limits)
-        pool = EndpointPool(
-            recipe.limits, ledger=ledger, stop=stop, notice=watching.note, gates=gates
-        )
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
-        async with pooled(pool, ready.panels.uses), comparing(ready) as encoder:
+        async with (
+            providers_for(ready.panels.uses, recipe.limits) as providers,
+            comparing(ready) as encoder,
+        ):
+            pool = EndpointPool(
+                recipe.limits, providers,
+                ledger=ledger, stop=stop, notice=watching.note, gates=gates,
+            )  # fmt: skip
             verification = verification_of(ready, store, pool, stop, encoder=encoder)
             rounds = _Rounds(
                 stage=stage,
