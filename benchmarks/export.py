@@ -80,7 +80,8 @@ with open(target, "wb") as out:
                     "model": "synthetic/m", "verdict": "accepted"}
                 tagged = {
                     "label_intention": named["intention"], "label_veracity": named["veracity"],
-                    "label_illocutionary": named["illocutionary"]}
+                    "label_illocutionary": named["illocutionary"],
+                    "labelled_by": "speaker"}
                 if kind == "sft":
                     answer = orjson.dumps(named | {"goal": goal}, option=orjson.OPT_INDENT_2)
                     write({"id": f"{case}/synthetic/{turn}/utterance", **base, "turn": turn,

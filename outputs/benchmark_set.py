@@ -132,15 +132,22 @@ class BenchmarkRows:
         base = provenance(selected) | self._scene(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
         for place in targets:
+            labels = self._values.of(selected, turns[place])
             for aspect in self.aspects:
                 if aspect != "conversation":
                     context = said[:place] if aspect == "cumulative" else []
-                    yield self._row(base, aspect, turns[place], context)
+                    yield self._row(base, aspect, turns[place], context, labels)
         if targets and "conversation" in self.aspects:
-            yield self._row(base, "conversation", None, said)
+            labels = self._values.of(selected, None)
+            yield self._row(base, "conversation", None, said, labels)
 
     def _row(
-        self, base: Row, aspect: Aspect, turn: Turn | None, context: Sequence[Mapping[str, str]]
+        self,
+        base: Row,
+        aspect: Aspect,
+        turn: Turn | None,
+        context: Sequence[Mapping[str, str]],
+        labels: Row,
     ) -> Row:
         place = aspect if turn is None else f"{turn.index}/{aspect}"
         return {
@@ -150,7 +157,7 @@ class BenchmarkRows:
             "aspect": aspect,
             "context": context,
             "utterance": "" if turn is None else turn.text,
-            **self._values.of(turn),
+            **labels,
         }
 
     def _scene(self, selected: SelectedDialogue) -> Row:

@@ -18,7 +18,7 @@ from outputs.balance import Balance, balanced_column
 from outputs.benchmark_set import BenchmarkRows, CorpusCounts
 from outputs.export_facts import Seen, code_version, export_facts
 from outputs.formats.registry import row_format
-from outputs.manifest import ExportedFile, ExportFacts, write_manifest
+from outputs.manifest import ExportFacts, write_manifest
 from outputs.preference import PreferenceRows
 from outputs.rows import Row, RowSource, by_case
 from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
@@ -300,15 +300,17 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     )
     if document is not None:
         document(draft, facts)
-    notes = _notes(job, source, files)
+    notes = _notes(job, source, facts)
     write_manifest(draft, facts, plan.groups, notes)
     return Exported(job.folder, facts, notes)
 
 
-def _notes(job: _Job, source: RowSource, files: tuple[ExportedFile, ...]) -> tuple[str, ...]:
+def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
     balance = job.balance
     notes = list(source.notes())
-    written = {file.split for file in files}
+    if facts.adjudicated:
+        notes.append(f"an expert decided on the labels of {facts.adjudicated:,} of the utterances")
+    written = {file.split for file in facts.files}
     notes += [f"no row fell into {split}" for split in job.plan.splits if split not in written]
     if job.rejected:
         notes.append(f"{len(job.rejected):,} rows were left out that overlap with another set")

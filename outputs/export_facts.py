@@ -27,6 +27,8 @@ class Seen:
     """Dialogues by run and arm."""
     labels: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Utterances by dimension and label."""
+    adjudicated: int = 0
+    """Utterances whose labels an expert decided on."""
 
     def add(self, selected: SelectedDialogue, turns: Set[object]) -> None:
         """Count one dialogue, and the labels of those of its utterances that rows are about."""
@@ -34,6 +36,7 @@ class Seen:
         self.goals[selected.dialogue.case.goal] += 1
         self.languages[selected.dialogue.case.language] += 1
         self.arms[selected.source.name, selected.arm.id] += 1
+        self.adjudicated += len(selected.adjudicated & turns)
         for turn in selected.dialogue.turns:
             for label in turn.tactic if turn.index in turns else ():
                 value = label.value
@@ -91,6 +94,7 @@ def export_facts(
         by_language=dict(sorted(seen.languages.items())),
         by_label=_label_counts(found.scheme, seen),
         includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),
+        adjudicated=seen.adjudicated,
         real_names=any(run.material.recipe.real_names for run in found.runs),
         offline_baseline=any(g.provider == "offline" for g in generators),
         reliability=reliability(found.scheme, found.runs),
@@ -99,11 +103,12 @@ def export_facts(
 
 def _chosen(selection: Selection) -> dict[str, object]:
     """Return what was selected by name; where the runs lie is nobody's business."""
-    return {
+    named: dict[str, object] = {
         name: None if value is None else list(value)
         for name in ("scenarios", "goals", "strategies", "arms", "languages")
         for value in [getattr(selection, name)]
     }
+    return {**named, "labels": selection.labels}
 
 
 def _generators(found: OpenSelection, seen: Seen) -> tuple[Generator, ...]:

@@ -109,6 +109,8 @@ class ExportFacts:
     """Whether any dialogue was written by the built-in rules instead of a language model."""
     reliability: Reliability = field(default_factory=Reliability)
     """What judges found of the labels of the runs, and how people who reviewed agree."""
+    adjudicated: int = 0
+    """Utterances that rows are about whose labels an expert decided on."""
     contamination: tuple[Mapping[str, object], ...] = field(default=())
     """Summaries of the comparisons with other sets (:mod:`outputs.contamination`)."""
     licence: str | None = None

@@ -146,7 +146,7 @@ class PreferenceRows:
             "score_chosen": found.score_chosen,
             "score_rejected": found.score_rejected,
             "rejected_arm": found.rejected_arm,
-            **self._values.of(turn),
+            **self._values.of(selected, turn),
             **self.row_format.pair(
                 asked.messages,
                 self.voices.answer(selected, found.chosen.text, found.chosen.tactic),

@@ -32,6 +32,11 @@ PROVENANCE: tuple[Column, ...] = (
     Column("verdict", "text", "What was decided on the dialogue; undecided where nothing was."),
 )
 TURN = Column("turn", "int", "Index of the utterance in its dialogue, from 0; null for all of it.")
+LABELLED_BY = Column(
+    "labelled_by",
+    "text",
+    "Whose labels: speaker (declared with the words), expert (decided in review); null: no labels.",
+)
 _KINDS: dict[str, ColumnKind] = {"interval": "float", "multi": "texts"}
 
 
@@ -94,14 +99,17 @@ def provenance(selected: SelectedDialogue) -> Row:
 
 
 def label_columns(scheme: Scheme) -> tuple[Column, ...]:
-    """Return one column per utterance dimension, for filtering and balancing."""
-    return tuple(
-        Column(
-            label_column(d.id),
-            _KINDS.get(d.measurement, "text"),
-            f"{(d.title or d.id).rstrip('.')} of the utterance; null where there is none.",
-        )
-        for d in scheme.utterance_dimensions
+    """Return one column per utterance dimension, for filtering and balancing, and whose they are."""
+    return (
+        *(
+            Column(
+                label_column(d.id),
+                _KINDS.get(d.measurement, "text"),
+                f"{(d.title or d.id).rstrip('.')} of the utterance; null where there is none.",
+            )
+            for d in scheme.utterance_dimensions
+        ),
+        LABELLED_BY,
     )
 
 
@@ -116,14 +124,15 @@ class LabelValues:
     def __init__(self, scheme: Scheme) -> None:
         """Name the columns once."""
         self._columns = {d.id: label_column(d.id) for d in scheme.utterance_dimensions}
-        self._nothing: Row = dict.fromkeys(self._columns.values())
+        self._nothing: Row = dict.fromkeys((*self._columns.values(), LABELLED_BY.name))
 
-    def of(self, turn: Turn | None) -> Row:
+    def of(self, selected: SelectedDialogue, turn: Turn | None) -> Row:
         """Return the labels of an utterance by column, nulls where it has none."""
         values = self._nothing.copy()
-        if turn is not None:
+        if turn is not None and turn.tactic:
             for label in turn.tactic:
                 values[self._columns[label.dimension]] = label.value
+            values["labelled_by"] = "expert" if turn.index in selected.adjudicated else "speaker"
         return values
 
 

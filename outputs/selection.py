@@ -27,6 +27,7 @@ from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 
 Wish = Literal["accepted", "any"]
+Labels = Literal["adjudicated", "declared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Selection:
     arms: tuple[str, ...] | None = None
     """Ids of arms, or beginnings of them."""
     languages: tuple[str, ...] | None = None
+    labels: Labels = "adjudicated"
+    """``adjudicated`` puts what an expert decided in review in place of what was declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class SelectedDialogue:
     """None: nobody has decided on it."""
     source: OpenRun
     """The run it is from, open as long as the selection is."""
+    adjudicated: frozenset[int] = frozenset()
+    """Indices of the turns whose labels an expert decided on."""
 
     @property
     def run(self) -> str:
@@ -182,7 +187,13 @@ class OpenSelection:
             kept = self._filter(run, verdicts)
             if kept is None:
                 continue
-            entries = run.corpus.entries(kept, traces=traces, wanted=wanted, rationales=rationales)
+            entries = run.corpus.entries(
+                kept,
+                traces=traces,
+                wanted=wanted,
+                rationales=rationales,
+                adjudicated=self.selection.labels == "adjudicated",
+            )
             for entry in entries:
                 if seen is not None and not _first(seen, entry):
                     self.duplicates[run.name] += 1
@@ -194,6 +205,7 @@ class OpenSelection:
                     run.arms[entry.dialogue.arm],
                     entry.verdict,
                     run,
+                    entry.adjudicated,
                 )
 
     def tallies(self) -> list[GroupTally]:

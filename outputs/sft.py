@@ -96,6 +96,7 @@ class LabelRows:
         for place in targets:
             turn = turns[place]
             plain = evaluation_answer([*turn.tactic, goal])
+            labels = self._values.of(selected, turn)
             for aspect in self.aspects:
                 if aspect == "conversation":
                     continue
@@ -103,14 +104,21 @@ class LabelRows:
                 answer = self._reasons(selected, turn, seen, goal) if self.rationale else plain
                 if answer is not None:
                     asked = self._asked(view, aspect, seen)
-                    yield self._row(base, aspect, turn, asked, answer)
+                    learnt = self.row_format.example(asked.messages, answer)
+                    yield self._row(base, aspect, turn, labels, learnt)
         if targets and "conversation" in self.aspects:
             asked = self._prompts.conversation(view, history)
             answer = evaluation_answer([goal])
-            yield self._row(base, "conversation", None, asked, answer)
+            learnt = self.row_format.example(asked.messages, answer)
+            yield self._row(base, "conversation", None, self._values.of(selected, None), learnt)
 
     def _row(
-        self, base: Row, aspect: Aspect, turn: Turn | None, asked: Rendered, answer: str
+        self,
+        base: Row,
+        aspect: Aspect,
+        turn: Turn | None,
+        labels: Row,
+        learnt: Row,
     ) -> Row:
         place = aspect if turn is None else f"{turn.index}/{aspect}"
         return {
@@ -118,8 +126,8 @@ class LabelRows:
             **base,
             "turn": None if turn is None else turn.index,
             "aspect": aspect,
-            **self._values.of(turn),
-            **self.row_format.example(asked.messages, answer),
+            **labels,
+            **learnt,
         }
 
     def _asked(self, view: EvaluatorView, aspect: Aspect, seen: History) -> Rendered:
@@ -209,7 +217,7 @@ class ActorRows:
             if self._is_labelled(turn):
                 asked = self.voices.answering(selected, turns[:place], turn.wanted)
                 said = self.voices.answer(selected, turn.text, turn.tactic)
-                yield self._row(base, turn, asked, said)
+                yield self._row(base, turn, self._values.of(selected, turn), asked, said)
 
     def _questions(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
@@ -218,14 +226,15 @@ class ActorRows:
         for place, turn in enumerate(turns):
             if turn.role == "initiator" and turn.kind == "improvised":
                 asked = self.voices.asking(selected, turns[:place])
-                yield self._row(base, turn, asked, self.voices.question(turn.text))
+                labels = self._values.of(selected, None)
+                yield self._row(base, turn, labels, asked, self.voices.question(turn.text))
 
-    def _row(self, base: Row, turn: Turn, asked: Rendered, said: str) -> Row:
+    def _row(self, base: Row, turn: Turn, labels: Row, asked: Rendered, said: str) -> Row:
         return {
             "id": f"{base['case']}/{base['arm']}/{turn.index}",
             **base,
             "turn": turn.index,
-            **self._values.of(turn if turn.role == "responder" else None),
+            **labels,
             **self.row_format.example(asked.messages, said),
         }
 

@@ -60,6 +60,13 @@ class SplitBy(StrEnum):
     FACT = "fact"
 
 
+class LabelSource(StrEnum):
+    """Whose labels count."""
+
+    ADJUDICATED = "adjudicated"
+    DECLARED = "declared"
+
+
 @app.command("export")
 def export_command(
     *,
@@ -96,6 +103,9 @@ def export_command(
     strategies: list[str] = typer.Option([], "--strategy", help="Of these strategies only."),
     arms: list[str] = typer.Option([], "--arm", help="Of these arms only: beginnings of ids."),
     languages: list[str] = typer.Option([], "--language", help="Language codes."),
+    labels: LabelSource = typer.Option(
+        LabelSource.ADJUDICATED, "--labels", help="An expert's where there are, or the declared."
+    ),
     against: list[Path] = typer.Option(
         [], "--against", metavar="SET", help="Compare with another set; tells the overlap."
     ),
@@ -151,6 +161,7 @@ def export_command(
         strategies=_named(strategies),
         arms=_named(arms),
         languages=_named(languages),
+        labels=labels.value,
     )
     target = (
         None

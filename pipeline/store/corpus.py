@@ -14,6 +14,7 @@ import orjson
 
 from pipeline.store.cases import CASE_COLUMNS, case_from
 from pipeline.store.connection import DATABASE, connect_readonly
+from pipeline.store.corrections import Place, corrected, read_corrections
 from pipeline.store.judgement_records import Verdict
 from pipeline.store.migrations import check_current
 from pipeline.store.traces import label_from, trace_from
@@ -76,10 +77,9 @@ _LABEL_GROUPS = """
         and l.source = 'declared' and typeof(l.value) = 'text'
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
 
+_NOBODY: frozenset[int] = frozenset()
 _KNOWN = 10_000
 """Objects that occur again and again are kept, up to so many of a kind."""
-Place = tuple[int, int]
-"""Number of a dialogue, and index of a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,8 @@ class CorpusEntry:
 
     dialogue: Dialogue
     verdict: Verdict | None
+    adjudicated: frozenset[int] = frozenset()
+    """Indices of turns with labels that an expert decided on; always empty if they were not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class CorpusReader:
         self._reader = reader
         self._known: dict[str, tuple[TacticLabel, ...]] = {}
         self._openings: dict[tuple[int, str], Turn] = {}
+        self._corrections = read_corrections(reader)
         (self._dialogues,) = reader.execute(
             "select coalesce(max(seq), 0) from dialogues"
         ).fetchone()
@@ -136,6 +139,7 @@ class CorpusReader:
         traces: bool = False,
         wanted: bool = False,
         rationales: bool = True,
+        adjudicated: bool = False,
     ) -> Iterator[CorpusEntry]:
         """Yield the dialogues that pass, in the order of cases and arms, in constant memory.
 
@@ -144,6 +148,7 @@ class CorpusReader:
             traces: whether turns come with how they were chosen.
             wanted: whether turns come with the labels they were asked for.
             rationales: whether labels come with their reasons, and with how they were spelled.
+            adjudicated: whether labels an expert decided on stand in place of the declared ones.
         """
         place = {"case_seq": -1, "arm_seq": -1}
         fixed = {"dialogues": self._dialogues, "decisions": self._decisions, **_values(kept)}
@@ -156,10 +161,19 @@ class CorpusReader:
             labels = self._labels(numbers) if rationales else self._bare_labels(numbers)
             asked = self._asked(numbers) if wanted else {}
             how = self._traces(numbers) if traces else {}
+            experts = self._correct(labels) if adjudicated and self._corrections else {}
             turns = self._turns(numbers, labels, asked, how)
             for row in rows:
-                case = _case(row[5:])
-                yield CorpusEntry(Dialogue(case, row[3], tuple(turns[row[0]])), row[4])
+                dialogue = Dialogue(_case(row[5:]), row[3], tuple(turns[row[0]]))
+                yield CorpusEntry(dialogue, row[4], experts.get(row[0], _NOBODY))
+
+    def _correct(self, labels: dict[Place, tuple[TacticLabel, ...]]) -> dict[int, frozenset[int]]:
+        """Put what experts decided in place of declared labels; return whose turns that are."""
+        turns: dict[int, frozenset[int]] = {}
+        for place in self._corrections.keys() & labels.keys():
+            labels[place] = corrected(labels[place], self._corrections[place])
+            turns[place[0]] = turns.get(place[0], _NOBODY) | {place[1]}
+        return turns
 
     def tallies(self) -> list[GroupTally]:
         """Count every generated dialogue by scenario, fact and goal, whatever the verdict."""
@@ -175,7 +189,7 @@ class CorpusReader:
     def _turns(
         self,
         numbers: str,
-        labels: Mapping[Place, Sequence[TacticLabel]],
+        labels: Mapping[Place, tuple[TacticLabel, ...]],
         asked: Mapping[Place, Sequence[tuple[str, str]]],
         how: Mapping[Place, Trace],
     ) -> defaultdict[int, list[Turn]]:
@@ -198,7 +212,7 @@ class CorpusReader:
                     kind,
                     tuple(asked.get(place, ())),
                     None if goal is None else label_from(goal),
-                    tuple(found or ()),
+                    found or (),
                     how.get(place),
                 )
             )
@@ -213,13 +227,13 @@ class CorpusReader:
             turn = self._openings[index, text] = Turn(index, role, text, "opening")
         return turn if turn.role == role else Turn(index, role, text, "opening")
 
-    def _labels(self, numbers: str) -> dict[Place, list[TacticLabel]]:
-        labels: dict[Place, list[TacticLabel]] = {}
+    def _labels(self, numbers: str) -> dict[Place, tuple[TacticLabel, ...]]:
+        labels: defaultdict[Place, list[TacticLabel]] = defaultdict(list)
         rows = self._reader.execute(_LABELS, (numbers,))
         for seq, turn, dimension, value, rationale, raw in rows:
             label = TacticLabel(dimension, label_from(value), rationale, raw)
-            labels.setdefault((seq, turn), []).append(label)
-        return labels
+            labels[seq, turn].append(label)
+        return {place: tuple(found) for place, found in labels.items()}
 
     def _bare_labels(self, numbers: str) -> dict[Place, tuple[TacticLabel, ...]]:
         """Return labels without reasons: the same few come again, so they are made only once."""

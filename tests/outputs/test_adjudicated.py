@@ -1,0 +1,151 @@
+"""What an expert decided in review leaves in place of what was declared, and says so."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from outputs.documents import Documents
+from outputs.export import ExportOptions, export
+from outputs.selection import Selection, opened
+from pipeline.cli.main import run as hipo
+from tests.outputs.corpora import SCHEME, make_run, rows_in
+
+TURN = 3
+DIMENSIONS = [d.id for d in SCHEME.utterance_dimensions]
+
+
+def decide(folder, labels, *, mode="review", turn=TURN, dialogue=1):
+    """Let an expert decide on labels of one turn of a dialogue, by its number."""
+    connection = sqlite3.connect(folder / "run.sqlite")
+    insert = connection.execute
+    study, item = (1, 10 + dialogue) if mode == "review" else (2, 90 + dialogue)
+    insert("insert or ignore into studies values (?, ?, ?, 2, 0, '{}', 0)", (study, mode, mode))
+    insert("insert or ignore into annotators (seq, code, role, name, account, created_at)"
+           " values (1, 'exp', 'expert', 'Secret Name', 0, 0)")  # fmt: skip
+    insert("insert or ignore into review_items values (?, ?, ?, 1, '', '[]', 0)",
+           (item, study, dialogue))  # fmt: skip
+    insert("insert into adjudications (item, expert, verdict, note, adjudicated_at)"
+           " values (?, 1, null, 'because', 0)", (item,))  # fmt: skip
+    (number,) = insert("select max(seq) from adjudications").fetchone()
+    for dimension, value in labels.items():
+        insert("insert into adjudicated_labels values (?, ?, ?, ?)",
+               (number, turn, dimension, value))  # fmt: skip
+    connection.commit()
+    connection.close()
+
+
+def other(dimension, value):
+    values = SCHEME.dimension(dimension).values
+    return values[(values.index(value) + 1) % len(values)]
+
+
+@pytest.fixture
+def run(tmp_path):
+    return make_run(tmp_path / "run", scenarios=4)
+
+
+@pytest.fixture
+def first(run):
+    """The first dialogue, as it was played."""
+    with opened(Selection((run,))) as found:
+        return next(found.dialogues()).dialogue
+
+
+@pytest.fixture
+def declared(first):
+    """The labels that were declared on the turn of the first dialogue."""
+    return {label.dimension: label.value for label in first.turns[TURN].tactic}
+
+
+def exported(tmp_path, run, kind="benchmark", labels="adjudicated", **options):
+    return export(
+        Selection((run,), labels=labels),
+        ExportOptions(kind, parquet=False, **options),
+        tmp_path / "set",
+        overwrite=True,
+        document=Documents(),
+    )
+
+
+def labels_of(folder, dialogue):
+    """Return the labels of the dialogue's turn in an export, and whose they are."""
+    [row] = [
+        row
+        for row in rows_in(folder)
+        if (row["case"], row["turn"], row["aspect"]) == (dialogue.case.id, TURN, "utterance")
+    ]
+    return {name: row[f"label_{name}"] for name in DIMENSIONS}, row["labelled_by"]
+
+
+def test_an_experts_label_stands_in_place_of_the_declared_one(tmp_path, run, first, declared):
+    assert labels_of(exported(tmp_path, run).folder, first) == (declared, "speaker")
+    better = other("veracity", declared["veracity"])
+    decide(run, {"veracity": better})
+    done = exported(tmp_path, run)
+    rows = rows_in(done.folder)
+    assert labels_of(done.folder, first) == ({**declared, "veracity": better}, "expert")
+    assert "an expert decided on the labels of 1 of the utterances" in done.notes
+    whose = [row["labelled_by"] for row in rows]
+    assert whose.count("expert") == 2  # alone and after what was said before
+    assert whose.count(None) == sum(row["aspect"] == "conversation" for row in rows)
+    assert done.facts.by_label["veracity"][better] >= 1
+    card = (done.folder / "README.md").read_text()
+    assert "For 1 of the utterances an expert" in card
+    everything = b"".join(p.read_bytes() for p in done.folder.rglob("*") if p.is_file())
+    assert b"Secret Name" not in everything
+
+
+def test_the_newest_word_counts_and_a_confirmed_label_is_an_experts_too(
+    tmp_path, run, first, declared
+):
+    decide(run, {"veracity": other("veracity", declared["veracity"])})
+    decide(run, {"veracity": declared["veracity"]})
+    assert labels_of(exported(tmp_path, run).folder, first) == (declared, "expert")
+
+
+def test_declared_labels_are_there_on_request(tmp_path, run, first, declared):
+    decide(run, {"intention": other("intention", declared["intention"])})
+    done = exported(tmp_path, run, labels="declared")
+    assert labels_of(done.folder, first) == (declared, "speaker")
+    assert done.facts.adjudicated == 0
+    arguments = ["export", str(run), "--to", "benchmark", "-o", str(tmp_path / "by_command"),
+                 "--no-parquet", "--labels", "declared", "-q"]  # fmt: skip
+    assert hipo(arguments) == 0
+    assert labels_of(tmp_path / "by_command", first) == (declared, "speaker")
+
+
+def test_a_quiz_decides_nothing(tmp_path, run, first, declared):
+    decide(run, {"intention": other("intention", declared["intention"])}, mode="quiz")
+    assert labels_of(exported(tmp_path, run).folder, first) == (declared, "speaker")
+
+
+def test_the_reason_for_a_label_that_was_replaced_is_not_taught(tmp_path, run, first):
+    asked = {"aspects": ("utterance",), "rationale": True}
+    before = rows_in(exported(tmp_path, run, "sft", **asked).folder)
+    turn = next(row["turn"] for row in before if row["case"] == first.case.id)
+    said = next(x.value for x in first.turns[turn].tactic if x.dimension == "veracity")
+    better = other("veracity", said)
+    decide(run, {"veracity": better}, turn=turn)
+    done = exported(tmp_path, run, "sft", **asked)
+    assert len(rows_in(done.folder)) == len(before) - 1
+    assert any("lack a rationale" in note for note in done.notes)
+    plain = rows_in(exported(tmp_path, run, "sft", aspects=("utterance",)).folder)
+    [row] = [row for row in plain if row["labelled_by"] == "expert"]
+    assert f'"veracity": "{better}"' in row["messages"][-1]["content"]
+
+
+def test_the_same_labels_are_read_with_and_without_reasons(run, declared):
+    decide(run, {"veracity": other("veracity", declared["veracity"])})
+    with opened(Selection((run,))) as found:
+        for rationales in (True, False):
+            dialogues = list(found.dialogues(rationales=rationales))
+            assert [d.adjudicated for d in dialogues] == [{TURN}, *[set()] * (len(dialogues) - 1)]
+            values = [
+                [(label.dimension, label.value) for label in turn.tactic]
+                for d in dialogues for turn in d.dialogue.turns
+            ]  # fmt: skip
+            if rationales:
+                with_reasons = values
+    assert values == with_reasons
