@@ -190,7 +190,8 @@ def _consistency(facts: ExportFacts, row: Consistency) -> dict[str, object]:
     """Return one row of the table of consistency as texts."""
     share, near = row.share, row.share.interval
     return {
-        "by": {"self": "the generator, reading again", "external": "external judges"}[row.source],
+        "source": row.source,
+        "judges": ", ".join(row.judges),
         "dimension": _title(facts, row.dimension),
         "value": "undefined" if share.value is None else f"{share.value:.1%}",
         "interval": "" if near is None else f"{near.low:.1%} to {near.high:.1%}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -20,6 +21,8 @@ class Consistency:
     """How often judges of one kind find what was declared on one dimension."""
 
     source: Literal["self", "external"]
+    judges: tuple[str, ...]
+    """``provider/model``."""
     dimension: str
     share: Share
 
@@ -64,14 +67,21 @@ def reliability(scheme: Scheme, runs: Sequence[OpenRun]) -> Reliability:
 
 def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[Consistency, ...]:
     """Return the shares by kind of judge and dimension, in the scheme's order."""
-    found = shares(
-        grouped(comparable(list(votes), scheme), lambda vote: (vote.source, vote.dimension))
-    )
+    counted = comparable(votes, scheme)
+    found = shares(grouped(counted, lambda vote: (vote.source, vote.dimension)))
+    judges: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for vote in counted:
+        judges[vote.source, vote.dimension].add(vote.judge)
     known = [*(d.id for d in scheme.utterance_dimensions), scheme.assigned]
     known += sorted({dimension for _, dimension in found} - set(known))
     sources: tuple[Literal["self", "external"], ...] = ("self", "external")
     return tuple(
-        Consistency(source, dimension, found[source, dimension])
+        Consistency(
+            source,
+            tuple(sorted(judges[source, dimension])),
+            dimension,
+            found[source, dimension],
+        )
         for source in sources
         for dimension in known
         if (source, dimension) in found

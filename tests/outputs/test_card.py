@@ -174,13 +174,13 @@ def test_why_agreement_is_not_known_is_said(facts):
 
 def test_what_judges_found_is_shown_with_its_interval(facts):
     found = (
-        Consistency("self", "intention", Share(3, 4, Interval(0.5, 1.0))),
-        Consistency("external", "goal", Share(0, 0)),
+        Consistency("self", ("openai/a", "openai/b"), "intention", Share(3, 4, Interval(0.5, 1.0))),
+        Consistency("external", ("openai/c",), "goal", Share(0, 0)),
     )
     card = dataset_card(replace(facts, reliability=Reliability(found)))
-    line = "| the generator, reading again | Communicative intention (why) | 75.0% | 50.0% to 100.0% | 4 |"
+    line = "| self | openai/a, openai/b | Communicative intention (why) | 75.0% | 50.0% to 100.0% | 4 |"
     assert line in card
-    assert "| external judges | Conversation goal | undefined |  | 0 |" in card
+    assert "| external | openai/c | Conversation goal | undefined |  | 0 |" in card
     assert "How often judges find" not in dataset_card(facts)
 
 

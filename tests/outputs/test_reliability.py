@@ -107,9 +107,7 @@ def test_the_card_of_an_export_tells_both_and_no_name(runs, tmp_path):
     )
     card = (done.folder / "README.md").read_text()
     yes, judged = counted(runs, "self", "veracity")
-    assert (
-        f"| the generator, reading again | Veracity strategy (how) | {yes / judged:.1%} |" in card
-    )
+    assert f"| self | compatible/m | Veracity strategy (how) | {yes / judged:.1%} |" in card
     assert "| all | Communicative intention (why) | percent agreement | 0.667 |" in card
     everything = b"".join(p.read_bytes() for p in done.folder.rglob("*") if p.is_file())
     assert b"Secret Name" not in everything
