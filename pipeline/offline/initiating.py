@@ -28,7 +28,7 @@ def ask(asked: Asked, dice: Dice) -> str:
     asked.section("Situation")
     speaker, hearer = asked.line("You", "Role"), asked.line("The other person", "Role")
     aim = asked.line("You", "Aim")
-    manner = read_manner(asked.sections.get("Manner", ""))
+    manner = read_manner(asked.sections.get("Way of speaking", ""))
     turn = max(1, sum(who == "INITIATOR" for who, _ in asked.spoken))
     known: Slots = {
         "wh": _wanting_to_know(aim, speaker, hearer),

@@ -1,4 +1,4 @@
-"""What the lines under ``# Manner`` ask for, as far as rules can follow them."""
+"""What the lines under ``# Way of speaking`` ask for, as far as rules can follow them."""
 
 from __future__ import annotations
 

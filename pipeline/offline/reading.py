@@ -14,7 +14,7 @@ Task = Literal["initiator", "responder", "revise", "reflect"]
 Kind = Literal["text", "label", "labels", "number", "flag"]
 
 _USER_HEADINGS = (
-    "Situation", "You", "The other person", "Manner", "Language", "Your goal",
+    "Situation", "You", "The other person", "Way of speaking", "Language", "Your goal",
     "What only you know", "Acts open to you", "Conversation so far", "The draft", "Critique", "Now",
 )  # fmt: skip
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)

@@ -78,7 +78,7 @@ def read_scene(asked: Asked) -> Scene:
         topics=_topics(asked.section("Situation"), forms.stems, speaker, hearer),
         question=_picked_up(asked.last("INITIATOR"), speaker, hearer),
         echo=_echo(before[0]) if before else (),
-        manner=read_manner(asked.sections.get("Manner", "")),
+        manner=read_manner(asked.sections.get("Way of speaking", "")),
         contracts=Dice(hash_texts((speaker, about))).chance(70),
         said=frozenset((*(text for _, text in asked.spoken), asked.draft)),
     )

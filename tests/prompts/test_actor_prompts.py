@@ -15,7 +15,7 @@ from scenarios.dialogue import Draft, TacticLabel
 from scenarios.errors import UsageError
 
 HEADINGS = [
-    "Situation", "You", "The other person", "Manner", "Language", "Your goal",
+    "Situation", "You", "The other person", "Way of speaking", "Language", "Your goal",
     "What only you know", "Acts open to you", "Conversation so far", "The draft", "Critique", "Now",
 ]  # fmt: skip
 
@@ -71,7 +71,7 @@ def test_the_prompts_of_another_scheme(small_prompts, view, history, snapshot):
 
 def test_no_label_of_one_scheme_is_written_into_the_templates(hipo, small_prompts, view, history):
     rendered = small_prompts.responder(small_view(view), history)
-    static = rendered.messages[0].content.replace('"# Manner"', "")
+    static = rendered.messages[0].content.replace('"# Way of speaking"', "")
     for dimension in hipo.dimensions:
         for label in dimension.values:
             if label != "None":
@@ -111,7 +111,7 @@ def test_nothing_private_reaches_the_initiator(prompts, used_car, hipo, case_of,
     for fact in used_car.facts:
         for goal in hipo.goal.values:
             public = initiator_view(used_car, case_of(fact.id, goal))
-            text = whole(prompts.initiator(public, history[:1])).replace('"# Manner"', "")
+            text = whole(prompts.initiator(public, history[:1])).replace('"# Way of speaking"', "")
             hidden = [fact.text, fact.about, responder.aim, goal]
             hidden += [claim.text for claim in used_car.claims]
             hidden += [label for d in hipo.utterance_dimensions for label in d.values[:-1]]

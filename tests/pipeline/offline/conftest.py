@@ -73,7 +73,7 @@ def private(scene, goal):
 
 def scenery(scene, manner=()):
     role, description, aim = scene["you"]
-    lines = "# Manner\n" + "\n".join(manner) + "\n\n" if manner else ""
+    lines = "# Way of speaking\n" + "\n".join(manner) + "\n\n" if manner else ""
     return (
         f"# Situation\n{scene['situation']}\n\n# You\nRole: {role}\nDescription: {description}\n"
         f"Aim: {aim}\n\n# The other person\nRole: {scene['other'][0]}\n"
