@@ -12,6 +12,7 @@ from outputs.formats.shape import RowFormat
 from outputs.manifest import Column
 from outputs.rows import (
     PROVENANCE,
+    REPLACED,
     TURN,
     LabelValues,
     Reading,
@@ -19,6 +20,7 @@ from outputs.rows import (
     is_labelled,
     label_columns,
     provenance,
+    was_replaced,
 )
 from outputs.selection import SelectedDialogue
 from outputs.sft import is_truthful, require_truthful_goals
@@ -90,7 +92,7 @@ class PreferenceRows:
         better = [s for s in kept if s.verdict != "discarded"]
         for selected in better:
             for turn in selected.dialogue.turns:
-                if self._is_labelled(turn):
+                if self._is_labelled(turn) and not self._was_replaced(selected, turn):
                     yield from self._made(selected, _within(turn, selected.dialogue.arm))
         worse = [s for s in kept if s.verdict == "discarded"]
         for selected in better:
@@ -101,6 +103,12 @@ class PreferenceRows:
     def notes(self) -> tuple[str, ...]:
         """Say what was left out."""
         return tuple(f"{n:,} {what}" for what, n in sorted(self._left_out.items()))
+
+    def _was_replaced(self, selected: SelectedDialogue, turn: Turn) -> bool:
+        if not was_replaced(selected, turn):
+            return False
+        self._left_out[REPLACED] += 1
+        return True
 
     def _may_be_learnt(self, selected: SelectedDialogue) -> bool:
         if self.include_deception or is_truthful(self.scheme, selected):
@@ -120,6 +128,8 @@ class PreferenceRows:
         good, bad = place
         flagged = {flag.turn for flag in worse.flags}
         if flagged and not flagged & {None, bad.index}:
+            return
+        if self._was_replaced(better, good):
             return
         arm = worse.dialogue.arm
         yield _Preference(good, _draft(good), _draft(bad), "verdict", arm, arm)

@@ -150,5 +150,17 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
     return test
 
 
+REPLACED = "utterances were left out with a declared label that an expert replaced"
+"""What is noted of utterances that :func:`was_replaced`."""
+
+
+def was_replaced(selected: SelectedDialogue, turn: Turn) -> bool:
+    """Return whether an expert put a label in place of a declared one, which has no rationale.
+
+    Its speaker did not do what it said it did: that is nothing to learn speaking from.
+    """
+    return turn.index in selected.adjudicated and not all(x.rationale for x in turn.tactic)
+
+
 def _run_and_case(selected: SelectedDialogue) -> tuple[str, str]:
     return selected.source.name, selected.dialogue.case.id

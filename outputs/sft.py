@@ -14,6 +14,7 @@ from outputs.formats.shape import RowFormat
 from outputs.manifest import Column
 from outputs.rows import (
     PROVENANCE,
+    REPLACED,
     TURN,
     LabelValues,
     Reading,
@@ -21,6 +22,7 @@ from outputs.rows import (
     is_labelled,
     label_columns,
     provenance,
+    was_replaced,
 )
 from outputs.selection import SelectedDialogue
 from prompts.actors import History
@@ -215,6 +217,9 @@ class ActorRows:
         base = provenance(selected)
         for place, turn in enumerate(turns):
             if self._is_labelled(turn):
+                if was_replaced(selected, turn):
+                    self._left_out[REPLACED] += 1
+                    continue
                 asked = self.voices.answering(selected, turns[:place], turn.wanted)
                 said = self.voices.answer(selected, turn.text, turn.tactic)
                 yield self._row(base, turn, self._values.of(selected, turn), asked, said)

@@ -136,6 +136,29 @@ def test_the_reason_for_a_label_that_was_replaced_is_not_taught(tmp_path, run, f
     assert f'"veracity": "{better}"' in row["messages"][-1]["content"]
 
 
+@pytest.mark.parametrize(("kind", "strategy"), [("sft", "direct"), ("dpo", "consistency")])
+def test_nobody_learns_to_say_what_an_expert_gave_another_label(tmp_path, kind, strategy):
+    run = make_run(tmp_path / "run", scenarios=4, strategies=(strategy,))
+    options = {"include_deception": True, **({"task": "actor"} if kind == "sft" else {})}
+    before = rows_in(exported(tmp_path, run, kind, **options).folder)
+    with opened(Selection((run,))) as found:
+        first = next(found.dialogues()).dialogue
+    said = {label.dimension: label.value for label in first.turns[TURN].tactic}
+
+    def of_turn(rows):
+        return [r for r in rows if (r["case"], r["turn"]) == (first.case.id, TURN)]
+
+    assert of_turn(before)
+    decide(run, said)
+    confirmed = rows_in(exported(tmp_path, run, kind, **options).folder)
+    assert {row["labelled_by"] for row in of_turn(confirmed)} == {"expert"}
+    assert len(confirmed) == len(before)
+    decide(run, {"veracity": other("veracity", said["veracity"])})
+    done = exported(tmp_path, run, kind, **options)
+    assert len(rows_in(done.folder)) == len(before) - len(of_turn(before))
+    assert any("a declared label that an expert replaced" in note for note in done.notes)
+
+
 def test_the_same_labels_are_read_with_and_without_reasons(run, declared):
     decide(run, {"veracity": other("veracity", declared["veracity"])})
     with opened(Selection((run,))) as found:
