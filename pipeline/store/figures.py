@@ -172,11 +172,16 @@ _ANEW = """
             and l.dimension = g.dimension
     where r.source = 'self' and g.turn <> -1 and g.value is not null
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+# Summed up by judge run first: the rest of what they are grouped by is looked up once for each.
 _VOTES = """
-    select a.id, r.source, r.judge, g.dimension, g.turn = -1, c.scenario, c.goal, c.turns,
-        coalesce(sum(g.carried), 0), count(g.carried), count(*) - count(g.carried)
-    from newest_judge_runs r join judgements g on g.judge_run = r.seq
-        join dialogues d on d.seq = r.dialogue join cases c on c.seq = d.case_seq
+    select a.id, s.source, s.judge, s.dimension, s.whole, c.scenario, c.goal, c.turns,
+        sum(s.yes), sum(s.judged), sum(s.n - s.judged)
+    from (
+        select r.dialogue, r.source, r.judge, g.dimension, g.turn = -1 as whole,
+            coalesce(sum(g.carried), 0) as yes, count(g.carried) as judged, count(*) as n
+        from newest_judge_runs r cross join judgements g on g.judge_run = r.seq
+        group by r.seq, g.dimension, g.turn = -1) s
+        join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq
         join arms a on a.seq = d.arm_seq
     group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8"""
 _CASE_VOTES = """
