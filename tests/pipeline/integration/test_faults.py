@@ -21,6 +21,7 @@ FAULTS = Faults(
     retry_after="0",
     hang_s=20.0,
     seed=5,
+    script=("empty_choices",),  # so rare that it may strike nobody
 )
 
 
