@@ -52,7 +52,7 @@ class JudgingEstimate:
     """What verifying takes, judge by judge."""
 
     dialogues: int
-    """Generated ones."""
+    """Those that are generated, and those of the plan."""
     judges: tuple[JudgeEstimate, ...]
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from pipeline.cli.estimates import (
 )
 from pipeline.cli.judge_estimates import (
     JudgingEstimate,
-    estimate_judging,
     judge_estimate,
     judge_prompt_tokens,
     judging_as_json,
@@ -27,10 +26,10 @@ from pipeline.cli.judge_estimates import (
 )
 from pipeline.cli.judging import Panels, seats_of
 from pipeline.cli.screen import dollars
-from pipeline.cli.verification import make_ready
 from pipeline.cli.verified_generation import VerifiedPlay
 from pipeline.cli.wiring import ModelUse, Prepared
 from pipeline.store.run_store import RunStore
+from pipeline.store.state import ArmState
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts
 from quality.judges.protocol import Seat
@@ -45,14 +44,12 @@ class PlanEstimate:
 
     generation: Estimate
     judging: JudgingEstimate | None = None
-    """Of the dialogues that are to be played; None: nobody asked for verification."""
-    backlog: JudgingEstimate | None = None
-    """Of those that are there and not judged yet; None: there are none."""
+    """Of what is to be played, and of what is there and not judged; None: nobody asked for it."""
 
     @property
     def cost_usd(self) -> float | None:
         """Dollars for everything; None if any model has no price."""
-        parts = (self.generation, self.judging, self.backlog)
+        parts = (self.generation, self.judging)
         costs = [part.cost_usd for part in parts if part is not None]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
@@ -75,22 +72,38 @@ def estimate_plan(
     Raises:
         UsageError: a judge or the policy is not fit.
     """
-    present: dict[str, int] = {}
-    backlog: JudgingEstimate | None = None
+    arms: tuple[ArmState, ...] = ()
+    judged: Mapping[str, int] = {}
     if RunStore.exists(folder):
         with RunStore.open(folder, readonly=True) as store:
-            for arm in store.state().arms:
-                present[arm.id] = arm.generated + (0 if retry_failed else arm.failed)
-            if play is not None:
-                found = estimate_judging(store, make_ready(store, play.wishes))
-                backlog = found if found.calls else None
+            state = store.state()
+        arms, judged = state.arms, state.verification.judged
+    present = {arm.id: arm.generated + (0 if retry_failed else arm.failed) for arm in arms}
     generation = estimate(prepared, present)
-    judging = None if play is None else _judging(prepared, play.check(prepared), generation)
-    return PlanEstimate(generation, judging, backlog)
+    if play is None:
+        return PlanEstimate(generation)
+    there = {arm.id: arm.generated for arm in arms}
+    return PlanEstimate(
+        generation, _judging(prepared, play.check(prepared), generation, there, judged)
+    )
 
 
-def _judging(prepared: Prepared, panels: Panels, generation: Estimate) -> JudgingEstimate:
-    """Estimate the verification of dialogues that nobody has played yet."""
+def _judging(
+    prepared: Prepared,
+    panels: Panels,
+    generation: Estimate,
+    there: Mapping[str, int],
+    judged: Mapping[str, int],
+) -> JudgingEstimate:
+    """Estimate judging what will be played and what waits; counted, so that no run is too large.
+
+    Args:
+        prepared: what is to be played.
+        panels: who judges it.
+        generation: how much is still to be played.
+        there: generated dialogues by arm id.
+        judged: dialogues by role of a judge.
+    """
     prompts = JudgePrompts(Templates(prepared.recipe.prompt_dir), prepared.scheme)
     lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
     exchanges = exchanges_of(prepared.plan) / len(prepared.plan)
@@ -100,14 +113,15 @@ def _judging(prepared: Prepared, panels: Panels, generation: Estimate) -> Judgin
         panel = panels.by_arm[arm.arm.id]
         for seat, (_, use) in zip(seats_of(panel, prompts), panel.uses, strict=True):
             uses[seat] = use
-            dialogues[seat] += arm.dialogues
-    return JudgingEstimate(
-        generation.dialogues,
-        tuple(
-            judge_estimate(seat, use, dialogues[seat], round(exchanges * dialogues[seat]), lengths)
-            for seat, use in uses.items()
-        ),
-    )
+            dialogues[seat] += arm.dialogues + there.get(arm.arm.id, 0)
+    done = Counter(judged)
+    judges = []
+    for seat, use in uses.items():
+        known = min(dialogues[seat], done[seat.role])
+        done[seat.role] -= known
+        left = dialogues[seat] - known
+        judges.append(judge_estimate(seat, use, left, round(exchanges * left), lengths))
+    return JudgingEstimate(generation.dialogues + sum(there.values()), tuple(judges))
 
 
 def _stand_ins(prepared: Prepared) -> Iterator[tuple[Dialogue, Scenario]]:
@@ -131,15 +145,13 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     """Return what ``hipo generate --dry-run --format json`` prints.
 
     What :func:`pipeline.cli.estimates.as_json` returns; ``verification``: what
-    :func:`pipeline.cli.judge_estimates.judging_as_json` returns of the dialogues that are to be
-    played, and ``unverified``: of those that are there already; null where there is nothing to
-    verify. ``cost_usd`` is the sum of all, ``generation_usd`` that of generating; null if any is
-    unknown.
+    :func:`pipeline.cli.judge_estimates.judging_as_json` returns, null where nobody asked for it.
+    ``cost_usd`` is the sum of both, ``generation_usd`` that of generating; null if any is unknown.
     """
-    parts = {"verification": planned.judging, "unverified": planned.backlog}
+    judging = planned.judging
     return {
         **as_json(planned.generation),
-        **{name: part and judging_as_json(part) for name, part in parts.items()},
+        "verification": None if judging is None else judging_as_json(judging),
         "generation_usd": planned.generation.cost_usd,
         "cost_usd": planned.cost_usd,
     }
@@ -149,7 +161,5 @@ def plan_as_text(planned: PlanEstimate) -> str:
     """Return the estimate the way ``hipo generate --dry-run`` prints it."""
     if planned.judging is None:
         return as_text(planned.generation)
-    blocks = [as_text(planned.generation), "Verifying them:", judging_as_text(planned.judging)]
-    if planned.backlog is not None:
-        blocks += ["Verifying those that are there:", judging_as_text(planned.backlog)]
+    blocks = [as_text(planned.generation), "Verifying:", judging_as_text(planned.judging)]
     return "\n\n".join([*blocks, f"in all {dollars(planned.cost_usd)}"])

@@ -288,7 +288,7 @@ def test_a_dry_run_sends_and_writes_nothing(tmp_path, capsys):
     folder = tmp_path / "study"
     assert hipo([*COMMAND, "-o", str(folder), "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert "Verifying them:" in told
+    assert "Verifying:" in told
     assert "the whole study: $0" in told
     assert not folder.exists()
 

@@ -62,21 +62,21 @@ def test_what_is_there_is_not_counted_again(generate: Hipo) -> None:
     told = planned(generate, "--verify", "-n", "10")
     assert (told["present"], told["dialogues"]) == (14, 6)
     assert {arm["dialogues"] for arm in told["arms"]} == {3}
-    assert told["verification"]["dialogues"] == 6
-    assert {judge["dialogues"] for judge in told["unverified"]["judges"]} == {14}
+    assert told["verification"]["dialogues"] == 20
+    assert {judge["dialogues"] for judge in told["verification"]["judges"]} == {20}
     assert "14 dialogues more are there already" in generate("--dry-run", "-n", "10").out
     assert generate("--verify", "--quiet", "-n", "10").code == 0
     told = planned(generate, "--verify", "-n", "10")
     assert (told["present"], told["dialogues"]) == (20, 0)
     assert {arm["calls"][0]["expected"] for arm in told["arms"]} == {0}
     assert told["verification"]["calls"] == 0
-    assert told["unverified"] is None
+    told = planned(generate, "--verify", "-n", "12")
+    assert {judge["dialogues"] for judge in told["verification"]["judges"]} == {4}
 
 
 def test_without_verification_no_judge_is_announced(generate: Hipo) -> None:
     told = planned(generate)
     assert told["verification"] is None
-    assert told["unverified"] is None
     assert "Verifying" not in generate("--dry-run").out
 
 
@@ -100,7 +100,7 @@ def test_a_judge_without_a_price_makes_the_sum_unknown(generate: Hipo) -> None:
         assert planned(generate, *command)["cost_usd"] is None
         assert server.count == 0
         result = generate(*command)
-    assert "Verifying them:" in result.err
+    assert "Verifying:" in result.err
     assert "unknown" in result.err
 
 
