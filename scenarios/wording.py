@@ -153,7 +153,9 @@ def _content_pairs(text: str) -> frozenset[object]:
 
 
 def _carries(word: str) -> bool:
-    return word not in _STOP and (len(word) > 2 or word[0].isdigit() or _is_dense(word))
+    if word in _STOP or word.removesuffix("n't").partition("'")[0] in _STOP:  # there's, you'd
+        return False
+    return len(word) > 2 or word[0].isdigit() or _is_dense(word)
 
 
 def _is_dense(word: str) -> bool:

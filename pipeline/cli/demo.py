@@ -107,7 +107,6 @@ def _write_outputs(folder: Path) -> tuple[str, ...]:
         folder / REPORT,
         name=folder.name,
         exports=[folder / name for name in made],
-        embeddings=False,
     )
     return tuple(made)
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from pipeline.offline_judge.cues import listed, opposites, phrases, plain, stems
-from scenarios.wording import content_stems, is_negated, numbers, sentences, words
+from scenarios.wording import content_stems, is_negated, numbers, sentences, stem, words
 
 QUANTITY: Final = "Quantity"
 QUALITY: Final = "Quality"
@@ -79,7 +79,7 @@ def treatment_of(text: str, matter: Matter) -> Treatment:
     told, untold = _coverage(text, matter)
     share = len(told) / (len(told) + len(untold)) if told else 0.0
     if share >= TOLD:
-        return Treatment(NONE, f"tells the fact: {_shown(told)}")
+        return Treatment(NONE, f"tells the fact: {_shown(told, text)}")
     if withheld:
         return Treatment(NONE, f"openly withholds: {withheld}")
     vague = sorted({match[0] for match in phrases("truth", "vague").finditer(flat)})
@@ -88,7 +88,9 @@ def treatment_of(text: str, matter: Matter) -> Treatment:
     if len(vague) >= 2 or (vague and len(beside) <= 2 and not told):
         return Treatment(MANNER, f"vague words: {_shown(vague)}")
     if told:
-        return Treatment(QUANTITY, f"tells {_shown(told)} and leaves out {_shown(untold, 4)}")
+        return Treatment(
+            QUANTITY, f"tells {_shown(told, text)} and leaves out {_shown(untold, matter.fact, 4)}"
+        )
     return _without_fact(text, flat, topical, matter)
 
 
@@ -99,9 +101,9 @@ def _without_fact(text: str, flat: str, topical: frozenset[str], matter: Matter)
         return Treatment(RELEVANCE, f'turns elsewhere: "{shift[0]}"')
     near = topical & (content_stems(matter.about) | content_stems(matter.question))
     if near:
-        return Treatment(QUANTITY, f"keeps to {_shown(near)} without the fact")
+        return Treatment(QUANTITY, f"keeps to {_shown(near, text)} without the fact")
     if topical:
-        return Treatment(RELEVANCE, f"is about {_shown(topical)} instead")
+        return Treatment(RELEVANCE, f"is about {_shown(topical, text)} instead")
     return Treatment(RELEVANCE, "says nothing about the matter")
 
 
@@ -148,9 +150,9 @@ def _sweeping(clause: str, said: frozenset[str], matter: Matter) -> str:
         return ""
     if is_negated(clause):
         bad = any(is_negated(fact) for fact in _fact_clauses(matter.fact))
-        return "" if bad or _first_refuses(clause) else f"denies {_shown(linked)}"
+        return "" if bad or _first_refuses(clause) else f"denies {_shown(linked, clause)}"
     assured = phrases("truth", "assurance").search(clause)
-    return f'promises "{assured[0]}" of {_shown(linked)}' if assured else ""
+    return f'promises "{assured[0]}" of {_shown(linked, clause)}' if assured else ""
 
 
 def _first_refuses(clause: str) -> bool:
@@ -164,7 +166,7 @@ def _against(clause: str, said: frozenset[str], fact: str) -> str:
     # A fact that says what is not so shares its nouns with much that does not deny it.
     enough = 3 if is_negated(fact) else 2
     if len(common) >= enough and is_negated(clause) != is_negated(fact):
-        return f"turns round what the fact says of {_shown(common)}"
+        return f"turns round what the fact says of {_shown(common, clause)}"
     ours, theirs = numbers(clause), numbers(fact)
     if len(common - ours) >= 2 and ours - theirs and theirs - ours:
         return f"says {_shown(ours - theirs)} where the fact says {_shown(theirs - ours)}"
@@ -197,5 +199,7 @@ def _coverage(text: str, matter: Matter) -> tuple[frozenset[str], frozenset[str]
     return told, private - told
 
 
-def _shown(items: Iterable[str], limit: int = 3) -> str:
-    return ", ".join(sorted(items)[:limit])
+def _shown(items: Iterable[str], text: str = "", limit: int = 3) -> str:
+    """Return a few items; stems as the words of the text that they were cut from."""
+    whole = {stem(word): word for word in reversed(words(text))}
+    return ", ".join(whole.get(item, item) for item in sorted(items)[:limit])
