@@ -38,8 +38,10 @@ class Documents:
     """Whether the rows that those comparisons found have been left out."""
     splits: SplitCheck | None = None
 
-    def __call__(self, folder: Path, facts: ExportFacts) -> None:
+    def __call__(self, folder: Path, facts: ExportFacts) -> ExportFacts:
         """Write ``README.md``, ``datasheet.md``, ``croissant.json`` and, if any, the overlaps.
+
+        Returns the facts with the licence and the overlaps.
 
         Raises:
             OSError: one could not be written.
@@ -59,6 +61,7 @@ class Documents:
         if reports:
             content = orjson.dumps(reports, option=orjson.OPT_INDENT_2)
             (folder / OVERLAP).write_bytes(content + b"\n")
+        return told
 
     def _within(self, folder: Path, files: Sequence[ExportedFile]) -> Iterator[Contamination]:
         """Compare the training rows with those of each other split."""

@@ -49,8 +49,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 COUNTS = "counts.json"
 DEFAULT_FRACTIONS: Fractions = (0.8, 0.1, 0.1)
 
-Documentation = Callable[[Path, ExportFacts], None]
-"""Writes what describes an export into its folder."""
+Documentation = Callable[[Path, ExportFacts], ExportFacts]
+"""Writes what describes an export into its folder; returns the facts with what it found out."""
 Screening = Callable[[Callable[[], Iterator[Row]]], Collection[int]]
 """Is given all rows, as often as it asks, and says which to leave out: 0 is the first."""
 
@@ -281,7 +281,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
             writer.write(split, row)
     files = writer.files()
     if not files:
-        raise _nothing(found, options)
+        raise _nothing(found, options, len(job.rejected))
     if options.kind != "benchmark":
         pairs = options.kind == "dpo"
         for path, text in row_format(options.format).companions(files, pairs=pairs).items():
@@ -299,7 +299,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         name=job.folder.name,
     )
     if document is not None:
-        document(draft, facts)
+        facts = document(draft, facts)
     notes = _notes(job, source, facts)
     write_manifest(draft, facts, plan.groups, notes)
     return Exported(job.folder, facts, notes)
@@ -323,9 +323,11 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _nothing(found: OpenSelection, options: ExportOptions) -> UsageError:
+def _nothing(found: OpenSelection, options: ExportOptions, rejected: int = 0) -> UsageError:
     """Say why there is no row, as far as that can be told."""
     hints = []
+    if rejected:
+        hints.append(f"{rejected:,} rows were left out because they overlap with another set")
     if options.trains_responder and not options.include_deception:
         hints.append("deceptive dialogues are taken with --include-deception only")
     if found.selection.verdict == "accepted":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import typer
 
-from outputs.contamination import Contamination, RowSet, Settings, compare
+from outputs.contamination import Contamination, RowSet, Settings, compare, overlap_share
 from outputs.documents import Documents, SplitCheck
 from outputs.export import Exported, ExportOptions, export
 from outputs.formats.registry import FORMATS, row_format
@@ -209,11 +209,11 @@ class Checks:
 
     def document(
         self, licence: str | None, splits: SplitCheck | None
-    ) -> Callable[[Path, ExportFacts], None]:
+    ) -> Callable[[Path, ExportFacts], ExportFacts]:
         """Return what writes the documents, once everything has been compared."""
 
-        def write(folder: Path, facts: ExportFacts) -> None:
-            Documents(
+        def write(folder: Path, facts: ExportFacts) -> ExportFacts:
+            return Documents(
                 licence=licence,
                 contamination=tuple(self.found),
                 removed=self.remove,
@@ -228,7 +228,8 @@ def exported_as_json(done: Exported, address: str | None = None) -> dict[str, ob
 
     ``folder``; ``dialogues``, ``scenarios``, ``facts``: how many rows were made of; ``rows`` by
     split; ``files``: ``path``, ``rows``, ``size``, ``sha256``; ``includes_deception``; ``notes``:
-    what was left out; ``address``: on the hub, or null.
+    what was left out; ``overlaps``: of the comparisons that were asked for, see
+    :meth:`outputs.contamination.Contamination.summary`; ``address``: on the hub, or null.
     """
     facts = done.facts
     return {
@@ -243,6 +244,7 @@ def exported_as_json(done: Exported, address: str | None = None) -> dict[str, ob
         ],
         "includes_deception": facts.includes_deception,
         "notes": list(done.notes),
+        "overlaps": [dict(found) for found in facts.contamination],
         "address": address,
     }
 
@@ -255,6 +257,11 @@ def exported_as_text(done: Exported, address: str | None = None) -> str:
     lines = [
         f"{made}, {plural(facts.scenarios, 'scenario')}, {plural(facts.facts, 'fact')}",
         columns(["split", "rows"], rows),
+        *(
+            f"overlap of {found['checked']} with {found['reference']}: {overlap_share(found)}"
+            f"{', left out' if found['removed'] else ''}"
+            for found in facts.contamination
+        ),
         *(f"note: {note}" for note in done.notes),
     ]
     if facts.includes_deception:

@@ -78,11 +78,12 @@ def test_twice_the_same_export_gives_the_same_bytes(tmp_path, run, capsys):
     folders = []
     for number in (1, 2):
         folders.append(tmp_path / str(number) / "out")
-        code, _, err = command(
+        code, out, err = command(
             capsys, run, "--to", "sft", "--balance", "veracity", "-o", folders[-1],
             "--compare-splits", "--no-embeddings",
         )  # fmt: skip
         assert code == 0, err
+        assert "overlap of train with test: " in out
     one, other = map(tree, folders)
     assert one == other
     assert {"README.md", "datasheet.md", "croissant.json", "manifest.json"} <= set(one)
@@ -166,6 +167,9 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
     assert code == 0, err
     told = orjson.loads(out)
     assert any("overlap with another set" in note for note in told["notes"])
+    (overlap,) = told["overlaps"]
+    assert (overlap["checked"], overlap["reference"]) == ("clean", "held")
+    assert overlap["removed"] and overlap["checked_rows_to_remove"] > 0
     code, _, err = command(capsys, run, *everything, "-o", tmp_path / "all")
     assert code == 0, err
     left, before = rows_in(tmp_path / "clean"), rows_in(tmp_path / "all")
@@ -175,6 +179,13 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
         row["case"] for row in left if row["aspect"] == "conversation"
     }
     assert (tmp_path / "clean" / "contamination.json").is_file()
+    code, out, err = command(
+        capsys, run, *everything, "--against", tmp_path / "all", "--remove-overlap",
+        "-o", tmp_path / "none",
+    )  # fmt: skip
+    assert (code, out) == (2, "")
+    assert f"{len(before)} rows were left out because they overlap" in err
+    assert not (tmp_path / "none").exists()
 
 
 def rows_of_interest():
