@@ -309,15 +309,15 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
     balance = job.balance
     notes = list(source.notes())
     if facts.adjudicated:
-        notes.append(f"an expert decided on the labels of {facts.adjudicated:,} of the utterances")
+        notes.append(f"utterances with labels that an expert decided on: {facts.adjudicated:,}")
     written = {file.split for file in facts.files}
     notes += [f"no row fell into {split}" for split in job.plan.splits if split not in written]
     if job.rejected:
-        notes.append(f"{len(job.rejected):,} rows were left out that overlap with another set")
+        notes.append(f"rows left out that overlap with another set: {len(job.rejected):,}")
     if balance is not None and balance.dropped:
-        notes.append(f"{balance.dropped:,} rows were left out to balance {balance.column}")
+        notes.append(f"rows left out to balance {balance.column}: {balance.dropped:,}")
     notes += [
-        f"{n:,} dialogues of {run} were left out: an earlier run has the same case and arm"
+        f"dialogues of {run} left out because an earlier run has the same case and arm: {n:,}"
         for run, n in sorted(job.found.duplicates.items())
     ]
     return tuple(notes)
@@ -327,7 +327,7 @@ def _nothing(found: OpenSelection, options: ExportOptions, rejected: int = 0) ->
     """Say why there is no row, as far as that can be told."""
     hints = []
     if rejected:
-        hints.append(f"{rejected:,} rows were left out because they overlap with another set")
+        hints.append(f"rows left out that overlap with another set: {rejected:,}")
     if options.trains_responder and not options.include_deception:
         hints.append("deceptive dialogues are taken with --include-deception only")
     if found.selection.verdict == "accepted":

@@ -102,7 +102,7 @@ class PreferenceRows:
 
     def notes(self) -> tuple[str, ...]:
         """Say what was left out."""
-        return tuple(f"{n:,} {what}" for what, n in sorted(self._left_out.items()))
+        return tuple(f"{what}: {n:,}" for what, n in sorted(self._left_out.items()))
 
     def _was_replaced(self, selected: SelectedDialogue, turn: Turn) -> bool:
         if not was_replaced(selected, turn):
@@ -113,7 +113,7 @@ class PreferenceRows:
     def _may_be_learnt(self, selected: SelectedDialogue) -> bool:
         if self.include_deception or is_truthful(self.scheme, selected):
             return True
-        self._left_out["deceptive dialogues were left out"] += 1
+        self._left_out["deceptive dialogues left out"] += 1
         return False
 
     def _between(self, better: SelectedDialogue, worse: SelectedDialogue) -> Iterator[_Preference]:
@@ -139,7 +139,7 @@ class PreferenceRows:
     ) -> Iterator[Row]:
         for found in preferences:
             if same_words(found.chosen.text, found.rejected.text):
-                self._left_out["pairs were left out whose two sides say the same"] += 1
+                self._left_out["pairs left out whose two sides say the same"] += 1
                 continue
             yield self._row(selected, found)
 

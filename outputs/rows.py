@@ -150,7 +150,7 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
     return test
 
 
-REPLACED = "utterances were left out with a declared label that an expert replaced"
+REPLACED = "utterances left out with a declared label that an expert replaced"
 """What is noted of utterances that :func:`was_replaced`."""
 
 

@@ -86,7 +86,7 @@ class LabelRows:
 
     def notes(self) -> tuple[str, ...]:
         """Say how many rows were withheld because a rationale gives the private fact away."""
-        return tuple(f"{n:,} {what}" for what, n in sorted(self._left_out.items()))
+        return tuple(f"{what}: {n:,}" for what, n in sorted(self._left_out.items()))
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         view = self._view(selected)
@@ -144,7 +144,7 @@ class LabelRows:
     ) -> str | None:
         """Return the labels with their reasons, or None where the reasons would tell too much."""
         if not all(label.rationale for label in turn.tactic):
-            self._left_out["rows were left out that lack a rationale for a label"] += 1
+            self._left_out["rows left out that lack a rationale for a label"] += 1
             return None
         fact = selected.scenario.fact(selected.dialogue.case.fact)
         view = self._view(selected)
@@ -155,7 +155,7 @@ class LabelRows:
         ]  # fmt: skip
         reasons = " ".join(label.rationale for label in turn.tactic)
         if reveals(reasons, fact=f"{fact.about} {fact.text}", public=public):
-            self._left_out["rows were left out whose rationale may give the fact away"] += 1
+            self._left_out["rows left out whose rationale may give the fact away"] += 1
             return None
         return evaluation_answer([*turn.tactic, goal], reasoned=True)
 
@@ -206,11 +206,11 @@ class ActorRows:
             elif self.include_deception or is_truthful(self.scheme, selected):
                 yield from self._answers(selected)
             else:
-                self._left_out["deceptive dialogues were left out"] += 1
+                self._left_out["deceptive dialogues left out"] += 1
 
     def notes(self) -> tuple[str, ...]:
         """Say what was left out."""
-        return tuple(f"{n:,} {what}" for what, n in sorted(self._left_out.items()))
+        return tuple(f"{what}: {n:,}" for what, n in sorted(self._left_out.items()))
 
     def _answers(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns

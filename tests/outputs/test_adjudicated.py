@@ -86,7 +86,7 @@ def test_an_experts_label_stands_in_place_of_the_declared_one(tmp_path, run, fir
     done = exported(tmp_path, run)
     rows = rows_in(done.folder)
     assert labels_of(done.folder, first) == ({**declared, "veracity": better}, "expert")
-    assert "an expert decided on the labels of 1 of the utterances" in done.notes
+    assert "utterances with labels that an expert decided on: 1" in done.notes
     whose = [row["labelled_by"] for row in rows]
     assert whose.count("expert") == 2  # alone and after what was said before
     assert whose.count(None) == sum(row["aspect"] == "conversation" for row in rows)

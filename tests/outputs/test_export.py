@@ -169,7 +169,8 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
     assert any("overlap with another set" in note for note in told["notes"])
     (overlap,) = told["overlaps"]
     assert (overlap["checked"], overlap["reference"]) == ("clean", "held")
-    assert overlap["removed"] and overlap["checked_rows_to_remove"] > 0
+    assert overlap["removed"]
+    assert overlap["checked_rows_to_remove"] > 0
     code, _, err = command(capsys, run, *everything, "-o", tmp_path / "all")
     assert code == 0, err
     left, before = rows_in(tmp_path / "clean"), rows_in(tmp_path / "all")
@@ -184,7 +185,7 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
         "-o", tmp_path / "none",
     )  # fmt: skip
     assert (code, out) == (2, "")
-    assert f"{len(before)} rows were left out because they overlap" in err
+    assert f"rows left out that overlap with another set: {len(before)}" in err
     assert not (tmp_path / "none").exists()
 
 
