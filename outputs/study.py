@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from outputs.consistency import Count, Share, differences, shares
+from outputs.consistency import Count, Share, comparable, differences, shares
 from pipeline.material import load_material
 from pipeline.store.figures import CaseVotes, open_figures
 from pipeline.store.judgement_records import Source
@@ -109,7 +109,7 @@ class Study:
 
     def dimensions(self, source: Source) -> list[str]:
         """Return what one kind of judge was asked about, in the order of the scheme."""
-        known = [*(d.id for d in self.scheme.utterance_dimensions), COHERENCE]
+        known = _known(self.scheme)
         asked = {found.dimension for found in self.measures if found.source == source}
         return [dimension for dimension in known if dimension in asked]
 
@@ -141,7 +141,7 @@ def read_study(runs: Sequence[Path], how: Resampling | None = None) -> Study:
                         f"{' with '.join(contestant)} is compared with itself",
                         "two arms differ in parameters only: give each a run of its own",
                     )
-                votes[contestant] = list(figures.case_votes(arm.id))
+                votes[contestant] = comparable(figures.case_votes(arm.id), schemes[-1])
                 models.append(contestant[1])
             efforts.append(
                 Effort(
@@ -162,6 +162,11 @@ def read_study(runs: Sequence[Path], how: Resampling | None = None) -> Study:
     return _compared(schemes[0], votes, tuple(efforts), tuple(sorted(judges)), how)
 
 
+def _known(scheme: Scheme) -> list[str]:
+    """Return what is compared: the labels of utterances, the goal, and coherence."""
+    return [*(d.id for d in scheme.utterance_dimensions), scheme.assigned, COHERENCE]
+
+
 def _contestant(arm: ArmState) -> Contestant:
     models = arm.description.get("models")
     responder = models.get("responder") if isinstance(models, Mapping) else None
@@ -180,7 +185,7 @@ def _compared(
 ) -> Study:
     played = [{vote.case for vote in mine} for mine in votes.values()]
     common = set.intersection(*played) if played else set()
-    known = {*(d.id for d in scheme.utterance_dimensions), COHERENCE}
+    known = set(_known(scheme))
     groups: defaultdict[tuple[str, str, Source, str], list[Count]] = defaultdict(list)
     scenarios: set[str] = set()
     for (strategy, model), mine in votes.items():

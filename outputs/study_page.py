@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from outputs.consistency import GOAL_REMARK
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.standalone import standalone
 from outputs.report.blocks import Block, Grid, Note, Page, Plot, Section, Table, Tile, Tiles
@@ -133,6 +134,8 @@ def _result(study: Study) -> Section:
         if study.dimensions(source):
             caption = f"{_NAMES[source]}: shares with 95% intervals, and scenarios won"
             blocks.append(Table(caption, tuple(header), tuple(map(tuple, rows))))
+    if any(study.scheme.assigned in study.dimensions(source) for source in SOURCES):
+        blocks.append(Note(GOAL_REMARK))
     if study.judges:
         blocks.append(Note(f"Judges: {', '.join(study.judges)}."))
     lead = (

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
-from outputs.consistency import Share, comparable, grouped, kappa, shares
+from outputs.consistency import GOAL_REMARK, Share, comparable, grouped, kappa, shares
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.lines import Series, Spot, line_chart
 from outputs.reliability import people_agreement
@@ -81,10 +81,7 @@ def strategies_section(run: Gathered) -> Section:
         remark = f"Only the {used[0][1]} is asked." if len(used) == 1 else ""
         numbers = Table(heading, ("arm", *(name for _, name in used)), tuple(cells))
         plots.append(Plot(heading, drawn, numbers, remark))
-    note = Note(
-        "The goal counts as found where the self-judge names the one that was assigned, and where "
-        "external judges find the hearer misled exactly if the goal is to mislead."
-    )
+    note = Note(GOAL_REMARK)
     few = narrow(len({vote.scenario for vote in votes}))
     warning = (Note(few, tone="warning"),) if few else ()
     return Section("strategies", title, lead, (Grid(tuple(plots)), note, *warning))

@@ -86,8 +86,11 @@ class CaseVotes:
 
     case: str
     scenario: str
+    goal: str
     source: Source
     dimension: str
+    whole: bool
+    """Whether it is about the dialogue as a whole."""
     yes: int
     judged: int
 
@@ -185,10 +188,11 @@ _VOTES = """
         join arms a on a.seq = d.arm_seq
     group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8"""
 _CASE_VOTES = """
-    select c.id, c.scenario, r.source, g.dimension, coalesce(sum(g.carried), 0), count(g.carried)
+    select c.id, c.scenario, c.goal, r.source, g.dimension, g.turn = -1,
+        coalesce(sum(g.carried), 0), count(g.carried)
     from arms a join dialogues d on d.arm_seq = a.seq join cases c on c.seq = d.case_seq
         join newest_judge_runs r on r.dialogue = d.seq join judgements g on g.judge_run = r.seq
-    where a.id = ? and g.turn <> -1 group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+    where a.id = ? group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6"""
 _JUDGE_PAIRS = """
     select r.judge || char(10) || s.judge, g.dimension, g.carried, h.carried, count(*)
     from newest_judge_runs r join newest_judge_runs s on s.dialogue = r.dialogue
@@ -282,9 +286,11 @@ class Figures:
         ]  # fmt: skip
 
     def case_votes(self, arm: str) -> Iterator[CaseVotes]:
-        """Yield the judgements about utterances of one arm, summed up by case."""
-        for row in self._read(_CASE_VOTES, (arm,)):
-            yield CaseVotes(*row)
+        """Yield the judgements about the dialogues of one arm, summed up by case."""
+        for case, scenario, goal, source, dimension, whole, *sums in self._read(
+            _CASE_VOTES, (arm,)
+        ):
+            yield CaseVotes(case, scenario, goal, source, dimension, bool(whole), *sums)
 
     def judge_pairs(self) -> list[PairCount]:
         """Count pairs of external verdicts (1 or 0); ``by`` is two judges, one a line."""

@@ -84,6 +84,25 @@ def test_shares_are_those_of_the_judgements_on_common_cases(study, runs):
                 assert share.interval.low <= share.value <= share.interval.high
 
 
+def test_the_goal_counts_where_it_is_named_or_who_is_misled_fits_it(study, runs):
+    common = common_cases(case_votes(runs))
+    for run, model in zip(runs, ("one", "two"), strict=True):
+        with open_figures(run) as figures:
+            votes = [
+                v for v in figures.case_votes(f"direct-compatible-{model}")
+                if v.whole and v.case in common
+            ]  # fmt: skip
+        named = [v.yes for v in votes if (v.source, v.dimension) == ("self", "goal")]
+        fitting = [
+            v.yes if v.goal == "deception" else v.judged - v.yes
+            for v in votes if (v.source, v.dimension) == ("external", "misled")
+        ]  # fmt: skip
+        for source, right in (("self", named), ("external", fitting)):
+            share = study.measure(("direct", f"compatible/{model}"), source, "goal")
+            assert (share.yes, share.judged) == (sum(right), len(right))
+            assert share.judged == study.cases
+
+
 def test_wins_are_the_best_mean_share_of_a_scenario(study, runs):
     votes = case_votes(runs)
     common = common_cases(votes)
@@ -122,7 +141,7 @@ def test_differences_are_from_direct_with_the_same_model(study):
             for strategy in ("reflective", "direct")
         )
         assert found.value == pytest.approx(mine - base)
-    assert len(study.differences) == 2 * 2 * 3
+    assert len(study.differences) == 2 * 2 * 4
 
 
 def test_the_page_is_sound_and_says_what_was_left_out(study):
@@ -131,7 +150,9 @@ def test_the_page_is_sound_and_says_what_was_left_out(study):
     tree = parser.parse(html)
     assert parser.errors == []
     assert "<script" not in html
-    assert "2 cases left out" in "".join(tree.itertext())
+    text = "".join(tree.itertext())
+    assert "2 cases left out" in text
+    assert "The goal counts as found" in text
 
 
 def test_plots_are_files_of_their_own(study):
@@ -144,7 +165,7 @@ def test_plots_are_files_of_their_own(study):
 def test_the_data_can_be_read_by_programs(study):
     data = json.loads(json.dumps(study_as_json(study)))
     assert data["cases"] == 10
-    assert len(data["measures"]) == 4 * 2 * 3
+    assert len(data["measures"]) == 4 * 2 * 4
     assert {m["model"] for m in data["wins"]} == {"compatible/one", "compatible/two", None}
     assert all(m["low"] <= m["share"] <= m["high"] for m in data["measures"])
 
