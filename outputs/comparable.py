@@ -8,8 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 Row = Mapping[str, object]
 """One row of any data set, as plain data."""
 
-_SPEAKER = re.compile(r"[^\W\d_a-z]{2,24}: ")
-"""A tag such as ``RESPONDER: ``: layout, which differs between formats that hold the same words."""
+_TAGS = re.compile(r"(?:[^\W\d_]{2,24}: )+")
+"""Tags such as ``RESPONDER: `` and ``Utterance: ``: layout that differs between formats.
+
+A line that begins so by itself (``Listen: ...``) is cut alike wherever it stands.
+"""
 _DEEPEST = 16
 
 
@@ -44,7 +47,7 @@ def _texts(value: object, depth: int) -> Iterator[str]:
 
 def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
-        tag = _SPEAKER.match(line)
+        tag = _TAGS.match(line)
         bare = line[tag.end() :] if tag else line
         if bare.strip():
             yield bare

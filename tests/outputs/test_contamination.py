@@ -263,6 +263,13 @@ def test_lines_of_every_known_format_are_read():
     assert row_lines({"x": {"y": ["c\nd", None, 1.5, True]}}) == ["c", "d"]
 
 
+def test_a_short_answer_is_found_whatever_tag_a_format_puts_before_it():
+    said = "Listen: nobody here has ever driven it hard"
+    for tagged in (f"RESPONDER: {said}", f"Utterance: {said}", f"Antwort: {said}"):
+        assert row_lines({"text": tagged}) == row_lines({"text": said})
+        assert found(texts(f"{prose(1, 20)}\n{tagged}"), texts(said)).rows.tolist() == [0]
+
+
 def test_files_and_folders_are_read_and_parquet_only_where_there_are_no_json_lines(tmp_path):
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
