@@ -94,7 +94,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
         "categories": shares(facts.by_category),
         "languages": shares(facts.by_language),
         "labels": [
-            (dimension, shares(facts.by_label[dimension.id]))
+            (dimension, _distribution(dimension, facts.by_label[dimension.id]))
             for dimension in facts.scheme.utterance_dimensions
             if facts.by_label.get(dimension.id)
         ],
@@ -120,6 +120,14 @@ def shares(counts: Mapping[str, int]) -> list[Share]:
     total = sum(counts.values()) or 1
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [Share(name, count, count / total) for name, count in ordered]
+
+
+def _distribution(dimension: Dimension, counts: Mapping[str, int]) -> list[Share]:
+    """Return shares of labels, the most frequent first; those of a scale in its order."""
+    found = shares(counts)
+    if dimension.measurement in ("ordinal", "interval"):
+        found.sort(key=lambda share: list(counts).index(share.name))
+    return found
 
 
 def _has_imported(facts: ExportFacts) -> bool:

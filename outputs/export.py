@@ -264,7 +264,7 @@ class _Job:
 def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported:
     """Write everything into ``draft``."""
     found, options, plan = job.found, job.options, job.plan
-    seen = Seen(CorpusCounts(found.scheme))
+    seen = Seen(found.scheme, CorpusCounts(found.scheme))
     source = row_source(found, options)
     writer = RowWriter(
         draft,

@@ -13,22 +13,29 @@ from outputs.manifest import ExportedFile, ExportFacts, Generator
 from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals
-from scenarios.schemes.model import Scheme
+from outputs.value_names import names_of, value_names
+from scenarios.schemes.model import Dimension, Scheme
 
 
 @dataclass(slots=True)
 class Seen:
     """What is counted of the dialogues that rows were made of."""
 
+    scheme: Scheme
     corpus: CorpusCounts
     goals: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     arms: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Dialogues by run and arm."""
     labels: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Utterances by dimension and label."""
+    """Utterances by dimension and label, or range of numbers."""
     adjudicated: int = 0
     """Utterances whose labels an expert decided on."""
+    _dimensions: Mapping[str, Dimension] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Know the dimensions by their ids."""
+        self._dimensions = {dimension.id: dimension for dimension in self.scheme.dimensions}
 
     def add(self, selected: SelectedDialogue, turns: Set[object]) -> None:
         """Count one dialogue, and the labels of those of its utterances that rows are about."""
@@ -39,11 +46,8 @@ class Seen:
         self.adjudicated += len(selected.adjudicated & turns)
         for turn in selected.dialogue.turns:
             for label in turn.tactic if turn.index in turns else ():
-                value = label.value
-                if isinstance(value, str):
-                    self.labels[label.dimension, value] += 1
-                elif isinstance(value, tuple):
-                    self.labels.update((label.dimension, one) for one in value)
+                for name in names_of(self._dimensions[label.dimension], label.value):
+                    self.labels[label.dimension, name] += 1
 
 
 def export_facts(
@@ -140,9 +144,8 @@ def _judges(found: OpenSelection) -> tuple[str, ...]:
 
 def _label_counts(scheme: Scheme, seen: Seen) -> dict[str, dict[str, int]]:
     return {
-        d.id: {label: seen.labels[d.id, label] for label in d.values}
+        d.id: {name: seen.labels[d.id, name] for name in value_names(d)}
         for d in scheme.utterance_dimensions
-        if d.values
     }
 
 

@@ -101,7 +101,7 @@ class ExportFacts:
     by_language: Mapping[str, int]
     """Dialogues per language code."""
     by_label: Mapping[str, Mapping[str, int]]
-    """Utterances per dimension and label; what has no labels (intervals) is left out."""
+    """Utterances per dimension and label; numbers per range (:mod:`outputs.value_names`)."""
     includes_deception: bool
     """Whether there are rows that train a model to say what deceives."""
     real_names: bool

@@ -11,10 +11,9 @@ from outputs.report.blocks import Block, Grid, Note, Plot, Section, Table
 from outputs.report.gathered import Gathered
 from outputs.report.published import Published, published
 from outputs.report.wording import count, dimension_title, label, part, percent
+from outputs.value_names import names_of, value_names
 from pipeline.store.figures import LabelCount, PairCount
 from scenarios.schemes.model import Dimension
-
-_BINS = 10
 
 
 def labels_section(run: Gathered) -> Section:
@@ -121,27 +120,10 @@ def _values(
 ) -> tuple[tuple[str, ...], Counter[str]]:
     """Count the labels of a dimension; several at once count each, numbers by range."""
     counts: Counter[str] = Counter()
-    bins = _bins(dimension)
     for item in found:
-        if isinstance(item.value, tuple):
-            for name in item.value:
-                counts[name] += item.n
-        elif isinstance(item.value, str):
-            counts[item.value] += item.n
-        elif dimension.range is not None:
-            low, high = dimension.range
-            place = int((item.value - low) / (high - low) * len(bins))
-            counts[bins[min(max(place, 0), len(bins) - 1)]] += item.n
-    return (dimension.values or bins), counts
-
-
-def _bins(dimension: Dimension) -> tuple[str, ...]:
-    """Return names of equal ranges of a numeric dimension, the top one with its end."""
-    if dimension.range is None:
-        return ()
-    low, high = dimension.range
-    edges = [low + (high - low) * i / _BINS for i in range(_BINS + 1)]
-    return tuple(f"{edges[i]:g} to {edges[i + 1]:g}" for i in range(_BINS))
+        for name in names_of(dimension, item.value):
+            counts[name] += item.n
+    return value_names(dimension), counts
 
 
 def _categories(run: Gathered, others: Published | None) -> tuple[Plot, Table]:
