@@ -116,8 +116,16 @@ def test_any_value_is_described_on_one_short_line(value):
     text = shortened(value)
     assert "\n" not in text
     assert text
-    if not isinstance(value, (str, int)):
+    if not isinstance(value, int):
         assert len(text) < 130
+
+
+def test_signs_that_do_not_print_make_no_description_long():
+    hidden = "\U000e0001" * 70
+    assert len(shortened(hidden)) <= 62
+    assert len(shortened({f"{hidden}{i}": i for i in range(5)})) < 130
+    assert shortened("a" * 61) == repr("a" * 57 + "...")
+    assert shortened("a" * 60) == repr("a" * 60)
 
 
 @given(
