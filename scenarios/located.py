@@ -66,7 +66,9 @@ def dotted(path: Sequence[Step]) -> str:
 def shortened(value: object, limit: int = 60) -> str:
     """Describe a value in at most about ``limit`` characters, containers by their size."""
     if isinstance(value, Mapping):
-        keys = [repr(str(key)[:20])[1:-1][:20] for key in list(value)[:4]] + ["..."] * (len(value) > 4)
+        keys = [repr(str(key)[:20])[1:-1][:20] for key in list(value)[:4]] + ["..."] * (
+            len(value) > 4
+        )
         return f"a mapping ({', '.join(keys)})" if value else "a mapping without fields"
     if isinstance(value, (list, tuple)):
         return f"a list of {len(value)}" if value else "an empty list"
