@@ -3,7 +3,7 @@ from __future__ import annotations
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scenarios.schemes.model import Dimension, Label
@@ -43,6 +43,7 @@ _names = st.text(alphabet="abAB +-.", min_size=1, max_size=4).map(str.strip).fil
 
 
 @given(st.lists(_names, min_size=4, max_size=8, unique_by=str.casefold))
+@example(["ab", "x", "a  b", "y"])
 def test_a_spelling_that_fits_two_labels_fits_none_unless_it_is_exact(names):
     labels = tuple(
         Label(id=a, definition="d", aliases=(b,))
@@ -60,7 +61,8 @@ def test_a_spelling_that_fits_two_labels_fits_none_unless_it_is_exact(names):
             for name in (label.id, *label.aliases)
             if "".join(c for c in name.casefold() if c.isalnum()) == key
         }
-        exact = {n.casefold() for label in labels for n in (label.id, *label.aliases)}
+        # but for case and the width of spaces
+        exact = {" ".join(n.casefold().split()) for x in labels for n in (x.id, *x.aliases)}
         if len(fitting) > 1 and bare.casefold() not in exact:
             assert resolve_label(dimension, bare) is None
 
