@@ -94,7 +94,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
         "categories": shares(facts.by_category),
         "languages": shares(facts.by_language),
         "labels": [
-            (dimension, _distribution(dimension, facts.by_label[dimension.id]))
+            (dimension, shares(facts.by_label[dimension.id], in_order=_is_scale(dimension)))
             for dimension in facts.scheme.utterance_dimensions
             if facts.by_label.get(dimension.id)
         ],
@@ -115,19 +115,23 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
     }
 
 
-def shares(counts: Mapping[str, int]) -> list[Share]:
-    """Return the counts with their shares, the most frequent first, equals by name."""
+def shares(counts: Mapping[str, int], *, in_order: bool = False) -> list[Share]:
+    """Return the counts with their shares, the most frequent first, equals by name.
+
+    Args:
+        counts: by name.
+        in_order: keep theirs instead.
+    """
     total = sum(counts.values()) or 1
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ordered = list(counts.items())
+    if not in_order:
+        ordered.sort(key=lambda item: (-item[1], item[0]))
     return [Share(name, count, count / total) for name, count in ordered]
 
 
-def _distribution(dimension: Dimension, counts: Mapping[str, int]) -> list[Share]:
-    """Return shares of labels, the most frequent first; those of a scale in its order."""
-    found = shares(counts)
-    if dimension.measurement in ("ordinal", "interval"):
-        found.sort(key=lambda share: list(counts).index(share.name))
-    return found
+def _is_scale(dimension: Dimension) -> bool:
+    """Say whether the values of a dimension run from low to high."""
+    return dimension.measurement in ("ordinal", "interval")
 
 
 def _has_imported(facts: ExportFacts) -> bool:

@@ -15,7 +15,7 @@ import orjson
 
 from outputs.acting import ActorVoices
 from outputs.balance import Balance, balanced_column
-from outputs.benchmark_set import BenchmarkRows, CorpusCounts
+from outputs.benchmark_set import BenchmarkRows
 from outputs.export_facts import Seen, code_version, export_facts
 from outputs.formats.registry import row_format
 from outputs.manifest import ExportFacts, write_manifest
@@ -264,7 +264,7 @@ class _Job:
 def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported:
     """Write everything into ``draft``."""
     found, options, plan = job.found, job.options, job.plan
-    seen = Seen(found.scheme, CorpusCounts(found.scheme))
+    seen = Seen(found.scheme)
     source = row_source(found, options)
     writer = RowWriter(
         draft,
@@ -323,7 +323,7 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _nothing(found: OpenSelection, options: ExportOptions, rejected: int = 0) -> UsageError:
+def _nothing(found: OpenSelection, options: ExportOptions, rejected: int) -> UsageError:
     """Say why there is no row, as far as that can be told."""
     hints = []
     if rejected:

@@ -22,7 +22,7 @@ class Seen:
     """What is counted of the dialogues that rows were made of."""
 
     scheme: Scheme
-    corpus: CorpusCounts
+    corpus: CorpusCounts = field(init=False)
     goals: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     arms: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -34,7 +34,8 @@ class Seen:
     _dimensions: Mapping[str, Dimension] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Know the dimensions by their ids."""
+        """Begin with nothing counted."""
+        self.corpus = CorpusCounts(self.scheme)
         self._dimensions = {dimension.id: dimension for dimension in self.scheme.dimensions}
 
     def add(self, selected: SelectedDialogue, turns: Set[object]) -> None:
@@ -96,7 +97,7 @@ def export_facts(
         by_category={k: row["dialogues"] for k, row in counts.items() if k != TOTAL},
         counts=counts,
         by_language=dict(sorted(seen.languages.items())),
-        by_label=_label_counts(found.scheme, seen),
+        by_label=_label_counts(seen),
         includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),
         adjudicated=seen.adjudicated,
         real_names=any(run.material.recipe.real_names for run in found.runs),
@@ -142,10 +143,10 @@ def _judges(found: OpenSelection) -> tuple[str, ...]:
     return tuple(sorted({name.partition(" ")[2] for name in judged}))
 
 
-def _label_counts(scheme: Scheme, seen: Seen) -> dict[str, dict[str, int]]:
+def _label_counts(seen: Seen) -> dict[str, dict[str, int]]:
     return {
         d.id: {name: seen.labels[d.id, name] for name in value_names(d)}
-        for d in scheme.utterance_dimensions
+        for d in seen.scheme.utterance_dimensions
     }
 
 

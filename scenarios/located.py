@@ -66,15 +66,14 @@ def dotted(path: Sequence[Step]) -> str:
 def shortened(value: object, limit: int = 60) -> str:
     """Describe a value in at most about ``limit`` characters, containers by their size."""
     if isinstance(value, Mapping):
-        keys = [repr(str(key)[:20])[1:-1][:20] for key in list(value)[:4]] + ["..."] * (
-            len(value) > 4
-        )
-        return f"a mapping ({', '.join(keys)})" if value else "a mapping without fields"
+        keys = [repr(str(key)[:20])[1:-1][:20] for key in list(value)[:4]]
+        more = ["..."] * (len(value) > 4)
+        return f"a mapping ({', '.join(keys + more)})" if value else "a mapping without fields"
     if isinstance(value, (list, tuple)):
         return f"a list of {len(value)}" if value else "an empty list"
     if value is None:
         return "nothing"
-    text = repr(value[: limit + 1] if isinstance(value, str) else value)
-    if isinstance(value, str) and len(text) > limit + 2:  # signs that do not print grow by escapes
-        return f"{text[: limit - 2]}...{text[0]}"
-    return text
+    if not isinstance(value, str):
+        return repr(value)
+    quoted = repr(value[: limit + 1])  # signs that do not print grow by their escapes
+    return quoted if len(quoted) <= limit + 2 else f"{quoted[: limit - 2]}...{quoted[0]}"

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -13,21 +12,17 @@ import typer
 from outputs.contamination import Contamination, RowSet, Settings, compare, overlap_share
 from outputs.documents import Documents, SplitCheck
 from outputs.export import Exported, ExportOptions, export
-from outputs.formats.registry import FORMATS, row_format
 from outputs.hub import prepare_push, push_folder
 from outputs.manifest import ExportFacts
 from outputs.neighbours import installed_embedding
 from outputs.row_files import row_set
 from outputs.rows import Row
 from outputs.selection import Selection
-from outputs.splits import Fractions, checked_fractions
 from pipeline.cli.exits import ExitCode, say
-from pipeline.cli.options import split
+from pipeline.cli.export_options import with_export_options, with_selection
 from pipeline.cli.quiet import hush
-from pipeline.cli.run_folder import find_run
 from pipeline.cli.screen import Format, columns, number, plural, write_json
 from pipeline.embeddings import INSTALL, Embed
-from prompts.evaluator import ASPECTS, chosen_aspects
 from scenarios.errors import UsageError
 
 app = typer.Typer(
@@ -37,75 +32,15 @@ app = typer.Typer(
 )
 
 
-class Kind(StrEnum):
-    """What an export is for."""
-
-    SFT = "sft"
-    DPO = "dpo"
-    BENCHMARK = "benchmark"
-
-
-class Task(StrEnum):
-    """What is learnt."""
-
-    LABEL = "label"
-    ACTOR = "actor"
-    INITIATOR = "initiator"
-
-
-class SplitBy(StrEnum):
-    """What no two splits share."""
-
-    SCENARIO = "scenario"
-    FACT = "fact"
-
-
-class LabelSource(StrEnum):
-    """Whose labels count."""
-
-    ADJUDICATED = "adjudicated"
-    DECLARED = "declared"
-
-
 @app.command("export")
+@with_export_options
+@with_selection
 def export_command(
     *,
-    runs: list[str] = typer.Argument(..., metavar="RUN...", help="Folders, or names in ./runs."),
-    to: Kind = typer.Option(..., "--to", help="Fine-tuning, preference pairs, or a benchmark."),
     output: Path = typer.Option(..., "-o", "--output", help="The folder to make."),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier export there."),
-    task: Task = typer.Option(Task.LABEL, "--task", help="What is learnt (sft)."),
-    aspect: list[str] = typer.Option(
-        [], "--aspect", help=f"Of {', '.join(ASPECTS)} (benchmark, sft of labels); default all."
-    ),
-    rationale: bool = typer.Option(
-        False, "--rationale", help="Reasons before labels; those that give facts away go (sft)."
-    ),
-    row: str | None = typer.Option(
-        None, "--format", help=f"Of {', '.join(FORMATS)} (sft, dpo); default messages."
-    ),
-    split_by: SplitBy = typer.Option(
-        SplitBy.SCENARIO, "--split-by", help="What no two splits share."
-    ),
-    splits: str = typer.Option(
-        "80,10,10", "--splits", help="Shares of train, validation, test; 100,0,0 for one set."
-    ),
-    seed: int = typer.Option(0, "--seed", help="Of splits and balancing."),
-    balance: str | None = typer.Option(
-        None, "--balance", metavar="DIMENSION", help="As many rows of each of its labels."
-    ),
-    include_deception: bool = typer.Option(
-        False, "--include-deception", help="Let a model learn to deceive (dpo, sft of actors)."
-    ),
-    everything: bool = typer.Option(False, "--any", help="Dialogues that are not accepted, too."),
-    scenarios: list[str] = typer.Option([], "--scenarios", help="Ids, categories, globs, tag:..."),
-    goals: list[str] = typer.Option([], "--goals", help="Goal labels."),
-    strategies: list[str] = typer.Option([], "--strategy", help="Of these strategies only."),
-    arms: list[str] = typer.Option([], "--arm", help="Of these arms only: beginnings of ids."),
-    languages: list[str] = typer.Option([], "--language", help="Language codes."),
-    labels: LabelSource = typer.Option(
-        LabelSource.ADJUDICATED, "--labels", help="An expert's where there are, or the declared."
-    ),
+    options: ExportOptions,
+    selection: Selection,
     against: list[Path] = typer.Option(
         [], "--against", metavar="SET", help="Compare with another set; tells the overlap."
     ),
@@ -118,7 +53,6 @@ def export_command(
     embeddings: bool = typer.Option(
         True, "--embeddings/--no-embeddings", help="Compare by meaning as well, if installed."
     ),
-    parquet: bool = typer.Option(True, "--parquet/--no-parquet", help="Parquet beside JSON lines."),
     licence: str | None = typer.Option(
         None, "--license", help="Of the data, as the hub spells it; none is assumed."
     ),
@@ -137,50 +71,23 @@ def export_command(
     the same runs divides them alike: what one trains on, no other tests.
     """
     hush()
-    options = ExportOptions(
-        to.value,
-        task=task.value,
-        aspects=chosen_aspects(split(aspect)) if aspect else ASPECTS,
-        rationale=rationale,
-        format=row or "messages",
-        split_by=split_by.value,
-        fractions=_fractions(splits),
-        seed=seed,
-        balance=balance,
-        include_deception=include_deception,
-        parquet=parquet,
-    )
-    _check_fit(
-        options, row=row, aspects=aspect, rationale=rationale, remove=remove_overlap, sets=against
-    )
-    selection = Selection(
-        runs=tuple(find_run(name) for name in runs),
-        verdict="any" if everything else "accepted",
-        scenarios=_named(scenarios),
-        goals=_named(goals),
-        strategies=_named(strategies),
-        arms=_named(arms),
-        languages=_named(languages),
-        labels=labels.value,
-    )
-    target = (
+    if remove_overlap and not against:
+        raise UsageError("--remove-overlap needs a set to compare with", "name it with --against")
+    hub = (
         None
         if push is None
         else prepare_push(push, licence, environ=os.environ, private=not public)
     )
     embed = _embedding() if embeddings and (against or compare_splits) else None
+    within = SplitCheck(Settings(), embed) if compare_splits else None
     checks = Checks(output.name, tuple(against), embed, remove=remove_overlap)
     done = export(
-        selection,
-        options,
-        output,
+        selection, options, output,
         overwrite=overwrite,
         screen=checks.screen if against else None,
-        document=checks.document(
-            licence, SplitCheck(Settings(), embed) if compare_splits else None
-        ),
-    )
-    address = None if target is None else push_folder(output, target)
+        document=checks.document(licence, within),
+    )  # fmt: skip
+    address = None if hub is None else push_folder(output, hub)
     if output_format is Format.JSON:
         write_json(exported_as_json(done, address))
     elif not quiet:
@@ -229,7 +136,8 @@ def exported_as_json(done: Exported, address: str | None = None) -> dict[str, ob
     ``folder``; ``dialogues``, ``scenarios``, ``facts``: how many rows were made of; ``rows`` by
     split; ``files``: ``path``, ``rows``, ``size``, ``sha256``; ``includes_deception``; ``notes``:
     what was left out; ``overlaps``: of the comparisons that were asked for, see
-    :meth:`outputs.contamination.Contamination.summary`; ``address``: on the hub, or null.
+    :meth:`outputs.contamination.Contamination.summary`, with ``removed``: whether the rows found
+    were left out; ``address``: on the hub, or null.
     """
     facts = done.facts
     return {
@@ -272,50 +180,6 @@ def exported_as_text(done: Exported, address: str | None = None) -> str:
     if address is not None:
         lines.append(f"pushed to {address}")
     return "\n".join(lines)
-
-
-def _check_fit(
-    options: ExportOptions,
-    *,
-    row: str | None,
-    aspects: Sequence[str],
-    rationale: bool,
-    remove: bool,
-    sets: Sequence[Path],
-) -> None:
-    """Refuse options that would be silently without effect."""
-    labels = options.kind == "sft" and options.task == "label"
-    if row is not None:
-        row_format(row)
-        if options.kind == "benchmark":
-            raise UsageError("a benchmark has a form of its own", "leave --format out")
-    if options.kind != "sft" and options.task != "label":
-        raise UsageError(f"--task {options.task} is for --to sft", "leave one of them out")
-    if rationale and not labels:
-        raise UsageError("--rationale is for --to sft --task label", "leave it out")
-    if aspects and not labels and options.kind != "benchmark":
-        raise UsageError("--aspect is for benchmarks and --to sft --task label", "leave it out")
-    if options.include_deception and not options.trains_responder:
-        raise UsageError(
-            "--include-deception is for --to dpo and --to sft --task actor",
-            "labels are learnt, and benchmarks made, from deceptive dialogues as well without it",
-        )
-    if remove and not sets:
-        raise UsageError("--remove-overlap needs a set to compare with", "name it with --against")
-
-
-def _fractions(text: str) -> Fractions:
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        raise UsageError(
-            f"--splits {text!r} is no list of numbers", "for example 80,10,10"
-        ) from None
-    return checked_fractions(values)
-
-
-def _named(values: Sequence[str]) -> tuple[str, ...] | None:
-    return tuple(split(values)) or None
 
 
 def _embedding() -> Embed | None:

@@ -51,6 +51,12 @@ _RESUME = typer.Option(
     help="A run that is there: refuse it, continue it if its configuration is the same, or "
     "continue it in any case and record the change.",
 )
+_DRY_RUN = typer.Option(
+    False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
+)
+_PREVIEW = typer.Option(
+    0, "--preview", min=0, metavar="N", help="Play N dialogues, print them, keep nothing."
+)
 _VERIFY = typer.Option(
     False, "--verify", help="Judge and decide on each dialogue as it is finished."
 )
@@ -85,12 +91,8 @@ def generate(
     ),
     resume: ResumeChoice = _RESUME,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Play failed cases again."),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
-    ),
-    preview: int = typer.Option(
-        0, "--preview", min=0, metavar="N", help="Play N dialogues, print them, keep nothing."
-    ),
+    dry_run: bool = _DRY_RUN,
+    preview: int = _PREVIEW,
     verify: bool = _VERIFY,
     accepted: int | None = _ACCEPTED,
     pilot: int | None = _PILOT,
@@ -98,8 +100,8 @@ def generate(
         Format.TEXT, "--format", help="json prints the estimate, the preview, or the run's state."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
-    given: Given,
     wishes: Wishes,
+    given: Given,
 ) -> int:
     """Generate labelled dialogues from scenarios, and go on where an earlier run stopped.
 

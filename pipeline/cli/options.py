@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from pipeline.cli.option_groups import with_group
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.recipe_source import changed
 
@@ -82,14 +82,14 @@ OPTION_OF: Mapping[str, str] = {flag.field: flag.name.partition("/")[0] for flag
 """The option that sets a recipe field."""
 
 
-def with_recipe_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command every option of the table; what was given reaches it as ``given``.
+def _given(**said: Any) -> Given:
+    return {flag.field: said[flag.parameter] for flag in FLAGS}
 
-    The signature is put together here because that is what typer reads options from.
-    """
-    own = inspect.signature(command, eval_str=True).parameters
-    parameters = [p for p in own.values() if p.name != "given"]
-    parameters += [
+
+with_recipe_options = with_group(
+    "given",
+    _given,
+    [
         inspect.Parameter(
             flag.parameter,
             inspect.Parameter.KEYWORD_ONLY,
@@ -97,16 +97,9 @@ def with_recipe_options(command: Callable[..., int]) -> Callable[..., int]:
             annotation=(list[flag.kind] if flag.many else flag.kind) | None,  # type: ignore[name-defined]
         )
         for flag in FLAGS
-    ]
-
-    @functools.wraps(command)
-    def wrapper(**values: Any) -> int:
-        given = {flag.field: values.pop(flag.parameter) for flag in FLAGS}
-        return command(given=given, **values)
-
-    wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {p.name: p.annotation for p in parameters}
-    return wrapper
+    ],
+)
+"""Gives a command every option of the table; what was given reaches it as ``given``."""
 
 
 def overridden(recipe: Recipe, given: Given) -> Recipe:

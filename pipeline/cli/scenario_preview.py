@@ -30,6 +30,11 @@ from scenarios.spec import Scenario
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
 
+_API_KEY_ENV = typer.Option(None, "--api-key-env", help="Variable that holds the key.")
+_PROMPT_DIR = typer.Option(
+    None, "--prompt-dir", help="A folder whose templates replace the shipped ones."
+)
+
 
 @app.command("preview")
 def preview(
@@ -49,12 +54,8 @@ def preview(
         False, "--show-prompts", help="Every prompt and its answer, verbatim."
     ),
     base_url: str | None = typer.Option(None, "--base-url", help="Where to send requests."),
-    api_key_env: str | None = typer.Option(
-        None, "--api-key-env", help="Variable that holds the key."
-    ),
-    prompt_dir: Path | None = typer.Option(
-        None, "--prompt-dir", help="A folder whose templates replace the shipped ones."
-    ),
+    api_key_env: str | None = _API_KEY_ENV,
+    prompt_dir: Path | None = _PROMPT_DIR,
     real_names: bool = REAL_NAMES,
     scheme: str | None = typer.Option(
         None, "--scheme", help="The label scheme; default the one that the scenario names."

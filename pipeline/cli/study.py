@@ -78,8 +78,8 @@ def study(
         Format.TEXT, "--format", help="json: see outputs.study.study_as_json."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no table."),
-    given: Given,
     wishes: Wishes,
+    given: Given,
 ) -> int:
     """Let every strategy and model play the same cases, judge them, and say which labels hold.
 
