@@ -47,6 +47,25 @@ def test_offline_nothing_is_missing_and_nothing_sticks_out(report, browser, widt
     page.context.close()
 
 
+def test_the_caption_of_a_table_that_is_wider_than_a_phone_is_seen_whole(report, browser):
+    page = new_page(browser, viewport={"width": 390, "height": 850})
+    page.goto(report.as_uri())
+    wide, cut = page.evaluate(
+        """() => {
+            const seen = [...document.querySelectorAll('.scroll')].filter(d => d.checkVisibility());
+            const wide = seen.filter(d => d.scrollWidth > d.clientWidth);
+            wide.forEach(d => { d.scrollLeft = 60; });
+            const cut = wide.map(d => d.querySelector('caption span'))
+                .filter(c => { const box = c.getBoundingClientRect();
+                               return box.left < 0 || box.right > 390; });
+            return [wide.length, cut.map(c => c.textContent)];
+        }"""
+    )
+    assert wide > 0
+    assert cut == []
+    page.context.close()
+
+
 def test_texts_of_a_drawing_do_not_meet_as_the_browser_sets_them(report, browser):
     page = new_page(browser, viewport={"width": 1280, "height": 850})
     page.goto(report.as_uri())
