@@ -44,10 +44,13 @@ def new_page(browser: Browser, **options: object) -> Page:
 
 
 def until(page: Page, expression: str) -> None:
-    """Wait until an expression is true; the page forbids the usual way, which evaluates text."""
+    """Wait until an expression is true of a page that is there whole.
+
+    The page forbids the usual way, which evaluates text. A page on its way in lacks its form still.
+    """
     for _ in range(600):
         try:
-            if page.evaluate(expression):
+            if page.evaluate(f"document.readyState === 'complete' && ({expression})"):
                 page.wait_for_load_state()
                 return
         except Error as error:
@@ -55,6 +58,12 @@ def until(page: Page, expression: str) -> None:
                 raise
         page.wait_for_timeout(25)
     raise AssertionError(f"never true on {page.url}: {expression}")
+
+
+def arrive(page: Page, selector: str) -> None:
+    """Wait until a page that has an element is there whole: its script takes keys only then."""
+    page.wait_for_selector(selector)
+    page.wait_for_load_state()
 
 
 def tab_to(page: Page, selector: str) -> None:
@@ -75,7 +84,7 @@ def come_in(page: Page, link: str, name: str) -> None:
     page.wait_for_url("**/name")
     page.keyboard.type(name)
     page.keyboard.press("Enter")
-    page.wait_for_selector("#begin")
+    arrive(page, "#begin")
     page.keyboard.press("Enter")
     until(page, "location.pathname != '/name'")
     if page.url.endswith("/language"):

@@ -8,7 +8,15 @@ import pytest
 from playwright.sync_api import Page
 
 from pipeline.store.reviews import ReviewStore
-from tests.quality.review.chromium import chromium, come_in, new_page, picture, tab_to, until
+from tests.quality.review.chromium import (
+    arrive,
+    chromium,
+    come_in,
+    new_page,
+    picture,
+    tab_to,
+    until,
+)
 from tests.quality.review.serving import Served, served
 
 pytestmark = pytest.mark.browser
@@ -70,7 +78,7 @@ class Person:
 
 def begin(page: Page, site: Served, number: int) -> Person:
     come_in(page, site.link(), f"Person {number}")
-    page.wait_for_selector("#answers")
+    arrive(page, "#answers")
     return Person(page, number)
 
 
@@ -110,11 +118,11 @@ def go_back_and_change(person: Person) -> None:
     person.next_step()
     until(person.page, f"location.href != {before!r}")
     person.page.go_back()
-    person.page.wait_for_selector("#answers")
+    arrive(person.page, "#answers")
     assert person.item == reopened
     assert dict(person.page.evaluate(CHOSEN)) == person.answers[reopened]
     person.page.go_forward()
-    person.page.wait_for_selector("#answers")
+    arrive(person.page, "#answers")
 
 
 def lose_the_connection(person: Person) -> None:
@@ -167,7 +175,7 @@ def adjudicate(page: Page, site: Served) -> tuple[int, dict[str, str]]:
     picture(page, "adjudicate-list")
     tab_to(page, "tbody a")
     page.keyboard.press("Enter")
-    page.wait_for_selector("#adjudication")
+    arrive(page, "#adjudication")
     assert "Person" not in page.inner_text("body")
     picture(page, "adjudicate")
     final: dict[str, str] = {}
@@ -197,7 +205,7 @@ def test_three_annotators_and_an_expert_by_keyboard_alone(run: Path) -> None:
         picture(people[0].page, "finish")
         tab_to(people[0].page, "#finish")
         people[0].press("Enter")
-        people[0].page.wait_for_selector("table.figures")
+        arrive(people[0].page, "table.figures")
         picture(people[0].page, "gold")
         number, final = adjudicate(new_page(browser), site)
     with ReviewStore.open(run) as store:

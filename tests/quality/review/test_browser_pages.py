@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Page
 from pipeline.store.reviews import ReviewStore
 from tests.quality.review.chromium import (
     SIZES,
+    arrive,
     chromium,
     come_in,
     new_page,
@@ -42,6 +44,10 @@ CONTRAST = """() => {
   }
   return bad;
 }"""
+STEP = """JSON.stringify([
+  location.href, document.forms.answers?.dataset.stage,
+  [...document.querySelectorAll('.section.active')].map(s => s.dataset.section),
+])"""
 UNNAMED = """() => [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a')]
   .filter(e => e.getClientRects().length)
   .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || (e.labels && e.labels.length)))
@@ -71,9 +77,9 @@ def review_one(page: Page) -> None:
             "[...document.querySelectorAll('.section.active fieldset[data-field]')]"
             ".every(q => q.querySelector('input:checked'))"
         ):
+            before = page.evaluate(STEP)
             page.keyboard.press("Enter")
-            page.wait_for_timeout(300)
-            page.wait_for_load_state()
+            until(page, f"{STEP} !== {json.dumps(before)}")
 
 
 def test_every_page_is_legible_and_fits_a_phone(verified_run: Path, tmp_path: Path) -> None:
@@ -92,18 +98,18 @@ def test_every_page_is_legible_and_fits_a_phone(verified_run: Path, tmp_path: Pa
         check(page, "name")
         page.keyboard.type("Ada")
         page.keyboard.press("Enter")
-        page.wait_for_selector("#begin")
+        arrive(page, "#begin")
         check(page, "code")
         page.keyboard.press("Enter")
         page.wait_for_url("**/language")
         check(page, "language")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
-        page.wait_for_selector("#answers")
+        arrive(page, "#answers")
         check(page, "item")
         assert "告知" in page.inner_text("#answers")
         review_one(page)
-        page.wait_for_selector("form[data-stage=opinion]")
+        arrive(page, "form[data-stage=opinion]")
         page.keyboard.press("1")
         check(page, "opinion")
         page.goto(f"{site.url}/filter")
@@ -124,12 +130,12 @@ def test_a_flagged_dialogue_is_reviewed_blind_first_and_then_confirmed(verified_
     with served(verified_run, per_item=1) as site, chromium() as browser:
         page = new_page(browser)
         come_in(page, site.link(), "Ada")
-        page.wait_for_selector("#answers")
+        arrive(page, "#answers")
         before = page.content()
         assert "Why it was flagged" not in before
         assert "Only the" in page.inner_text(".fact")
         review_one(page)
-        page.wait_for_selector("form[data-stage=opinion]")
+        arrive(page, "form[data-stage=opinion]")
         assert "Why it was flagged" in page.content()
         page.keyboard.press("1")
         page.keyboard.press("1")
@@ -153,7 +159,7 @@ def test_keys_can_be_switched_off(run: Path) -> None:
     with served(run, mode="quiz") as site, chromium() as browser:
         page = new_page(browser)
         come_in(page, site.link(), "Ada")
-        page.wait_for_selector("#answers")
+        arrive(page, "#answers")
         page.locator(".help summary").click()
         page.locator("#keys-on").uncheck()
         page.locator("h1").click()
@@ -182,7 +188,7 @@ def test_a_form_kept_in_the_browser_comes_back_after_the_connection(run: Path) -
     with served(run, mode="quiz") as site, chromium() as browser:
         page = new_page(browser)
         come_in(page, site.link(), "Ada")
-        page.wait_for_selector("#answers")
+        arrive(page, "#answers")
         page.context.set_offline(True)
         page.keyboard.press("2")
         until(page, "document.getElementById('alarm').textContent.startsWith('Not saved')")

@@ -11,7 +11,7 @@ from quality.agreement import agreement_table
 from quality.review.answer_table import answers
 from scenarios.schemes.registry import load_scheme
 from tests.quality.review.cei_run import make_cei_run
-from tests.quality.review.chromium import chromium, come_in, new_page, picture, until
+from tests.quality.review.chromium import arrive, chromium, come_in, new_page, picture, until
 from tests.quality.review.serving import served
 
 pytestmark = pytest.mark.browser
@@ -25,7 +25,7 @@ def test_the_scheme_cei_is_filled_in_by_keyboard(tmp_path: Path) -> None:
             page = new_page(browser)
             come_in(page, site.link(), name)
             for _ in range(3):
-                page.wait_for_selector("#answers")
+                arrive(page, "#answers")
                 url = page.url
                 page.keyboard.press("1")
                 for key in ("1", "4", "4", "7"):
