@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from outputs.consistency import GOAL_REMARK
 from outputs.contamination import overlap_share
 from outputs.manifest import Column, ExportedFile, ExportFacts, Generator
 from outputs.markdown import rendered
@@ -99,6 +100,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
             if facts.by_label.get(dimension.id)
         ],
         "measures": {d.id: _measure(d) for d in facts.scheme.dimensions},
+        "goal_remark": GOAL_REMARK,
         "consistency": [_consistency(facts, row) for row in facts.reliability.consistency],
         "agreement": [_agreement(facts, row) for row in facts.reliability.agreement],
         "contamination": [

@@ -11,6 +11,7 @@ from outputs.acting import ActorVoices
 from outputs.formats.shape import RowFormat
 from outputs.manifest import Column
 from outputs.rows import (
+    DECEPTIVE,
     PROVENANCE,
     REPLACED,
     TURN,
@@ -19,6 +20,7 @@ from outputs.rows import (
     Row,
     is_labelled,
     label_columns,
+    left_out_notes,
     provenance,
     was_replaced,
 )
@@ -102,7 +104,7 @@ class PreferenceRows:
 
     def notes(self) -> tuple[str, ...]:
         """Say what was left out."""
-        return tuple(f"{what}: {n:,}" for what, n in sorted(self._left_out.items()))
+        return left_out_notes(self._left_out)
 
     def _was_replaced(self, selected: SelectedDialogue, turn: Turn) -> bool:
         if not was_replaced(selected, turn):
@@ -113,7 +115,7 @@ class PreferenceRows:
     def _may_be_learnt(self, selected: SelectedDialogue) -> bool:
         if self.include_deception or is_truthful(self.scheme, selected):
             return True
-        self._left_out["deceptive dialogues left out"] += 1
+        self._left_out[DECEPTIVE] += 1
         return False
 
     def _between(self, better: SelectedDialogue, worse: SelectedDialogue) -> Iterator[_Preference]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
@@ -150,8 +150,15 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
     return test
 
 
+DECEPTIVE = "deceptive dialogues left out"
+"""What is noted of dialogues that no responder is taught from without leave."""
 REPLACED = "utterances left out with a declared label that an expert replaced"
 """What is noted of utterances that :func:`was_replaced`."""
+
+
+def left_out_notes(left_out: Mapping[str, int]) -> tuple[str, ...]:
+    """Return what was left out with how often, as :meth:`RowSource.notes` says it."""
+    return tuple(f"{what}: {n:,}" for what, n in sorted(left_out.items()))
 
 
 def was_replaced(selected: SelectedDialogue, turn: Turn) -> bool:

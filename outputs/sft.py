@@ -13,6 +13,7 @@ from outputs.discretion import reveals
 from outputs.formats.shape import RowFormat
 from outputs.manifest import Column
 from outputs.rows import (
+    DECEPTIVE,
     PROVENANCE,
     REPLACED,
     TURN,
@@ -21,6 +22,7 @@ from outputs.rows import (
     Row,
     is_labelled,
     label_columns,
+    left_out_notes,
     provenance,
     was_replaced,
 )
@@ -85,8 +87,8 @@ class LabelRows:
             yield from self._of_dialogue(selected)
 
     def notes(self) -> tuple[str, ...]:
-        """Say how many rows were withheld because a rationale gives the private fact away."""
-        return tuple(f"{what}: {n:,}" for what, n in sorted(self._left_out.items()))
+        """Say what was left out."""
+        return left_out_notes(self._left_out)
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         view = self._view(selected)
@@ -206,11 +208,11 @@ class ActorRows:
             elif self.include_deception or is_truthful(self.scheme, selected):
                 yield from self._answers(selected)
             else:
-                self._left_out["deceptive dialogues left out"] += 1
+                self._left_out[DECEPTIVE] += 1
 
     def notes(self) -> tuple[str, ...]:
         """Say what was left out."""
-        return tuple(f"{what}: {n:,}" for what, n in sorted(self._left_out.items()))
+        return left_out_notes(self._left_out)
 
     def _answers(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
