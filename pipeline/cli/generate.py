@@ -12,7 +12,7 @@ from pipeline.cli import api
 from pipeline.cli.dialogue_json import dialogue_as_json
 from pipeline.cli.dialogue_view import Heading, render
 from pipeline.cli.exits import ExitCode, StoppedEarly, say
-from pipeline.cli.options import Given, overridden, with_recipe_options
+from pipeline.cli.options import DRY_RUN, Given, overridden, with_recipe_options
 from pipeline.cli.pilot import pilot_as_json, pilot_as_text, run_pilot
 from pipeline.cli.plan_estimates import PlanEstimate, estimate_plan, plan_as_json, plan_as_text
 from pipeline.cli.progress import watcher
@@ -51,9 +51,6 @@ _RESUME = typer.Option(
     help="A run that is there: refuse it, continue it if its configuration is the same, or "
     "continue it in any case and record the change.",
 )
-_DRY_RUN = typer.Option(
-    False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
-)
 _PREVIEW = typer.Option(
     0, "--preview", min=0, metavar="N", help="Play N dialogues, print them, keep nothing."
 )
@@ -79,7 +76,7 @@ _PILOT = typer.Option(
 
 
 @app.command("generate")
-@with_recipe_options
+@with_recipe_options()
 @with_verification_options
 def generate(
     *,
@@ -91,7 +88,7 @@ def generate(
     ),
     resume: ResumeChoice = _RESUME,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Play failed cases again."),
-    dry_run: bool = _DRY_RUN,
+    dry_run: bool = DRY_RUN,
     preview: int = _PREVIEW,
     verify: bool = _VERIFY,
     accepted: int | None = _ACCEPTED,

@@ -10,11 +10,6 @@ from typing import Any
 Command = Callable[..., int]
 
 
-def group_of(made: Callable[..., object]) -> tuple[inspect.Parameter, ...]:
-    """Return the parameters of a function whose defaults are options of typer."""
-    return tuple(inspect.signature(made, eval_str=True).parameters.values())
-
-
 def with_group(
     name: str,
     made: Callable[..., object],
@@ -27,9 +22,11 @@ def with_group(
     Args:
         name: of the parameter, which gets what ``made`` returns.
         made: is called with what was said for each of the parameters, by name.
-        parameters: keyword-only, with options as defaults; None: those of ``made``.
+        parameters: keyword-only, with options of typer as defaults; None: those of ``made``.
     """
-    group = group_of(made) if parameters is None else tuple(parameters)
+    if parameters is None:
+        parameters = tuple(inspect.signature(made, eval_str=True).parameters.values())
+    group = tuple(parameters)
 
     def decorate(command: Command) -> Command:
         own = inspect.signature(command, eval_str=True).parameters.values()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from pipeline.cli.option_groups import with_group
+from pipeline.cli.option_groups import Command, with_group
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.recipe_source import changed
 
@@ -80,26 +80,33 @@ FLAGS: tuple[Flag, ...] = (
 )
 OPTION_OF: Mapping[str, str] = {flag.field: flag.name.partition("/")[0] for flag in FLAGS}
 """The option that sets a recipe field."""
+DRY_RUN = typer.Option(
+    False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
+)
 
 
-def _given(**said: Any) -> Given:
-    return {flag.field: said[flag.parameter] for flag in FLAGS}
+def with_recipe_options(*fields: str) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command options of the table, as its parameter ``given``.
 
+    Args:
+        fields: of the recipe, in the order of the options; none: every one of the table.
+    """
+    known = {flag.field: flag for flag in FLAGS}
+    flags = [known[field] for field in fields or known]
 
-with_recipe_options = with_group(
-    "given",
-    _given,
-    [
+    def given(**said: Any) -> Given:
+        return {flag.field: said[flag.parameter] for flag in flags}
+
+    parameters = [
         inspect.Parameter(
             flag.parameter,
             inspect.Parameter.KEYWORD_ONLY,
             default=typer.Option(None, flag.name, help=flag.help, show_default=False),
             annotation=(list[flag.kind] if flag.many else flag.kind) | None,  # type: ignore[name-defined]
         )
-        for flag in FLAGS
-    ],
-)
-"""Gives a command every option of the table; what was given reaches it as ``given``."""
+        for flag in flags
+    ]
+    return with_group("given", given, parameters)
 
 
 def overridden(recipe: Recipe, given: Given) -> Recipe:

@@ -11,7 +11,7 @@ from pipeline.cli.api import Previewed
 from pipeline.cli.dialogue_json import dialogue_as_json
 from pipeline.cli.dialogue_view import Heading, render, render_prompts
 from pipeline.cli.exits import ExitCode, say
-from pipeline.cli.options import overridden
+from pipeline.cli.options import Given, overridden, with_recipe_options
 from pipeline.cli.scenario_options import (
     CONTEXT,
     REAL_NAMES,
@@ -30,13 +30,9 @@ from scenarios.spec import Scenario
 
 app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
 
-_API_KEY_ENV = typer.Option(None, "--api-key-env", help="Variable that holds the key.")
-_PROMPT_DIR = typer.Option(
-    None, "--prompt-dir", help="A folder whose templates replace the shipped ones."
-)
-
 
 @app.command("preview")
+@with_recipe_options("models.default.base_url", "models.default.api_key_env", "prompt_dir")
 def preview(
     *,
     target: str = TARGET,
@@ -53,9 +49,7 @@ def preview(
     show_prompts: bool = typer.Option(
         False, "--show-prompts", help="Every prompt and its answer, verbatim."
     ),
-    base_url: str | None = typer.Option(None, "--base-url", help="Where to send requests."),
-    api_key_env: str | None = _API_KEY_ENV,
-    prompt_dir: Path | None = _PROMPT_DIR,
+    given: Given,
     real_names: bool = REAL_NAMES,
     scheme: str | None = typer.Option(
         None, "--scheme", help="The label scheme; default the one that the scenario names."
@@ -83,10 +77,8 @@ def preview(
             "scenario_dirs": with_target(target, scenario_dirs),
             "real_names": real_names,
             "strategies": [strategy],
-            "prompt_dir": prompt_dir,
             "models.default.model": model,
-            "models.default.base_url": base_url,
-            "models.default.api_key_env": api_key_env,
+            **given,
         },
     )
     shown = api.preview(recipe, len(label_scheme.goal.values))

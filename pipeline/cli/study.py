@@ -17,7 +17,7 @@ from outputs.study_page import study_files, study_page, study_table
 from pipeline.arms import STRATEGIES
 from pipeline.cli.api import Run, generate_async
 from pipeline.cli.exits import ExitCode, StoppedEarly, say
-from pipeline.cli.options import Given, overridden, split, with_recipe_options
+from pipeline.cli.options import DRY_RUN, Given, overridden, split, with_recipe_options
 from pipeline.cli.plan_estimates import estimate_plan, plan_as_json, plan_as_text
 from pipeline.cli.progress import watcher
 from pipeline.cli.quiet import hush
@@ -54,7 +54,7 @@ class Leg:
 
 
 @app.command("study")
-@with_recipe_options
+@with_recipe_options()
 @with_verification_options
 def study(
     *,
@@ -71,9 +71,7 @@ def study(
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Folder; default ./runs/<name of the recipe>-study."
     ),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
-    ),
+    dry_run: bool = DRY_RUN,
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see outputs.study.study_as_json."
     ),

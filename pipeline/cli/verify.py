@@ -10,6 +10,7 @@ import typer
 
 from pipeline.cli.exits import ExitCode, StoppedEarly
 from pipeline.cli.judge_estimates import estimate_judging, judging_as_json, judging_as_text
+from pipeline.cli.options import DRY_RUN, Given, with_recipe_options
 from pipeline.cli.progress import watcher
 from pipeline.cli.quiet import hush
 from pipeline.cli.run_folder import find_run
@@ -27,6 +28,7 @@ app = typer.Typer(
 
 
 @app.command("verify")
+@with_recipe_options("prices", "budget_usd", "budget_tokens", "limits.max_concurrency")
 @with_verification_options
 def verify(
     *,
@@ -34,21 +36,8 @@ def verify(
     retry_unreadable: bool = typer.Option(
         False, "--retry-unreadable", help="Ask again where an answer could not be read."
     ),
-    prices: Path | None = typer.Option(
-        None, "--prices", help="A price table that goes before the shipped one."
-    ),
-    budget_usd: float | None = typer.Option(
-        None, "--budget-usd", help="Stop before the run, over its life, costs more."
-    ),
-    budget_tokens: int | None = typer.Option(
-        None, "--budget-tokens", help="Stop before the run uses more tokens."
-    ),
-    max_concurrency: int | None = typer.Option(
-        None, "--max-concurrency", help="Requests in flight; default 32."
-    ),
-    dry_run: bool = typer.Option(
-        False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
-    ),
+    given: Given,
+    dry_run: bool = DRY_RUN,
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see pipeline.cli.verify_report.findings_as_json."
     ),
@@ -65,10 +54,10 @@ def verify(
     folder = find_run(run)
     wishes = replace(
         wishes,
-        budget_usd=budget_usd,
-        budget_tokens=budget_tokens,
-        max_concurrency=max_concurrency,
-        prices=prices,
+        budget_usd=given["budget_usd"],
+        budget_tokens=given["budget_tokens"],
+        max_concurrency=given["limits.max_concurrency"],
+        prices=given["prices"],
     )
     if dry_run:
         return _dry_run(folder, wishes, output_format, retry_unreadable=retry_unreadable)
