@@ -18,7 +18,7 @@ from benchmarks import judge_accuracy
 from benchmarks.defects import KINDS, Garden, Planted, all_planted
 from benchmarks.judge_accuracy import asked, judge_prompts
 from benchmarks.report import Goal, Row
-from pipeline.cli.api import generate
+from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 from prompts.judges import judge_view
 from quality.flags import misleading_goals

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import Goal, Row
-from pipeline.cli.api import generate
+from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 from pipeline.store.run_store import RunStore
 

@@ -31,7 +31,7 @@ HEAD_START_S = 3.0
 
 def _generate(folder: Path, n: int, *model: str) -> list[str]:
     return [
-        sys.executable, "-m", "pipeline", "generate", "--turns", "1,2", "-n", str(n), "-q",
+        sys.executable, "-m", "hipo", "generate", "--turns", "1,2", "-n", str(n), "-q",
         "-o", str(folder), "--model", *(model or ("offline/rules",)),
     ]  # fmt: skip
 
@@ -53,7 +53,7 @@ def _generation(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 def _served(folder: Path, items: int) -> Iterator[subprocess.Popen[str]]:
     serving = subprocess.Popen(
         [
-            sys.executable, "-m", "pipeline", "review", "serve", str(folder), "--mode", "quiz",
+            sys.executable, "-m", "hipo", "review", "serve", str(folder), "--mode", "quiz",
             "--all", "-n", str(items), "--per-item", str(PER_ITEM), "--port", str(PORT),
         ],
         stderr=subprocess.PIPE,

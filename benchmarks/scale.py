@@ -14,7 +14,7 @@ from benchmarks.report import Goal, Row
 _CHILD = """
 import resource, sys, time
 from pathlib import Path
-from pipeline.cli.api import generate
+from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 
 n, folder = int(sys.argv[1]), Path(sys.argv[2])

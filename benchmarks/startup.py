@@ -23,9 +23,9 @@ def run(*, quick: bool = False) -> list[Row]:
     empty, help_text = [], []
     for _ in range(5 if quick else 15):
         empty.append(_seconds(["-c", "pass"]))
-        help_text.append(_seconds(["-m", "pipeline", "--help"]))
+        help_text.append(_seconds(["-m", "hipo", "--help"]))
     ratio = statistics.median(help_text) / statistics.median(empty)
-    probe = f"import sys, pipeline.__main__; sys.exit(any(m in sys.modules for m in {HEAVY!r}))"
+    probe = f"import sys, hipo.__main__; sys.exit(any(m in sys.modules for m in {HEAVY!r}))"
     imported = subprocess.run([sys.executable, "-c", probe], check=False).returncode
     return [
         Row("startup: hipo --help / python -c pass", ratio, "x", Goal.below(15)),

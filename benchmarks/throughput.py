@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.plain_loop import plain_loop
 from benchmarks.report import Goal, Row
 from benchmarks.server import running_server
-from pipeline.cli.api import generate
+from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 from pipeline.store.run_store import RunStore
 

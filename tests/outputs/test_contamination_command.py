@@ -6,7 +6,7 @@ import orjson
 import pytest
 from typer.testing import CliRunner
 
-from pipeline.cli.contamination import app
+from hipo.cli.contamination import app
 from scenarios.errors import UsageError
 from tests.outputs.test_contamination import prose
 

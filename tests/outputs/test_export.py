@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.cli.main import run as hipo_command
+from hipo.cli.main import run as hipo_command
 from scenarios.errors import UsageError
 from tests.outputs.corpora import (
     STRATEGIES,
@@ -264,7 +264,7 @@ def test_what_rules_wrote_is_called_that(tmp_path, capsys):
 def test_a_kill_leaves_the_old_folder_or_none_and_never_a_half(tmp_path, run):
     target = tmp_path / "out"
     arguments = [
-        sys.executable, "-c", "import sys; from pipeline.cli.main import run; sys.exit(run(sys.argv[1:]))",
+        sys.executable, "-c", "import sys; from hipo.cli.main import run; sys.exit(run(sys.argv[1:]))",
         "export", str(run), "--to", "sft", "-o", str(target), "--overwrite", "-q",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

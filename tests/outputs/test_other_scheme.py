@@ -6,11 +6,11 @@ import datasets
 import mlcroissant
 import pytest
 
+from hipo.cli.main import run as hipo
 from outputs.documents import Documents
 from outputs.export import ExportOptions, export
 from outputs.selection import Selection
 from outputs.value_names import value_names
-from pipeline.cli.main import run as hipo
 from scenarios.schemes.registry import load_scheme
 from tests.outputs.corpora import rows_in
 from tests.quality.review.cei_run import make_cei_run

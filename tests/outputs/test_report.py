@@ -10,13 +10,13 @@ from itertools import pairwise
 import pytest
 import tinyhtml5.parser
 
+from hipo.cli.main import run as hipo
 from outputs.report.build import build_report
 from outputs.report.cumulative import CumulativeScore, read_scores
 from outputs.report.effort import quantile
 from outputs.report.exported import exported_dialogues
 from outputs.report.gathered import ReportOptions
 from outputs.report.sampling import chosen
-from pipeline.cli.main import run as hipo
 from pipeline.store.figures import Sample, open_figures
 from pipeline.store.run_store import RunStore
 from quality.records import JudgeRun

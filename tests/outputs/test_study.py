@@ -8,10 +8,10 @@ import tinyhtml5.parser
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hipo.cli.main import run as hipo
 from outputs.consistency import Count, differences, kappa, shares
 from outputs.study import ALL_MODELS, read_study, study_as_json
 from outputs.study_page import study_files, study_page
-from pipeline.cli.main import run as hipo
 from pipeline.store.figures import open_figures
 from quality.answers import Answer
 from quality.bootstrap import Resampling

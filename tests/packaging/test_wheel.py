@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("scenarios", "prompts", "pipeline", "quality", "outputs")
+PACKAGES = ("hipo", "scenarios", "prompts", "pipeline", "quality", "outputs")
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +55,7 @@ def test_the_demo_runs_from_the_installed_wheel_in_another_folder(
 
     def hipo(*arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "pipeline", *arguments],
+            [sys.executable, "-m", "hipo", *arguments],
             cwd=elsewhere,
             env=environment,
             capture_output=True,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pipeline.cli.options import FLAGS, OPTION_OF, overridden, split
+from hipo.cli.options import FLAGS, OPTION_OF, overridden, split
 from pipeline.recipe import Models, ModelSettings, Recipe
 from pipeline.recipe_source import load_recipe, recipe_names
 from scenarios.errors import InputError, UsageError

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli.api import Run, generate
-from pipeline.cli.wiring import prepare
+from hipo.app.generation import Run, generate
+from hipo.app.preparation import prepare
 from pipeline.recipe import Recipe
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from pipeline.cli.scenario_meaning import meaning_similarity
+from hipo.cli.scenario_meaning import meaning_similarity
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import LIBRARY

@@ -31,7 +31,7 @@ class Hipo:
     ) -> subprocess.CompletedProcess[str]:
         """Run one command and check its exit code."""
         done = subprocess.run(
-            [sys.executable, "-m", "pipeline", *arguments],
+            [sys.executable, "-m", "hipo", *arguments],
             cwd=self.folder,
             env=environment(**(env or {})),
             capture_output=True,
@@ -45,7 +45,7 @@ class Hipo:
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start one command and leave it running."""
         return subprocess.Popen(
-            [sys.executable, "-m", "pipeline", *arguments],
+            [sys.executable, "-m", "hipo", *arguments],
             cwd=self.folder,
             env=environment(),
             stdout=subprocess.DEVNULL,

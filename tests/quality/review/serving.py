@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.cli.api import generate, load_recipe
-from pipeline.cli.reviewing import StudyWishes, open_desk
-from pipeline.cli.verification import Wishes, verify
+from hipo.app.generation import generate, load_recipe
+from hipo.app.reviewing import StudyWishes, open_desk
+from hipo.app.verification import Wishes, verify
 from quality.review.desk import Desk
 from quality.review.server import Address, access_at, server
 

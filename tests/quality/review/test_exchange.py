@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
-from pipeline.cli.reviewing import StudyWishes, open_study, run_material, scenario_finder
+from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_finder
 from pipeline.store.review_records import GivenLabel, Opinion, Sheet, Study
 from pipeline.store.reviews import ReviewStore
 from quality.review.exchange import outgoing

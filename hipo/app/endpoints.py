@@ -1,0 +1,123 @@
+"""Endpoints of any models, opened once each and shared by everybody who asks the same model."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from hipo.app.preparation import ModelUse
+from pipeline.budget import Ledger
+from pipeline.endpoint import Endpoint
+from pipeline.endpoint_memory import EndpointMemory
+from pipeline.providers.limits import Gates
+from pipeline.providers.limits import Limits as GateLimits
+from pipeline.providers.protocol import Provider
+from pipeline.providers.registry import build_provider, languages_of, parse_model
+from pipeline.providers.retry import RetryPolicy
+from pipeline.recipe import Limits
+from pipeline.stop import Stop
+from scenarios.fingerprint import fingerprint
+
+
+class EndpointPool:
+    """One endpoint per model and parameters, over providers that are open."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        providers: Mapping[str, Provider],
+        *,
+        ledger: Ledger,
+        stop: Stop,
+        notice: Callable[[str], None],
+        gates: Gates | None = None,
+    ) -> None:
+        """Start without an endpoint.
+
+        Args:
+            limits: of the recipe.
+            providers: see :func:`providers_for`.
+            ledger: every call is charged to it.
+            stop: asked before every call.
+            notice: is told what is learnt about a model, such as a parameter it refuses.
+            gates: those of others who ask the same models at the same time.
+        """
+        self._limits = limits
+        self._providers = providers
+        self._ledger = ledger
+        self._stop = stop
+        self._notice = notice
+        self._gates = gates or gates_for(limits)
+        self._endpoints: dict[str, Endpoint] = {}
+        self._memories: dict[str, EndpointMemory] = {}
+
+    def endpoint(self, use: ModelUse) -> Endpoint:
+        """Return the endpoint of a model whose provider is open."""
+        spec = use.spec
+        key = fingerprint([spec.fields(), use.api_key_env])
+        if key not in self._endpoints:
+            self._endpoints[key] = Endpoint(
+                provider=self._providers[_address(use)],
+                model=spec.model,
+                parameters=spec.parameters,
+                price=use.price,
+                structured=spec.structured,
+                languages=languages_of(parse_model(spec.name)),
+                gate=self._gates.gate(spec.provider, spec.base_url, spec.model),
+                retry=RetryPolicy(max_attempts=self._limits.max_attempts),
+                timeout_s=self._limits.timeout_s,
+                ledger=self._ledger,
+                stop=self._stop,
+                memory=self._memory(use),
+            )
+        return self._endpoints[key]
+
+    def _memory(self, use: ModelUse) -> EndpointMemory:
+        key, name = f"{_address(use)} {use.spec.model}", use.spec.name
+        return self._memories.setdefault(
+            key, EndpointMemory(lambda lesson: self._notice(f"{name}: {lesson}"))
+        )
+
+
+@asynccontextmanager
+async def providers_for(
+    uses: Iterable[ModelUse], limits: Limits
+) -> AsyncIterator[Mapping[str, Provider]]:
+    """Build the providers of models, by address, and close them afterwards; nothing is sent.
+
+    Each keeps as many connections as all the models behind its address may use at once.
+
+    Raises:
+        UsageError: a package or a key is missing; it says which and what to do.
+    """
+    by_address: dict[str, dict[str, ModelUse]] = {}
+    for use in uses:
+        by_address.setdefault(_address(use), {})[use.spec.model] = use
+    async with AsyncExitStack() as stack:
+        providers: dict[str, Provider] = {}
+        for address, models in by_address.items():
+            use = next(iter(models.values()))
+            providers[address] = build_provider(
+                parse_model(use.spec.name),
+                base_url=None if use.spec.provider == "offline" else use.spec.base_url,
+                api_key_env=use.api_key_env,
+                max_concurrency=limits.max_concurrency * len(models),
+            )
+            stack.push_async_callback(providers[address].close)
+        yield providers
+
+
+def gates_for(limits: Limits) -> Gates:
+    """Return the gates that keep to the limits of a recipe."""
+    return Gates(
+        GateLimits(
+            max_concurrency=limits.max_concurrency,
+            requests_per_minute=limits.max_requests_per_minute,
+            tokens_per_minute=limits.max_tokens_per_minute,
+        )
+    )
+
+
+def _address(use: ModelUse) -> str:
+    """Name the connection pool a model is reached through."""
+    return f"{use.spec.provider} {use.spec.base_url} {use.api_key_env}"

@@ -1,0 +1,161 @@
+"""What verifying a run will take, before a single request is sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from hipo.app.estimates import BYTES_PER_TOKEN
+from hipo.app.judges import seats_of
+from hipo.app.preparation import ModelUse
+from hipo.app.verification import Ready
+from pipeline.providers.protocol import Usage
+from pipeline.store.run_store import RunStore
+from prompts.judges import JudgePrompts, judge_view
+from prompts.prompt import Rendered
+from quality.judges.protocol import Seat, answers_of, said
+from quality.records import Source
+from quality.verify import PAGE, missing_epochs
+from scenarios.dialogue import Dialogue
+from scenarios.spec import Scenario
+
+SAMPLE = 24
+"""Dialogues whose prompts are rendered to estimate the length of all."""
+ANSWER_TOKENS: Mapping[Source, tuple[int, int]] = {"self": (150, 60), "external": (450, 200)}
+"""Typical tokens of an answer on a turn, and of one on the whole dialogue."""
+
+NOTE = (
+    f"tokens are estimated from the prompts of {SAMPLE} dialogues at {BYTES_PER_TOKEN} bytes each, "
+    "and answers at their usual length; a model that reasons at length takes more, and repairs or "
+    "retries can add some"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEstimate:
+    """What one judge will be asked."""
+
+    seat: Seat
+    dialogues: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    """None: no price is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingEstimate:
+    """What verifying takes, judge by judge."""
+
+    dialogues: int
+    """Those that are generated, and those of the plan."""
+    judges: tuple[JudgeEstimate, ...]
+
+    @property
+    def calls(self) -> int:
+        """Calls of all judges together."""
+        return sum(judge.calls for judge in self.judges)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars for everything; None if any judge has no price."""
+        costs = [judge.cost_usd for judge in self.judges if judge.calls]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def estimate_judging(
+    store: RunStore, ready: Ready, *, retry_unreadable: bool = False
+) -> JudgingEstimate:
+    """Count what every judge has yet to be asked, and estimate what that costs."""
+    seats = {arm: seats_of(panel, ready.prompts) for arm, panel in ready.panels.by_arm.items()}
+    uses: dict[Seat, ModelUse] = {}
+    for arm, panel in ready.panels.by_arm.items():
+        for taken, (_, use) in zip(seats[arm], panel.uses, strict=True):
+            uses[taken] = use
+    dialogues: Counter[Seat] = Counter()
+    turns: Counter[Seat] = Counter()
+    generated = 0
+    for page in _pages(store.dialogues(traces=False)):
+        runs = store.judgements.runs([(d.case.id, d.arm) for d in page])
+        for dialogue in page:
+            generated += 1
+            known = runs.get((dialogue.case.id, dialogue.arm), ())
+            epochs = missing_epochs(seats[dialogue.arm], known, retry=retry_unreadable)
+            for taken, epoch in zip(seats[dialogue.arm], epochs, strict=True):
+                if epoch is not None:
+                    dialogues[taken] += 1
+                    turns[taken] += len(list(answers_of(dialogue)))
+    sample = islice(store.dialogues(traces=False), SAMPLE)
+    lengths = judge_prompt_tokens(
+        ready.prompts, ((d, ready.material.scenario_of(d.case)) for d in sample)
+    )
+    return JudgingEstimate(
+        generated,
+        tuple(
+            judge_estimate(taken, use, dialogues[taken], turns[taken], lengths)
+            for taken, use in uses.items()
+        ),
+    )
+
+
+def _pages(dialogues: Iterable[Dialogue]) -> Iterator[list[Dialogue]]:
+    stream = iter(dialogues)
+    while page := list(islice(stream, PAGE)):
+        yield page
+
+
+def judge_estimate(
+    seat: Seat,
+    use: ModelUse,
+    dialogues: int,
+    turns: int,
+    lengths: Mapping[Source, tuple[float, float]],
+) -> JudgeEstimate:
+    """Estimate what a judge takes for so many dialogues with so many answers in all.
+
+    Args:
+        seat: who is asked.
+        use: the model, with its price.
+        dialogues: how many.
+        turns: improvised answers in them.
+        lengths: see :func:`judge_prompt_tokens`.
+    """
+    on_turn, on_dialogue = lengths[seat.source]
+    answer, verdict = ANSWER_TOKENS[seat.source]
+    usage = Usage(
+        prompt=round(turns * on_turn + dialogues * on_dialogue),
+        completion=turns * answer + dialogues * verdict,
+    )
+    cost = None if use.price is None else use.price.cost(usage)
+    return JudgeEstimate(seat, dialogues, turns + dialogues, usage.prompt, usage.completion, cost)
+
+
+def judge_prompt_tokens(
+    prompts: JudgePrompts, sample: Iterable[tuple[Dialogue, Scenario]]
+) -> dict[Source, tuple[float, float]]:
+    """Return the mean length of a prompt on a turn, and of one on a dialogue, by source."""
+    sums: dict[Source, tuple[list[int], list[int]]] = {"self": ([], []), "external": ([], [])}
+    for dialogue, scenario in sample:
+        for source, whole, rendered in _prompts(prompts, dialogue, scenario):
+            size = sum(len(message.content.encode()) for message in rendered.messages)
+            sums[source][whole].append(size)
+    return {source: (_mean(turns), _mean(wholes)) for source, (turns, wholes) in sums.items()}
+
+
+def _prompts(
+    prompts: JudgePrompts, dialogue: Dialogue, scenario: Scenario
+) -> Iterator[tuple[Source, bool, Rendered]]:
+    """Yield every prompt about a dialogue, and whether it is about the whole of it."""
+    view = judge_view(scenario, dialogue.case)
+    for turn, history in answers_of(dialogue):
+        yield "self", False, prompts.self_turn(view, history, turn.text)
+        yield "external", False, prompts.external_turn(view, history, turn.text, turn.tactic)
+    yield "self", True, prompts.self_goal(view, said(dialogue))
+    yield "external", True, prompts.external_dialogue(view, said(dialogue))
+
+
+def _mean(sizes: Sequence[int]) -> float:
+    return sum(sizes) / len(sizes) / BYTES_PER_TOKEN if sizes else 0.0

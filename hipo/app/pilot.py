@@ -1,0 +1,67 @@
+"""``hipo generate --dry-run --pilot N``: play a few, verify them, and forecast the whole."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipo.app.generation import generate_async
+from hipo.app.verification import Wishes
+from hipo.app.verified_generation import VerifiedPlay
+from pipeline.recipe import Recipe
+from pipeline.store.state import RunState
+from quality.forecast import Forecast, Pilot, forecast
+from scenarios.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Piloted:
+    """A forecast, and what it was asked for."""
+
+    forecast: Forecast
+    accepted: int | None
+    """Accepted dialogues that are wanted; None: the plan is to be played."""
+    dialogues: int
+    """Dialogues of the whole plan."""
+    stopped: str | None
+    """Why the pilot ended early, if it did."""
+
+
+async def run_pilot(
+    recipe: Recipe, wishes: Wishes, *, cases: int, accepted: int | None, planned: int
+) -> Piloted:
+    """Play and verify ``cases`` cases in a folder that is removed afterwards.
+
+    The models are really asked, and what that costs is real; a budget holds for the pilot.
+
+    Raises:
+        UsageError: something does not exist or does not fit together, or nothing was played.
+    """
+    with tempfile.TemporaryDirectory(prefix="hipo-pilot-") as folder:
+        run = await generate_async(
+            recipe.with_changes({"n": cases}),
+            output=Path(folder) / "pilot",
+            play=VerifiedPlay(wishes),
+            signals=True,
+        )
+        state = run.state()
+    stopped = run.outcome.stopped if run.outcome else None
+    return Piloted(forecast(_pilot(state, stopped)), accepted, planned, stopped)
+
+
+def _pilot(state: RunState, stopped: str | None) -> Pilot:
+    verdicts = state.verification.verdicts
+    failed = sum(state.failed.values())
+    if state.generated + failed == 0:
+        raise UsageError(
+            f"the pilot played nothing: {stopped or 'no case'}", "give it more budget, or try again"
+        )
+    return Pilot(
+        generated=state.generated,
+        failed=failed,
+        accepted=verdicts.get("accepted", 0),
+        pending=verdicts.get("pending", 0),
+        discarded=verdicts.get("discarded", 0),
+        cost_usd=None if state.unpriced_calls else state.cost_usd,
+    )

@@ -1,0 +1,136 @@
+"""What playing a plan and verifying it will take together, before a single request is sent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipo.app.estimates import (
+    Estimate,
+    estimate,
+    exchanges_of,
+    sample_cases,
+    stand_in_history,
+    stand_in_label,
+)
+from hipo.app.judge_estimates import (
+    JudgingEstimate,
+    judge_estimate,
+    judge_prompt_tokens,
+)
+from hipo.app.judges import Panels, seats_of
+from hipo.app.preparation import ModelUse, Prepared
+from hipo.app.verified_generation import VerifiedPlay
+from pipeline.store.run_store import RunStore
+from pipeline.store.state import ArmState
+from prompts.environment import Templates
+from prompts.judges import JudgePrompts
+from quality.judges.protocol import Seat
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.spec import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class PlanEstimate:
+    """What is still to be done of a plan; what a folder holds already is not counted again."""
+
+    generation: Estimate
+    judging: JudgingEstimate | None = None
+    """Of what is to be played, and of what is there and not judged; None: nobody asked for it."""
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars for everything; None if any model has no price."""
+        parts = (self.generation, self.judging)
+        costs = [part.cost_usd for part in parts if part is not None]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def estimate_plan(
+    prepared: Prepared,
+    folder: Path,
+    *,
+    play: VerifiedPlay | None = None,
+    retry_failed: bool = False,
+) -> PlanEstimate:
+    """Estimate generating, and verifying where ``play`` asks for it.
+
+    Args:
+        prepared: what is to be played.
+        folder: where it will lie; what it holds already is not played again.
+        play: how it is verified; None: it is not.
+        retry_failed: whether cases that failed are played again.
+
+    Raises:
+        UsageError: a judge or the policy is not fit.
+    """
+    arms: tuple[ArmState, ...] = ()
+    judged: Mapping[str, int] = {}
+    if RunStore.exists(folder):
+        with RunStore.open(folder, readonly=True) as store:
+            state = store.state()
+        arms, judged = state.arms, state.verification.judged
+    present = {arm.id: arm.generated + (0 if retry_failed else arm.failed) for arm in arms}
+    generation = estimate(prepared, present)
+    if play is None:
+        return PlanEstimate(generation)
+    there = {arm.id: arm.generated for arm in arms}
+    return PlanEstimate(
+        generation, _judging(prepared, play.check(prepared), generation, there, judged)
+    )
+
+
+def _judging(
+    prepared: Prepared,
+    panels: Panels,
+    generation: Estimate,
+    there: Mapping[str, int],
+    judged: Mapping[str, int],
+) -> JudgingEstimate:
+    """Estimate judging what will be played and what waits; counted, so that no run is too large.
+
+    Args:
+        prepared: what is to be played.
+        panels: who judges it.
+        generation: how much is still to be played.
+        there: generated dialogues by arm id.
+        judged: dialogues by role of a judge.
+    """
+    prompts = JudgePrompts(Templates(prepared.recipe.prompt_dir), prepared.scheme)
+    lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
+    exchanges = exchanges_of(prepared.plan) / len(prepared.plan)
+    uses: dict[Seat, ModelUse] = {}
+    dialogues: Counter[Seat] = Counter()
+    for arm in generation.arms:
+        panel = panels.by_arm[arm.arm.id]
+        for seat, (_, use) in zip(seats_of(panel, prompts), panel.uses, strict=True):
+            uses[seat] = use
+            dialogues[seat] += arm.dialogues + there.get(arm.arm.id, 0)
+    done = Counter(judged)
+    judges = []
+    for seat, use in uses.items():
+        known = min(dialogues[seat], done[seat.role])
+        done[seat.role] -= known
+        left = dialogues[seat] - known
+        judges.append(judge_estimate(seat, use, left, round(exchanges * left), lengths))
+    return JudgingEstimate(generation.dialogues + sum(there.values()), tuple(judges))
+
+
+def _stand_ins(prepared: Prepared) -> Iterator[tuple[Dialogue, Scenario]]:
+    """Yield a few cases of the plan as dialogues in which usual things are said."""
+    for case in sample_cases(prepared):
+        scenario = prepared.scenarios[case.scenario]
+        yield _stand_in(prepared, case, scenario), scenario
+
+
+def _stand_in(prepared: Prepared, case: Case, scenario: Scenario) -> Dialogue:
+    tactic = tuple(stand_in_label(d) for d in prepared.scheme.utterance_dimensions)
+    turns = []
+    for index, (role, text) in enumerate(stand_in_history(scenario, case, case.turns)):
+        opening = index < 2
+        said = () if opening or role == "initiator" else tactic
+        turns.append(Turn(index, role, text, "opening" if opening else "improvised", tactic=said))
+    return Dialogue(case, "", tuple(turns))

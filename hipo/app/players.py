@@ -1,0 +1,119 @@
+"""From what was prepared to what can act: endpoints, clients, and one player per arm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from types import TracebackType
+
+from hipo.app.endpoints import EndpointPool, providers_for
+from hipo.app.preparation import Prepared
+from pipeline.arms import Arm
+from pipeline.budget import Ledger
+from pipeline.client import CallStore, Client
+from pipeline.embeddings import BatchingEncoder, sentence_encoder
+from pipeline.engine import Player
+from pipeline.providers.limits import Gates
+from pipeline.providers.protocol import Provider
+from pipeline.simulate import Simulator
+from pipeline.stop import Stop
+from pipeline.strategies.consistency import Consistency
+from pipeline.strategies.direct import Direct
+from pipeline.strategies.protocol import Strategy
+from pipeline.strategies.reflective import Reflective
+
+
+@dataclass(frozen=True, slots=True)
+class Connections:
+    """Providers and encoder of a run: built, keys found, nothing sent yet."""
+
+    prepared: Prepared
+    providers: Mapping[str, Provider]
+    encoder: BatchingEncoder | None
+
+    def players(
+        self,
+        store: CallStore,
+        ledger: Ledger,
+        stop: Stop,
+        notice: Callable[[str], None],
+        gates: Gates | None = None,
+    ) -> dict[str, Player]:
+        """Return one player per arm id; roles that ask the same model share its endpoint.
+
+        ``gates`` are those of others who ask the same models at the same time.
+        """
+        limits = self.prepared.recipe.limits
+        pool = EndpointPool(
+            limits, self.providers, ledger=ledger, stop=stop, notice=notice, gates=gates
+        )
+        return {arm.id: self._player(arm, store, pool) for arm in self.prepared.arms}
+
+    def _player(self, arm: Arm, store: CallStore, pool: EndpointPool) -> Player:
+        prepared = self.prepared
+        client = Client(
+            store,
+            {role: pool.endpoint(prepared.uses[arm.id, role]) for role in arm.roles},
+            arm.id,
+        )
+        return Simulator(
+            scenarios=prepared.scenarios,
+            scheme=prepared.scheme,
+            prompts=prepared.prompts,
+            arm=arm.id,
+            strategy=self._strategy(arm, client),
+            asker=client,
+            axes=prepared.axes,
+            design=prepared.design,
+        )
+
+    def _strategy(self, arm: Arm, client: Client) -> Strategy:
+        prompts = self.prepared.prompts
+        if arm.strategy == "consistency" and self.encoder is not None:
+            return Consistency(prompts, client, self.encoder, k=arm.k)
+        if arm.strategy == "reflective":
+            return Reflective(prompts, client, max_revisions=arm.max_revisions)
+        return Direct(prompts, client)
+
+
+@asynccontextmanager
+async def connected(prepared: Prepared) -> AsyncIterator[Connections]:
+    """Build the providers and the encoder of a run, and close them afterwards.
+
+    Raises:
+        UsageError: a package or a key is missing; it says which and what to do.
+    """
+    async with AsyncExitStack() as stack:
+        providers = await stack.enter_async_context(
+            providers_for(prepared.uses.values(), prepared.recipe.limits)
+        )
+        encoder = None
+        if any(arm.strategy == "consistency" for arm in prepared.arms):
+            embedding = prepared.recipe.embedding
+            encoder = sentence_encoder(embedding.model, embedding.device)
+            stack.push_async_exit(_Closing(encoder))
+            if embedding.model is not None or embedding.device != "auto":
+                await encoder.encode(["Is it there?"])  # a wrong name shows before anything is made
+        yield Connections(prepared, providers, encoder)
+
+
+class _Closing:
+    """Waits for the encoder's thread, except where the user wants to leave at once."""
+
+    def __init__(self, encoder: BatchingEncoder) -> None:
+        self._encoder = encoder
+
+    async def __aenter__(self) -> None:
+        """Do nothing."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close, unless the task was cancelled: the thread dies with the process."""
+        if kind is not asyncio.CancelledError:
+            await self._encoder.close()

@@ -1,0 +1,100 @@
+"""Begin a run, or go on with one: what may be continued, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from hipo.app.preparation import Prepared
+from hipo.app.run_folders import check_output
+from pipeline.budget import Ledger
+from pipeline.configuration import differences, joined
+from pipeline.recipe import Recipe
+from pipeline.store.configs import write_recipe
+from pipeline.store.run_store import RunStore
+from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
+
+Resume = Literal["never", "if-possible", "always"]
+
+
+def check_resumable(folder: Path, prepared: Prepared, resume: Resume) -> None:
+    """Do nothing where ``prepared`` may be generated into ``folder``; nothing is written.
+
+    Raises:
+        UsageError: something else is there, or a run that ``resume`` does not let us continue.
+    """
+    check_output(folder)
+    if not RunStore.exists(folder):
+        return
+    if resume == "never":
+        raise UsageError(
+            f"{folder} holds a run already",
+            "choose another folder with -o, or continue it with --resume if-possible",
+        )
+    if resume == "always":
+        return
+    with RunStore.open(folder, readonly=True) as store:
+        before = joined(_configuration(epoch.config) for epoch in store.configs())
+    changes = differences(before, prepared.config)
+    if changes:
+        listed = "\n".join(f"  {change}" for change in changes)
+        raise UsageError(
+            f"{folder} holds a run of another configuration:\n{listed}",
+            "choose another folder with -o, undo the change, or go on regardless with "
+            "--resume always (the change is recorded)",
+        )
+
+
+def opened(folder: Path, prepared: Prepared, resume: Resume) -> RunStore:
+    """Begin the run in ``folder`` or open the one that is there, ready for writing.
+
+    Raises:
+        UsageError: the folder cannot be used, see :func:`check_resumable`.
+    """
+    check_resumable(folder, prepared, resume)
+    recipe = prepared.recipe.model_dump(mode="json")
+    config = {
+        "recipe": recipe,
+        "configuration": dict(prepared.config),
+        "cases": len(prepared.plan),
+    }
+    identity = fingerprint(prepared.config)
+    if RunStore.exists(folder):
+        store = RunStore.open(folder)
+    else:
+        store = RunStore.create(folder, config, identity, name=folder.resolve().name)
+    try:
+        store.record_config(config, identity)
+        write_recipe(folder, recipe)  # for people, and good as a recipe again
+        for arm in prepared.arms:
+            store.add_arm(arm.id, arm.fields())
+        store.set_state("running")
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _configuration(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a stored configuration that decides the dialogues."""
+    part: Mapping[str, Any] = config["configuration"]
+    return part
+
+
+def planned_cases(config: Mapping[str, Any]) -> int:
+    """Return how many cases a stored configuration plans."""
+    return int(config.get("cases", 0))
+
+
+def ledger_of(recipe: Recipe, store: RunStore) -> Ledger:
+    """Return the budget of a run, with what it has spent in all its life so far."""
+    usd, tokens = store.spent()
+    return Ledger(
+        budget_usd=recipe.budget_usd,
+        budget_tokens=recipe.budget_tokens,
+        spent_usd=usd,
+        spent_tokens=tokens,
+        log=store.calls,
+    )

@@ -1,0 +1,188 @@
+"""Put a review together: the run, its scheme and scenarios, a study, and who may come in."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.material import Material, load_material
+from pipeline.store.review_records import Mode, Study
+from pipeline.store.reviews import ReviewStore
+from pipeline.store.run_store import RunStore
+from quality.review.consent import load_consent
+from quality.review.desk import Access, Desk
+from quality.review.forms import quiz_hides
+from quality.review.queueing import Selection, fill
+from quality.review.translations import Translations
+from scenarios.case import Case
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+from scenarios.spelling import suggestion
+
+_log = logging.getLogger("hipo.review")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyWishes:
+    """What the command line says about a study."""
+
+    mode: Mode = "review"
+    name: str | None = None
+    """Defaults to the mode."""
+    per_item: int = 3
+    seed: int = 42
+    everything: bool = False
+    most: int | None = None
+    categories: Sequence[str] = ()
+    reasons: Sequence[str] = ()
+    hidden: Sequence[str] = ()
+    """``dimension=label`` each, beside what the mode leaves out."""
+    consent: Path | None = None
+    translations: Sequence[Path] = ()
+    lease_minutes: float = 20.0
+
+
+def run_material(folder: Path) -> Material:
+    """Return what the dialogues of a run were made of; its reviews have to be open already."""
+    with RunStore.open(folder, readonly=True) as store:
+        return load_material(store)
+
+
+def open_desk(
+    folder: Path,
+    wishes: StudyWishes,
+    access_of: Callable[[int], Access],
+    announce: Callable[[str, str], None],
+) -> Desk:
+    """Open a study of a run, fill it, and return the desk it is reviewed at.
+
+    Args:
+        folder: the run.
+        wishes: the study.
+        access_of: from the number of accounts to how people get in.
+        announce: called with (role, token) for every new link.
+
+    Raises:
+        UsageError: there is no run, or nothing to review in it; a scenario has changed.
+    """
+    store = ReviewStore.open(folder)
+    try:
+        material = run_material(folder)
+        study = open_study(store, material, wishes)
+        desk = Desk(
+            store=store,
+            study=study,
+            scheme=material.scheme,
+            selection=_selection(store, wishes),
+            scenario_of=scenario_finder(material, study),
+            consent=load_consent(wishes.consent),
+            translations=Translations.load(wishes.translations),
+            access=access_of(store.people.accounts()),
+            lease_s=wishes.lease_minutes * 60,
+            announce=announce,
+        )
+    except BaseException:
+        store.close()
+        raise
+    return desk
+
+
+def open_study(store: ReviewStore, material: Material, wishes: StudyWishes) -> Study:
+    """Begin a study or go on with it, and take in what has become reviewable.
+
+    Raises:
+        UsageError: there is nothing in it, or it was begun otherwise.
+    """
+    study = store.studies.begin(
+        wishes.name or wishes.mode,
+        wishes.mode,
+        per_item=wishes.per_item,
+        seed=wishes.seed,
+        hidden=_hidden(material.scheme, wishes),
+    )
+    fill(store, study, _selection(store, wishes), scenario_finder(material, study))
+    _check_filled(store, study, wishes)
+    return study
+
+
+def scenario_finder(material: Material, study: Study) -> Callable[[Case], Scenario | None]:
+    """Return what finds the scenario of a case; the quiz can do without those that changed."""
+    told: set[str] = set()
+
+    def scenario_of(case: Case) -> Scenario | None:
+        try:
+            return material.scenario_of(case)
+        except UsageError as error:
+            if study.mode == "review":
+                raise  # veracity has no meaning without the fact
+            if case.scenario not in told:
+                told.add(case.scenario)
+                _log.warning("%s; its dialogues are shown without background", error.message)
+            return None
+
+    return scenario_of
+
+
+def study_of(store: ReviewStore, name: str | None) -> Study:
+    """Return a study by name, or the only one there is.
+
+    Raises:
+        UsageError: there is none of this name, or several to choose from.
+    """
+    if name is not None:
+        return store.studies.get(name)
+    studies = store.studies.all()
+    if not studies:
+        raise UsageError(
+            f"nobody has reviewed {store.folder} yet", "hipo review serve RUN begins a study"
+        )
+    if len(studies) > 1:
+        listed = ", ".join(study.id for study in studies)
+        raise UsageError(f"this run has several studies: {listed}", "choose one with --study NAME")
+    return studies[0]
+
+
+def _hidden(scheme: Scheme, wishes: StudyWishes) -> Mapping[str, tuple[str, ...]]:
+    hidden = dict(quiz_hides(scheme)) if wishes.mode == "quiz" else {}
+    dimensions = {d.id: d for d in scheme.dimensions}
+    for wish in wishes.hidden:
+        name, _, label = wish.partition("=")
+        if name not in dimensions or label not in dimensions[name].values:
+            known = [f"{d.id}={value}" for d in scheme.dimensions for value in d.values]
+            raise UsageError(f"--hide {wish!r} names no label", suggestion(wish, known))
+        hidden[name] = tuple(dict.fromkeys((*hidden.get(name, ()), label)))
+    return hidden
+
+
+def _selection(store: ReviewStore, wishes: StudyWishes) -> Selection:
+    if wishes.everything:
+        which = "all"
+    elif wishes.mode == "review":
+        which = "pending"
+    else:
+        which = "accepted" if store.judgements.counts().verdicts else "all"
+    return Selection(
+        which,  # type: ignore[arg-type] # one of the three, see above
+        categories=tuple(wishes.categories),
+        reasons=tuple(wishes.reasons),
+        most=wishes.most,
+    )
+
+
+def _check_filled(store: ReviewStore, study: Study, wishes: StudyWishes) -> None:
+    if store.sheets.items(study):
+        return
+    folder = store.folder
+    if wishes.categories or wishes.reasons:
+        raise UsageError(
+            f"nothing in {folder} fits the categories and reasons", "leave some of them out"
+        )
+    if wishes.mode == "review":
+        raise UsageError(
+            f"nothing in {folder} waits for review",
+            f"hipo verify {folder} flags what is doubtful; --all reviews every dialogue",
+        )
+    raise UsageError(f"there is no dialogue in {folder} to ask about", "generate some first")

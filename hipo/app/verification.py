@@ -1,0 +1,263 @@
+"""Verify a run: for the command line and for Python."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hipo.app.endpoints import EndpointPool, providers_for
+from hipo.app.gating import duplicate_encoder, gate_settings
+from hipo.app.interrupts import interruptible, left_when_stopped
+from hipo.app.judges import Panels, choose_panels, seat_judges
+from hipo.app.resumption import ledger_of
+from hipo.app.watching import Silent, Spending, Watcher
+from pipeline.engine import Progress
+from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.material import Material, load_material
+from pipeline.recipe import ModelSettings, Recipe
+from pipeline.recipe_source import changed
+from pipeline.stop import Stop
+from pipeline.store.run_store import RunStore
+from pipeline.store.state import ArmState
+from pipeline.voting import Encoder
+from prompts.judges import JudgePrompts
+from quality.checks import GateChecks
+from quality.flags import judge_codes
+from quality.gates.settings import CODES, GateSettings
+from quality.policy import Policy, load_policy
+from quality.verify import Outcome, Verification
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+
+OPTION_OF: Mapping[str, str] = {
+    "verification.judges": "--judge",
+    "verification.self_judge": "--self-judge",
+    "verification.policy": "--policy",
+    "limits.max_concurrency": "--max-concurrency",
+    "budget_usd": "--budget-usd",
+    "budget_tokens": "--budget-tokens",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the command line says about verification; None leaves the recipe as it is."""
+
+    judges: Sequence[str] = ()
+    self_judge: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    self_judgement: bool | None = None
+    allow_same_judge: bool | None = None
+    policy: str | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    max_concurrency: int | None = None
+    prices: Path | None = None
+
+    def over(self, recipe: Recipe) -> Recipe:
+        """Return the recipe with these wishes laid over it; a budget is only what is wished.
+
+        Raises:
+            UsageError: a value is not allowed; names the option.
+        """
+        settings: dict[str, Any] = {}
+        if self.judges:
+            named = {judge.model: judge for judge in recipe.verification.judges}
+            settings["judges"] = [self._model(name, named.get(name)) for name in self.judges]
+        if self.self_judge is not None:
+            settings["self_judge"] = self._model(self.self_judge, recipe.verification.self_judge)
+        for name in ("self_judgement", "allow_same_judge", "policy"):
+            if getattr(self, name) is not None:
+                settings[name] = getattr(self, name)
+        changes: dict[str, object] = {
+            "verification": settings,
+            "budget_usd": self.budget_usd,
+            "budget_tokens": self.budget_tokens,
+        }
+        if self.max_concurrency is not None:
+            changes["limits"] = {"max_concurrency": self.max_concurrency}
+        if self.prices is not None:
+            changes["prices"] = str(self.prices)
+        return changed(recipe, changes, OPTION_OF)
+
+    def _model(self, name: str, known: ModelSettings | None) -> dict[str, object]:
+        """Return a judge by name, with what the recipe says about it if it is the same."""
+        base = known if known is not None and known.model == name else ModelSettings(model=name)
+        own = base.model_dump(mode="json", exclude_none=True)
+        if self.base_url is not None:
+            own["base_url"] = self.base_url
+        if self.api_key_env is not None:
+            own["api_key_env"] = self.api_key_env
+        return own
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Everything verification takes, found and checked; nothing is connected or sent."""
+
+    recipe: Recipe
+    material: Material
+    panels: Panels
+    prompts: JudgePrompts
+    policy: Policy
+    gates: GateSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What verifying a run has just done."""
+
+    folder: Path
+    outcome: Outcome
+    calls: int
+    """Requests that were sent."""
+    notes: tuple[str, ...] = field(default=())
+
+
+def make_ready(store: RunStore, wishes: Wishes) -> Ready:
+    """Find and check what verifying a run takes.
+
+    Raises:
+        UsageError: something does not exist or does not fit together.
+        InputError: a file is not valid.
+    """
+    material = load_material(store)
+    recipe = wishes.over(material.recipe)
+    policy, gates, panels = check_settings(recipe, material.scheme, store.state().arms)
+    prompts = JudgePrompts(material.templates(), material.scheme)
+    return Ready(recipe, material, panels, prompts, policy, gates)
+
+
+def check_settings(
+    recipe: Recipe, scheme: Scheme, arms: Sequence[ArmState]
+) -> tuple[Policy, GateSettings, Panels]:
+    """Return policy, thresholds and judges of a recipe.
+
+    Raises:
+        UsageError: something does not exist or does not fit together.
+        InputError: a file is not valid.
+    """
+    settings = recipe.verification
+    policy = load_policy(settings.policy)
+    policy.check_codes({*judge_codes(scheme), *CODES})
+    panels = choose_panels(recipe, settings, arms)
+    if recipe.budget_usd is not None and panels.unpriced:
+        raise UsageError(
+            f"--budget-usd needs a price for {', '.join(panels.unpriced)}, and none is known",
+            "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
+        )
+    return policy, gate_settings(settings.gates), panels
+
+
+def verify(
+    folder: Path, wishes: Wishes | None = None, *, watcher: Watcher | None = None
+) -> Verified:
+    """Judge, flag and decide on the dialogues of a run; what was done before is not paid again.
+
+    Raises:
+        UsageError: the run, a judge or the policy is not fit.
+        RunError: it could not go on; what was finished is kept.
+    """
+    return asyncio.run(verify_async(folder, wishes or Wishes(), watcher=watcher))
+
+
+async def verify_async(
+    folder: Path,
+    wishes: Wishes,
+    *,
+    watcher: Watcher | None = None,
+    retry_unreadable: bool = False,
+    signals: bool = False,
+) -> Verified:
+    """Do what :func:`verify` does, inside a running event loop.
+
+    Args:
+        folder: the run.
+        wishes: what is laid over its recipe.
+        watcher: is told of every dialogue as soon as its verdict is durable.
+        retry_unreadable: whether judges whose answer could not be read are asked again.
+        signals: whether the first SIGINT or SIGTERM finishes the calls in flight and stops, and
+            the next one leaves at once.
+    """
+    watching: Watcher = watcher or Silent()
+    with RunStore.open(folder) as store:
+        ready = make_ready(store, wishes)
+        before = store.state()
+        ledger = ledger_of(ready.recipe, store)
+        stop = Stop()
+        limits = ready.recipe.limits
+        async with (
+            providers_for(ready.panels.uses, limits) as providers,
+            comparing(ready) as encoder,
+        ):
+            pool = EndpointPool(limits, providers, ledger=ledger, stop=stop, notice=watching.note)
+            verification = verification_of(
+                ready,
+                store,
+                pool,
+                stop,
+                encoder=encoder,
+                on_progress=watching.see,
+                retry_unreadable=retry_unreadable,
+            )
+
+            def spending() -> Spending:
+                unknown = bool(ready.panels.unpriced)
+                return Spending(ledger.spent_tokens, None if unknown else ledger.spent_usd)
+
+            with interruptible(stop, watching.note, enabled=signals):
+                watching.begin(before.generated, spending)
+                with left_when_stopped(stop):
+                    try:
+                        await run_all(verification, store, ready.recipe)
+                    finally:
+                        watching.end()
+        calls = store.state().calls - before.calls
+    return Verified(folder, verification.outcome, calls, ready.panels.notes)
+
+
+def verification_of(
+    ready: Ready,
+    store: RunStore,
+    pool: EndpointPool,
+    stop: Stop,
+    *,
+    encoder: Encoder | None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
+    retry_unreadable: bool = False,
+) -> Verification:
+    """Put a verification together; the pool has the models of its judges."""
+    scheme = ready.material.scheme
+    return Verification(
+        store.judgements,
+        scheme=scheme,
+        scenario_of=ready.material.scenario_of,
+        judges=seat_judges(
+            ready.panels, scheme=scheme, prompts=ready.prompts, pool=pool, calls=store.calls
+        ),
+        checks=GateChecks.of(ready.gates, scheme, encoder),
+        policy=ready.policy,
+        stop=stop,
+        retry_unreadable=retry_unreadable,
+        on_progress=on_progress,
+    )
+
+
+async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -> None:
+    """Verify whatever of a run is not verified yet."""
+    width = width_for(recipe.limits.max_concurrency)
+    await verification.run(store.dialogues(traces=False), LocalExecutor(width))
+
+
+@asynccontextmanager
+async def comparing(ready: Ready) -> AsyncIterator[Encoder | None]:
+    """Give what near-duplicates are compared by, and close it unless the user leaves at once."""
+    encoder = duplicate_encoder(ready.recipe, ready.gates)
+    yield encoder
+    if encoder is not None:
+        await encoder.close()

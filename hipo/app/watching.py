@@ -1,0 +1,50 @@
+"""Who watches a run, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.engine import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a run has used so far, over its whole life."""
+
+    tokens: int
+    cost_usd: float | None
+    """None where a model without a price is involved."""
+
+
+class Watcher(Protocol):
+    """Somebody who watches a run."""
+
+    def begin(self, total: int, spending: Callable[[], Spending]) -> None:
+        """The run starts: so many dialogues are planned."""
+
+    def see(self, progress: Progress) -> None:
+        """Something has become durable."""
+
+    def note(self, message: str) -> None:
+        """Something happened that people want to know."""
+
+    def end(self) -> None:
+        """The run is over, however it ended."""
+
+
+class Silent:
+    """Watches without a word."""
+
+    def begin(self, total: int, spending: Callable[[], Spending]) -> None:
+        """Say nothing."""
+
+    def see(self, progress: Progress) -> None:
+        """Say nothing."""
+
+    def note(self, message: str) -> None:
+        """Say nothing."""
+
+    def end(self) -> None:
+        """Say nothing."""

@@ -1,0 +1,98 @@
+"""Plain text for people: numbers, columns, and text that cannot drive the terminal."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import unicodedata
+import warnings
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+import orjson
+
+_CHATTY = ("sentence_transformers", "transformers", "huggingface_hub", "httpx2", "asyncio")
+
+
+class Format(StrEnum):
+    """How a command writes its answer to standard output."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def write_json(value: object) -> None:
+    """Print plain data as indented JSON, keys in the order given."""
+    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def harmless(text: str) -> str:
+    """Return ``text`` with control characters made visible, so that it cannot drive a terminal."""
+    return "".join(_visible(char) for char in text)
+
+
+def _visible(char: str) -> str:
+    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs"):
+        return char
+    # Joiners and directional marks belong to the spelling of many languages.
+    return char if char in "\u200c\u200d" else f"\\x{ord(char):02x}"
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return harmless text on one line of at most ``limit`` characters."""
+    flat = " ".join(harmless(text).split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def dollars(cost: float | None) -> str:
+    """Return a cost as people write it; an unknown one is called unknown."""
+    if cost is None:
+        return "unknown cost"
+    return f"${cost:,.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}"
+
+
+def number(count: float) -> str:
+    """Return a whole number with thousands separated."""
+    return f"{round(count):,}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return ``1 case``, ``2 cases``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def reasons(failed: Mapping[str, int]) -> str:
+    """Return failures by reason code on one line, the most frequent first."""
+    ranked = sorted(failed.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count:,} {code}" for code, count in ranked)
+
+
+def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Align rows under a header; cells that look like numbers are set to the right."""
+    table = [list(header), *([harmless(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    right = [bool(rows) and all(_numeric(row[i]) for row in table[1:]) for i in range(len(header))]
+    lines = []
+    for row in table:
+        cells = [
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _numeric(cell: str) -> bool:
+    return not cell or cell[0] in "0123456789$-"
+
+
+def hush() -> None:
+    """Silence warnings, progress bars and log lines of libraries, unless ``HIPO_DEBUG`` is set."""
+    if os.environ.get("HIPO_DEBUG"):
+        return
+    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    warnings.simplefilter("ignore")
+    for name in _CHATTY:
+        logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -1,0 +1,244 @@
+"""Estimates of a run and of judging it, and the forecast of a pilot: for programs and for people."""
+
+from __future__ import annotations
+
+from hipo.app import estimates, judge_estimates
+from hipo.app.estimates import Estimate
+from hipo.app.judge_estimates import JudgingEstimate
+from hipo.app.pilot import Piloted
+from hipo.app.plan_estimates import PlanEstimate
+from hipo.cli.console import columns, dollars, number, plural
+
+NOTHING = "nothing was accepted"
+
+
+def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
+    """Return what ``hipo generate --dry-run --format json`` prints.
+
+    What :func:`estimate_as_json` returns; ``verification``: what
+    :func:`judging_as_json` returns, null where nobody asked for it.
+    ``cost_usd`` is the sum of both, ``generation_usd`` that of generating; null if any is unknown.
+    """
+    judging = planned.judging
+    return {
+        **estimate_as_json(planned.generation),
+        "verification": None if judging is None else judging_as_json(judging),
+        "generation_usd": planned.generation.cost_usd,
+        "cost_usd": planned.cost_usd,
+    }
+
+
+def plan_as_text(planned: PlanEstimate) -> str:
+    """Return the estimate the way ``hipo generate --dry-run`` prints it."""
+    if planned.judging is None:
+        return estimate_as_text(planned.generation)
+    blocks = [estimate_as_text(planned.generation), "Verifying:", judging_as_text(planned.judging)]
+    return "\n\n".join([*blocks, f"in all {dollars(planned.cost_usd)}"])
+
+
+def estimate_as_json(estimate: Estimate) -> dict[str, object]:
+    """Return what ``hipo generate --dry-run --format json`` prints.
+
+    ``cases``, ``exchanges``: counts of the plan; ``dialogues``: still to be played; ``present``:
+    those that are there already. ``arms``: a list of objects with ``id``,
+    ``strategy``, ``dialogues`` and ``calls`` (objects with ``kind``, ``role``, ``expected``,
+    ``most``). ``models``: a list of objects with ``model``, ``calls``, ``prompt_tokens``,
+    ``completion_tokens`` and ``cost_usd`` (None: no price is known). ``cost_usd``: the sum, None if
+    any is unknown. ``note``: what the estimate rests on.
+    """
+    return {
+        "cases": estimate.cases,
+        "dialogues": estimate.dialogues,
+        "present": estimate.present,
+        "exchanges": estimate.exchanges,
+        "arms": [
+            {
+                "id": arm.arm.id,
+                "strategy": arm.arm.strategy,
+                "dialogues": arm.dialogues,
+                "calls": [
+                    {
+                        "kind": calls.kind,
+                        "role": calls.role,
+                        "expected": round(calls.expected),
+                        "most": calls.most,
+                    }
+                    for calls in arm.calls
+                ],
+            }
+            for arm in estimate.arms
+        ],
+        "models": [
+            {
+                "model": model.model,
+                "calls": model.calls,
+                "prompt_tokens": model.prompt_tokens,
+                "completion_tokens": model.completion_tokens,
+                "cost_usd": model.cost_usd,
+            }
+            for model in estimate.models
+        ],
+        "cost_usd": estimate.cost_usd,
+        "note": estimates.NOTE,
+    }
+
+
+def estimate_as_text(estimate: Estimate) -> str:
+    """Return the estimate the way ``hipo generate --dry-run`` prints it."""
+    counts = (
+        plural(estimate.cases, "case"),
+        plural(estimate.dialogues, "dialogue"),
+        plural(estimate.exchanges, "improvised exchange") + " per arm",
+    )
+    lines = [", ".join(counts)]
+    if estimate.present:
+        lines.append(f"{plural(estimate.present, 'dialogue')} more are there already")
+    lines.append("")
+    rows = []
+    for arm in estimate.arms:
+        for calls in arm.calls:
+            most = "" if round(calls.expected) == calls.most else f"at most {number(calls.most)}"
+            about = "" if not most else "about "
+            rows.append(
+                [arm.arm.strategy, number(arm.dialogues), calls.kind,
+                 f"{about}{number(calls.expected)}", most]
+            )  # fmt: skip
+    lines += [columns(["strategy", "dialogues", "call", "calls", ""], rows), ""]
+    rows = [
+        [m.model, number(m.calls), number(m.prompt_tokens), number(m.completion_tokens),
+         dollars(m.cost_usd)]
+        for m in estimate.models
+    ]  # fmt: skip
+    header = ["model", "calls", "prompt tokens", "answer tokens", "cost"]
+    lines += [columns(header, rows), "", f"({estimates.NOTE})"]
+    return "\n".join(lines)
+
+
+def judging_as_json(estimate: JudgingEstimate) -> dict[str, object]:
+    """Return what ``hipo verify --dry-run --format json`` prints.
+
+    ``dialogues``: generated ones; ``calls``; ``judges``: a list of objects with ``source``,
+    ``judge``, ``dialogues`` (yet to be judged), ``calls``, ``prompt_tokens``,
+    ``completion_tokens``, ``cost_usd`` (None: no price is known); ``cost_usd``; ``note``.
+    """
+    return {
+        "dialogues": estimate.dialogues,
+        "calls": estimate.calls,
+        "judges": [
+            {
+                "source": judge.seat.source,
+                "judge": judge.seat.judge,
+                "dialogues": judge.dialogues,
+                "calls": judge.calls,
+                "prompt_tokens": judge.prompt_tokens,
+                "completion_tokens": judge.completion_tokens,
+                "cost_usd": judge.cost_usd,
+            }
+            for judge in estimate.judges
+        ],
+        "cost_usd": estimate.cost_usd,
+        "note": judge_estimates.NOTE,
+    }
+
+
+def judging_as_text(estimate: JudgingEstimate) -> str:
+    """Return the estimate the way ``hipo verify --dry-run`` prints it."""
+    rows = [
+        [judge.seat.source, judge.seat.judge, number(judge.dialogues), number(judge.calls),
+         number(judge.prompt_tokens), number(judge.completion_tokens), dollars(judge.cost_usd)]
+        for judge in estimate.judges
+    ]  # fmt: skip
+    header = ["", "judge", "dialogues", "calls", "prompt tokens", "answer tokens", "cost"]
+    counts = f"{plural(estimate.dialogues, 'dialogue')}, {plural(estimate.calls, 'call')} to make"
+    return "\n".join([counts, "", columns(header, rows), "", f"({judge_estimates.NOTE})"])
+
+
+def pilot_as_json(piloted: Piloted) -> dict[str, object]:
+    """Return what ``hipo generate --dry-run --pilot N --format json`` prints.
+
+    ``pilot``: an object with ``generated``, ``failed``, ``accepted``, ``pending``, ``discarded``,
+    ``cost_usd`` (None: unknown) and ``stopped``; ``yield``: an object with ``share``, ``low`` and
+    ``high`` (95 % interval); ``cost_per_dialogue`` and ``cost_per_accepted`` (None: unknown);
+    ``whole``: an object with ``dialogues``, ``accepted``, ``accepted_low``, ``accepted_high`` and
+    ``cost_usd`` if the plan is to be played, or with ``accepted``, ``dialogues``,
+    ``dialogues_low``, ``dialogues_high`` (None: cannot be said), ``cost_usd``, ``cost_usd_low``
+    and ``cost_usd_high`` if so many accepted ones are wanted.
+    """
+    told = piloted.forecast
+    return {
+        "pilot": {
+            "generated": told.pilot.generated,
+            "failed": told.pilot.failed,
+            "accepted": told.pilot.accepted,
+            "pending": told.pilot.pending,
+            "discarded": told.pilot.discarded,
+            "cost_usd": told.pilot.cost_usd,
+            "stopped": piloted.stopped,
+        },
+        "yield": {"share": told.yield_share, "low": told.yield_low, "high": told.yield_high},
+        "cost_per_dialogue": told.cost_per_dialogue,
+        "cost_per_accepted": told.cost_per_accepted,
+        "whole": _whole(piloted),
+    }
+
+
+def _whole(piloted: Piloted) -> dict[str, object]:
+    told = piloted.forecast
+    if piloted.accepted is None:
+        n = piloted.dialogues
+        return {
+            "dialogues": n,
+            "accepted": round(n * told.yield_share),
+            "accepted_low": round(n * told.yield_low),
+            "accepted_high": round(n * told.yield_high),
+            "cost_usd": told.cost_of(n),
+        }
+    expected, best, worst = told.dialogues_for(piloted.accepted)
+    return {
+        "accepted": piloted.accepted,
+        "dialogues": expected,
+        "dialogues_low": best,
+        "dialogues_high": worst,
+        "cost_usd": told.cost_of(expected),
+        "cost_usd_low": told.cost_of(best),
+        "cost_usd_high": told.cost_of(worst),
+    }
+
+
+def pilot_as_text(piloted: Piloted) -> str:
+    """Return the forecast the way ``hipo generate --dry-run --pilot N`` prints it."""
+    told = piloted.forecast
+    pilot = told.pilot
+    played = f"{plural(pilot.generated, 'dialogue')}, {number(pilot.failed)} failed"
+    verdicts = (
+        f"{number(pilot.accepted)} accepted, {number(pilot.pending)} waiting for review, "
+        f"{number(pilot.discarded)} discarded"
+    )
+    interval = f"95 % interval {_percent(told.yield_low)} to {_percent(told.yield_high)}"
+    dear = f"{dollars(told.cost_per_accepted)} an accepted one"
+    lines = [
+        f"pilot: {played}; {verdicts}; {dollars(pilot.cost_usd)}",
+        f"yield {_percent(told.yield_share)} ({interval})",
+        f"{dollars(told.cost_per_dialogue)} a dialogue, {dear if pilot.accepted else NOTHING}",
+    ]
+    if piloted.stopped:
+        lines.append(f"the pilot ended early: {piloted.stopped}")
+    if piloted.accepted is None:
+        n = piloted.dialogues
+        lines.append(
+            f"all {number(n)} dialogues: about {number(n * told.yield_share)} accepted "
+            f"({number(n * told.yield_low)} to {number(n * told.yield_high)}), "
+            f"{dollars(told.cost_of(n))}"
+        )
+        return "\n".join(lines)
+    expected, best, worst = told.dialogues_for(piloted.accepted)
+    rows = [
+        [name, "more than can be said" if n is None else number(n), dollars(told.cost_of(n))]
+        for name, n in (("expected", expected), ("at best", best), ("at worst", worst))
+    ]
+    title = f"for {number(piloted.accepted)} accepted dialogues:"
+    return "\n".join([*lines, "", title, columns(["", "dialogues", "cost"], rows)])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}%"

@@ -1,0 +1,252 @@
+"""``hipo generate``: from scenarios to labelled dialogues."""
+
+from __future__ import annotations
+
+import asyncio
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+from hipo.app import generation as api
+from hipo.app.pilot import run_pilot
+from hipo.app.plan_estimates import PlanEstimate, estimate_plan
+from hipo.app.preparation import Prepared, prepare
+from hipo.app.resumption import Resume, check_resumable
+from hipo.app.run_folders import RUNS
+from hipo.app.verification import Wishes
+from hipo.app.verified_generation import VerifiedPlay, first_size
+from hipo.cli.console import Format, hush, write_json
+from hipo.cli.dialogue_json import dialogue_as_json
+from hipo.cli.dialogue_view import Heading, render
+from hipo.cli.errors import ExitCode, StoppedEarly, say
+from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json, plan_as_text
+from hipo.cli.options import DRY_RUN, Given, overridden, with_recipe_options
+from hipo.cli.progress import watcher
+from hipo.cli.run_report import state_as_json, summary
+from hipo.cli.verify_options import with_verification_options
+from hipo.cli.verify_report import verification_tables
+from pipeline.recipe import Recipe
+from pipeline.recipe_source import load_recipe
+from scenarios.errors import UsageError
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class ResumeChoice(StrEnum):
+    """What to do with a run that is in the output folder already."""
+
+    NEVER = "never"
+    IF_POSSIBLE = "if-possible"
+    ALWAYS = "always"
+
+
+_RESUME = typer.Option(
+    ResumeChoice.IF_POSSIBLE,
+    "--resume",
+    help="A run that is there: refuse it, continue it if its configuration is the same, or "
+    "continue it in any case and record the change.",
+)
+_PREVIEW = typer.Option(
+    0, "--preview", min=0, metavar="N", help="Play N dialogues, print them, keep nothing."
+)
+_VERIFY = typer.Option(
+    False, "--verify", help="Judge and decide on each dialogue as it is finished."
+)
+_ACCEPTED = typer.Option(
+    None,
+    "--accepted",
+    min=1,
+    metavar="N",
+    help="Go on until N dialogues are accepted, the "
+    "budget ends, or -n cases are played; implies --verify.",
+)
+_PILOT = typer.Option(
+    None,
+    "--pilot",
+    min=1,
+    metavar="N",
+    help="With --dry-run: really play and verify N cases, "
+    "keep nothing, and forecast yield and cost.",
+)
+
+
+@app.command("generate")
+@with_recipe_options()
+@with_verification_options
+def generate(
+    *,
+    recipe: str | None = typer.Argument(
+        None, metavar="RECIPE", help="A recipe file, or the name of a shipped one: hipo-paper."
+    ),
+    output: Path | None = typer.Option(
+        None, "-o", "--output", help="Folder of the run; default ./runs/<name of the recipe>."
+    ),
+    resume: ResumeChoice = _RESUME,
+    retry_failed: bool = typer.Option(False, "--retry-failed", help="Play failed cases again."),
+    dry_run: bool = DRY_RUN,
+    preview: int = _PREVIEW,
+    verify: bool = _VERIFY,
+    accepted: int | None = _ACCEPTED,
+    pilot: int | None = _PILOT,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json prints the estimate, the preview, or the run's state."
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    wishes: Wishes,
+    given: Given,
+) -> int:
+    """Generate labelled dialogues from scenarios, and go on where an earlier run stopped.
+
+    Options override the recipe. The second run of a command finds everything there and sends
+    nothing. Interrupt once to stop after the calls in flight; the run can be continued.
+    """
+    hush()
+    resolved = overridden(load_recipe(recipe) if recipe else Recipe(), given)
+    if pilot is not None and not dry_run:
+        raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
+    if dry_run and pilot is not None:
+        return _pilot(resolved, wishes, output_format, cases=pilot, accepted=accepted)
+    if preview and not dry_run:
+        return _preview(resolved, preview, output_format)
+    play = _verified_play(resolved, wishes, verify=verify, accepted=accepted)
+    if play is not None and play.accepted is not None:
+        first = first_size(play.accepted, len(resolved.strategies), resolved.n)
+        resolved = resolved.with_changes({"n": first})
+    folder = output or RUNS / resolved.name
+    if dry_run:
+        return _dry_run(
+            resolved,
+            folder,
+            play=play,
+            resume=resume.value,
+            retry_failed=retry_failed,
+            output_format=output_format,
+        )
+    return run_recipe(
+        resolved,
+        folder,
+        play=play,
+        resume=resume.value,
+        retry_failed=retry_failed,
+        output_format=output_format,
+        quiet=quiet,
+    )
+
+
+def _verified_play(
+    recipe: Recipe, wishes: Wishes, *, verify: bool, accepted: int | None
+) -> VerifiedPlay | None:
+    """Return how to play with verification; None where nobody asked for it."""
+    if accepted is not None:
+        return VerifiedPlay(wishes, accepted, most=recipe.n)
+    return VerifiedPlay(wishes) if verify else None
+
+
+def run_recipe(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    resume: Resume = "if-possible",
+    retry_failed: bool = False,
+    output_format: Format = Format.TEXT,
+    quiet: bool = False,
+    play: VerifiedPlay | None = None,
+) -> int:
+    """Generate a recipe into a folder as the command line does, and return the exit code.
+
+    Raises:
+        StoppedEarly: the run was interrupted or its budget is spent; it can be continued.
+    """
+
+    def announce(prepared: Prepared) -> None:
+        if play is not None:
+            play.check(prepared)
+        if not quiet:
+            _announce(estimate_plan(prepared, folder, play=play, retry_failed=retry_failed))
+
+    run = asyncio.run(
+        api.generate_async(
+            recipe,
+            output=folder,
+            resume=resume,
+            retry_failed=retry_failed,
+            watcher=watcher(quiet=quiet),
+            signals=True,
+            on_ready=announce,
+            play=play,
+        )
+    )
+    if output_format is Format.JSON:
+        write_json(state_as_json(run.folder, run.state()))
+    elif not quiet:
+        print(summary(run))
+        if play is not None:
+            print(verification_tables(run.folder))
+    outcome = run.outcome
+    if outcome is not None and outcome.stopped is not None:
+        raise StoppedEarly(f"{outcome.stopped}\n  go on with the same command")
+    failed = run.state().failed
+    return ExitCode.FAILED_CASES if failed else ExitCode.DONE
+
+
+def _announce(planned: PlanEstimate) -> None:
+    """Say what a run will take that costs something, or may."""
+    if planned.cost_usd is None or planned.cost_usd > 0:
+        say(plan_as_text(planned))
+        say("")
+
+
+def _dry_run(
+    recipe: Recipe,
+    folder: Path,
+    *,
+    play: VerifiedPlay | None,
+    resume: Resume,
+    retry_failed: bool,
+    output_format: Format,
+) -> int:
+    """Say what generating into a folder would take."""
+    prepared = prepare(recipe)
+    check_resumable(folder, prepared, resume)
+    planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
+    if output_format is Format.JSON:
+        write_json(plan_as_json(planned))
+    else:
+        print(plan_as_text(planned))
+    return ExitCode.DONE
+
+
+def _pilot(
+    recipe: Recipe, wishes: Wishes, output_format: Format, *, cases: int, accepted: int | None
+) -> int:
+    planned = prepare(recipe).dialogues
+    piloted = asyncio.run(
+        run_pilot(recipe, wishes, cases=cases, accepted=accepted, planned=planned)
+    )
+    if output_format is Format.JSON:
+        write_json(pilot_as_json(piloted))
+    else:
+        print(pilot_as_text(piloted))
+    return ExitCode.DONE
+
+
+def _preview(recipe: Recipe, n: int, output_format: Format) -> int:
+    """Play and print; failures go to standard error."""
+    shown = api.preview(recipe, n)
+    scenarios = prepare(recipe).scenarios
+    if output_format is Format.JSON:
+        write_json(
+            [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]
+        )
+    for played in shown:
+        if played.dialogue is None:
+            say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
+        elif output_format is Format.TEXT:
+            heading = Heading("-", played.arm.label, scenarios[played.case.scenario])
+            print(render(played.dialogue, heading, trace=True), end="\n\n")
+    return ExitCode.DONE if all(p.dialogue for p in shown) else ExitCode.FAILED_CASES

@@ -1,0 +1,87 @@
+"""``hipo import``: other people's dialogues become a run to be judged, reviewed and exported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from hipo.app.run_folders import RUNS
+from hipo.cli.console import Format, plural, write_json
+from hipo.cli.errors import ExitCode
+from pipeline.importing.importer import Imported, import_dialogues
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command("import")
+def import_file(
+    *,
+    file: Path = typer.Argument(..., metavar="FILE", help="JSON lines, one dialogue each."),
+    output: Path | None = typer.Option(
+        None, "-o", "--output", help="Folder of the new run; default ./runs/<name of the file>."
+    ),
+    scheme: str = typer.Option("hipo", "--scheme", help="Label scheme, an id or a file."),
+    scenario_dir: list[Path] = typer.Option(
+        [], "--scenario-dir", help="A folder of scenarios; repeatable."
+    ),
+    real_names: bool = typer.Option(
+        False, "--real-names/--aliases", help="Names as on the public record."
+    ),
+    generator: str | None = typer.Option(
+        None, "--generator", metavar="MODEL", help="provider/model that wrote the answers."
+    ),
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see hipo.cli.import_dialogues.imported_as_json."
+    ),
+) -> int:
+    """Bring other people's dialogues into a new run, all of them or none.
+
+    A line holds messages (roles user and assistant, or initiator and responder) or what hipo show
+    --format json prints; beside them scenario and fact as ids, or background and fact in words.
+    goal, labels of a message, language, and opening (given exchanges that are not judged) are
+    optional. Every line that cannot be used is named, and then nothing is imported.
+    """
+    done = import_dialogues(
+        file,
+        output or RUNS / file.stem,
+        scheme=scheme,
+        scenario_dirs=scenario_dir,
+        real_names=real_names,
+        generator=generator,
+    )
+    if output_format is Format.JSON:
+        write_json(imported_as_json(done))
+    else:
+        print(_told(done))
+    return ExitCode.DONE
+
+
+def imported_as_json(done: Imported) -> dict[str, object]:
+    """Return what ``hipo import --format json`` prints.
+
+    ``folder``; ``dialogues``; ``situations``: those that came with the dialogues; ``unlabelled``:
+    answers that declare no label.
+    """
+    return {
+        "folder": str(done.folder),
+        "dialogues": done.dialogues,
+        "situations": done.situations,
+        "unlabelled": done.unlabelled,
+    }
+
+
+def _told(done: Imported) -> str:
+    lines = [f"{plural(done.dialogues, 'dialogue')} imported into {done.folder}"]
+    if done.situations:
+        lines.append(f"{plural(done.situations, 'situation')} came with them")
+    if done.unlabelled:
+        lines.append(
+            f"{plural(done.unlabelled, 'answer')} without a label: judges can say whether they are "
+            "coherent and mislead, but not whether labels are carried"
+        )
+    return "\n".join([*lines, f"next: hipo verify {done.folder}"])

@@ -1,0 +1,121 @@
+"""The root command: finds the module of a command by name and imports only that one."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+from hipo.cli.errors import guarded
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter
+
+
+class Entry(NamedTuple):
+    """Where a command lives, and its line in the root help."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: Mapping[str, Entry] = {
+    "demo": Entry("hipo.cli.demo", "Generate a small corpus offline, and say where it is."),
+    "generate": Entry("hipo.cli.generate", "Generate labelled dialogues from scenarios."),
+    "verify": Entry("hipo.cli.verify", "Judge the dialogues of a run, flag, and decide."),
+    "review": Entry("hipo.cli.review", "Let people label and confirm dialogues on a web page."),
+    "verdict": Entry("hipo.cli.verdict", "Show why a dialogue is kept or not, or overrule it."),
+    "import": Entry("hipo.cli.import_dialogues", "Bring other people's dialogues into a run."),
+    "runs": Entry("hipo.cli.runs", "List runs, or show the state of one."),
+    "show": Entry("hipo.cli.show", "Read the dialogues of a run."),
+    "export": Entry("hipo.cli.export", "Make training and benchmark sets of dialogues."),
+    "report": Entry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
+    "study": Entry("hipo.cli.study", "Compare strategies and models over the same cases."),
+    "contamination": Entry(
+        "hipo.cli.contamination", "Compare two data sets, and leave out what overlaps."
+    ),
+    "scenarios": Entry("hipo.cli.scenarios", "Look at scenarios, write and check your own."),
+    "models": Entry("hipo.cli.models", "List providers, what is installed, which key is set."),
+}
+
+
+class LazyGroup(TyperGroup):
+    """A group that imports a command's module when that command is called, and not before."""
+
+    table: ClassVar[Mapping[str, Entry]] = COMMANDS
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the names of the commands in the order of the table."""
+        return list(self.table)
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """Import the module of a command and return the command it defines."""
+        entry = self.table.get(cmd_name)
+        if entry is None:
+            return None
+        app: typer.Typer = importlib.import_module(entry.module).app
+        return typer.main.get_command(app)
+
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
+        """Find the command called; an unknown name is answered with the nearest known one."""
+        name = args[0]
+        if name not in self.table and not name.startswith("-"):
+            near = get_close_matches(name, self.table, n=1, cutoff=0.5)
+            known = ", ".join(self.table)
+            hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {known}"
+            ctx.fail(f"unknown command {name!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the table of commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in self.table.items()])
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 finished with failed cases, 2 usage or configuration, "
+    "3 stopped early and resumable.",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    """Print the version of the installed distribution and leave."""
+    if wanted:
+        metadata = importlib.import_module("importlib.metadata")
+        try:
+            print(f"hipo {metadata.version('hipo')}")
+        except metadata.PackageNotFoundError:
+            print("hipo (run from source, not installed)")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Turn scenarios with private knowledge into labelled dialogues."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; nothing is raised."""
+
+    def call() -> Any:
+        return typer.main.get_command(app).main(
+            args=list(arguments), prog_name="hipo", standalone_mode=False
+        )
+
+    return guarded(call)

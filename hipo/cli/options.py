@@ -1,0 +1,159 @@
+"""The options that change a recipe: one table, from which the command line and messages are made."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from hipo.cli.option_groups import Command, with_group
+from pipeline.recipe import ModelSettings, Recipe
+from pipeline.recipe_source import changed
+
+_SAMPLING = ("temperature", "top_p", "max_tokens")
+_ROLES = ("initiator", "responder", "reflector")
+
+Given = Mapping[str, Any]
+"""What the command line says, by dotted recipe field; None leaves the recipe as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One option, and the recipe field it sets."""
+
+    field: str
+    """Dotted, e.g. ``limits.timeout_s``."""
+    name: str
+    kind: type
+    """The type of one value."""
+    help: str
+    many: bool = False
+    """Whether it takes several values, repeated or separated by commas."""
+
+    @property
+    def parameter(self) -> str:
+        """The name of the parameter that carries it."""
+        return self.field.replace(".", "_")
+
+
+FLAGS: tuple[Flag, ...] = (
+    Flag("scenarios", "--scenarios", str, "Ids, categories, globs or tag:...; default all.", True),
+    Flag("facts", "--facts", str, "Facts, as id or scenario/id, globs too; default all.", True),
+    Flag("goals", "--goals", str, "Goal labels; default all of the scheme.", True),
+    Flag("turns", "--turns", str, "Improvised exchanges; default 1,2,3.", True),
+    Flag("languages", "--language", str, "Language codes; default en.", True),
+    Flag("n", "-n", int, "How many cases, spread over scenarios, goals and turns; default all."),
+    Flag("repetitions", "--repetitions", int, "How often to play every case; default 1."),
+    Flag("seed", "--seed", int, "Seed of the run; default 0."),
+    Flag("scheme", "--scheme", str, "Label scheme, an id or a file; default hipo."),
+    Flag("scenario_dirs", "--scenario-dir", Path, "A folder of scenarios; repeatable.", True),
+    Flag("real_names", "--real-names/--aliases", bool, "Names as on the public record."),
+    Flag(
+        "strategies", "--strategy", str, "direct (default), reflective, consistency, or some.", True
+    ),
+    Flag("tactics", "--tactics", str, "free (the actor chooses, default), balanced, or a file."),
+    Flag("vary", "--vary", str, "Axes of variation: persona, register, style, opening.", True),
+    Flag("consistency.k", "--k", int, "Candidates per utterance (consistency); default 4."),
+    Flag("embedding.model", "--embedding-model", str, "What compares candidates (consistency)."),
+    Flag("embedding.device", "--embedding-device", str, "auto (default), cpu, cuda or mps."),
+    Flag("prompt_dir", "--prompt-dir", Path, "A folder whose templates replace the shipped ones."),
+    Flag("models.default.model", "--model", str, "provider/name for every role; see: hipo models."),
+    Flag("models.initiator.model", "--initiator-model", str, "Another model for the initiator."),
+    Flag("models.responder.model", "--responder-model", str, "Another model for the responder."),
+    Flag("models.reflector.model", "--reflector-model", str, "Another model for reflection."),
+    Flag("models.default.base_url", "--base-url", str, "Where to send requests."),
+    Flag("models.default.api_key_env", "--api-key-env", str, "Variable that holds the key."),
+    Flag("models.default.temperature", "--temperature", float, "Default 0.2."),
+    Flag("models.default.top_p", "--top-p", float, "Default 0.6."),
+    Flag("models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024."),
+    Flag("prices", "--prices", Path, "A price table that goes before the shipped one."),
+    Flag("budget_usd", "--budget-usd", float, "Stop before the run, over its life, costs more."),
+    Flag("budget_tokens", "--budget-tokens", int, "Stop before the run uses more tokens."),
+    Flag("limits.max_concurrency", "--max-concurrency", int, "Requests in flight; default 32."),
+    Flag("limits.max_requests_per_minute", "--max-requests-per-minute", int, "Per model."),
+    Flag("limits.max_tokens_per_minute", "--max-tokens-per-minute", int, "Per model."),
+    Flag("limits.timeout_s", "--timeout", float, "Seconds allowed for a request; default 120."),
+)
+OPTION_OF: Mapping[str, str] = {flag.field: flag.name.partition("/")[0] for flag in FLAGS}
+"""The option that sets a recipe field."""
+DRY_RUN = typer.Option(
+    False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
+)
+
+
+def with_recipe_options(*fields: str) -> Callable[[Command], Command]:
+    """Return a decorator that gives a command options of the table, as its parameter ``given``.
+
+    Args:
+        fields: of the recipe, in the order of the options; none: every one of the table.
+    """
+    known = {flag.field: flag for flag in FLAGS}
+    flags = [known[field] for field in fields or known]
+
+    def given(**said: Any) -> Given:
+        return {flag.field: said[flag.parameter] for flag in flags}
+
+    parameters = [
+        inspect.Parameter(
+            flag.parameter,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=typer.Option(None, flag.name, help=flag.help, show_default=False),
+            annotation=(list[flag.kind] if flag.many else flag.kind) | None,  # type: ignore[name-defined]
+        )
+        for flag in flags
+    ]
+    return with_group("given", given, parameters)
+
+
+def overridden(recipe: Recipe, given: Given) -> Recipe:
+    """Lay the command line over a recipe.
+
+    Raises:
+        UsageError: a value is not allowed; names the option.
+    """
+    changes: dict[str, Any] = {}
+    for flag in FLAGS:
+        value = given.get(flag.field)
+        if value is None or (flag.many and not value) or flag.field.startswith("models."):
+            continue
+        if flag.many:
+            value = split([str(item) for item in value])
+        group, _, name = flag.field.rpartition(".")
+        inner = changes.setdefault(group, {}) if group else changes
+        inner[name] = str(value) if flag.kind is Path and not flag.many else value
+    changes["models"] = _models(recipe, given)
+    return changed(recipe, changes, OPTION_OF)
+
+
+def split(values: Sequence[str]) -> list[str]:
+    """Split repeated and comma-separated values into one list."""
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+def _models(recipe: Recipe, given: Given) -> dict[str, Any]:
+    """Return the changes to the models: an option holds for every role that it does not name.
+
+    Another provider takes none of the address, key and price that the recipe has for the first.
+    """
+    prefix = "models.default."
+    said = {
+        field.removeprefix(prefix): value
+        for field, value in given.items()
+        if field.startswith(prefix) and value is not None
+    }
+    before = recipe.models.default
+    default = ModelSettings(model=said["model"]).over(before) if "model" in said else before
+    changes: dict[str, Any] = {"default": {**default.model_dump(), **said}}
+    for role in _ROLES:
+        own = getattr(recipe.models, role).model_dump()
+        own |= {name: None for name in _SAMPLING if name in said}
+        named = given.get(f"models.{role}.model")
+        if named is not None or "model" in said:
+            own = {name: own[name] if name in _SAMPLING else None for name in own}
+            own["model"] = named
+        changes[role] = own
+    return changes

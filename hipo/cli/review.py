@@ -1,0 +1,136 @@
+"""``hipo review``: a page people label and confirm on, and what goes in and out of it."""
+
+from __future__ import annotations
+
+import importlib.util
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hipo.app.reviewing import StudyWishes, open_desk
+from hipo.app.run_folders import find_run
+from hipo.cli.errors import ExitCode, say
+from hipo.cli.review_files import export_answers, import_answers, list_reports
+from hipo.cli.review_people import app as people_app
+from scenarios.errors import UsageError
+
+if TYPE_CHECKING:
+    from quality.review.server import Address
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    help="Review dialogues on a web page, and exchange answers with other tools.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(people_app, name="user")
+app.command("export")(export_answers)
+app.command("import")(import_answers)
+app.command("reports")(list_reports)
+
+NEEDED = ("fastapi", "uvicorn")
+
+
+class ModeChoice(StrEnum):
+    """What a study is for."""
+
+    REVIEW = "review"
+    QUIZ = "quiz"
+
+
+_MODE = typer.Option(
+    ModeChoice.REVIEW,
+    "--mode",
+    help="review: what was flagged, with the fact; quiz: the human baseline, without.",
+)
+_HIDE = typer.Option(
+    [], "--hide", metavar="DIMENSION=LABEL", help="A label that is not offered; repeatable."
+)
+_TRANSLATIONS = typer.Option(
+    [], "--translations", help='JSON lines {"language", "text", "translation"}; repeatable.'
+)
+_LEASE = typer.Option(
+    20.0, "--lease-minutes", min=1, help="An item somebody leaves goes to others after this."
+)
+_PROXY = typer.Option(
+    None, "--trusted-proxy", metavar="IP", help="Only this address, which speaks TLS for us."
+)
+
+
+@app.command("serve")
+def serve(
+    *,
+    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    mode: ModeChoice = _MODE,
+    study: str | None = typer.Option(None, "--study", help="Name; defaults to the mode."),
+    per_item: int = typer.Option(3, "--per-item", min=1, help="Annotators who see every item."),
+    seed: int = typer.Option(42, "--seed", help="Decides orders and draws."),
+    everything: bool = typer.Option(False, "--all", help="Every dialogue, flagged or not."),
+    most: int | None = typer.Option(None, "-n", min=1, help="At most so many items, drawn."),
+    category: list[str] = typer.Option([], "--category", help="Only this category; repeatable."),
+    reason: list[str] = typer.Option([], "--reason", help="Only flagged for this; repeatable."),
+    hide: list[str] = _HIDE,
+    consent: Path | None = typer.Option(None, "--consent", help="Text people agree to (Markdown)."),
+    translations: list[Path] = _TRANSLATIONS,
+    lease_minutes: float = _LEASE,
+    host: str = typer.Option("127.0.0.1", "--host", help="Others need accounts and TLS."),
+    port: int = typer.Option(8642, "--port", min=1, max=65535),
+    certfile: Path | None = typer.Option(None, "--certfile", help="TLS certificate (PEM)."),
+    keyfile: Path | None = typer.Option(None, "--keyfile", help="Its key (PEM)."),
+    trusted_proxy: str | None = _PROXY,
+) -> int:
+    """Serve the review page of a run until interrupted; answers are stored in the run.
+
+    Prints a link for annotators and one for the expert; each lets one browser in, and a fresh one
+    is printed when it has been used.
+    """
+    wishes = StudyWishes(
+        mode=mode.value,
+        name=study,
+        per_item=per_item,
+        seed=seed,
+        everything=everything,
+        most=most,
+        categories=category,
+        reasons=reason,
+        hidden=hide,
+        consent=consent,
+        translations=translations,
+        lease_minutes=lease_minutes,
+    )
+    _check_packages()
+    from quality.review.server import Address  # noqa: PLC0415 - optional
+
+    _serve(find_run(run), wishes, Address(host, port, certfile, keyfile, trusted_proxy))
+    return ExitCode.DONE
+
+
+def _serve(folder: Path, wishes: StudyWishes, address: Address) -> None:
+    from quality.review.server import access_at, listening, server  # noqa: PLC0415 - optional
+
+    def announce(role: str, token: str) -> None:
+        say(f"  {role + ':':11}{address.url}/enter?token={token}")
+
+    desk = open_desk(folder, wishes, lambda accounts: access_at(address, accounts), announce)
+    with desk.store, listening(address) as listener:
+        serving = server(desk, address)
+        items = len(desk.store.sheets.items(desk.study))
+        say(f"{items} items, {wishes.per_item} annotators each; Ctrl-C ends the page")
+        if desk.access.accounts:
+            say(f"  people with an account log in at {address.url}/login")
+        else:
+            say("links (each lets one browser in):")
+            announce("annotator", desk.links.mint("annotator"))
+            announce("expert", desk.links.mint("expert"))
+        serving.run(sockets=[listener])
+
+
+def _check_packages() -> None:
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"the review page needs {' and '.join(missing)}", 'pip install "hipo[review]"'
+        )

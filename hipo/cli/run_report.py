@@ -1,0 +1,156 @@
+"""The state of a run: for programs, and for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hipo.app.generation import Run
+from hipo.cli.console import columns, dollars, number, plural, reasons
+from pipeline.store.state import ArmState, RunState
+
+
+def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
+    """Return what ``hipo runs show RUN --format json`` prints.
+
+    ``name``, ``folder``, ``state``; ``planned``, ``generated``, ``failed`` (count by reason code),
+    ``pending``: dialogues; ``calls``: requests sent, ``cached_calls``: samples that were there
+    already; ``tokens``: an object with ``prompt``, ``completion``, ``cached``, ``reasoning``;
+    ``cost_usd`` (None: unknown) and ``unpriced_calls``: requests that are not in it; ``arms``: a
+    list of objects with ``id``, ``strategy``, ``models``, ``settings``, ``generated``, ``failed``;
+    ``verification``: an object with ``judged`` (dialogues by judge), ``flagged`` (dialogues) and
+    ``verdicts`` (dialogues by verdict); ``created`` and ``updated``: UTC, ISO 8601.
+    """
+    return {
+        "name": state.name,
+        "folder": str(folder),
+        "state": state.state,
+        "planned": state.planned,
+        "generated": state.generated,
+        "failed": dict(state.failed),
+        "pending": state.pending,
+        "calls": state.calls,
+        "cached_calls": state.cached_calls,
+        "tokens": {
+            "prompt": state.prompt_tokens,
+            "completion": state.completion_tokens,
+            "cached": state.cached_tokens,
+            "reasoning": state.reasoning_tokens,
+        },
+        "cost_usd": state.cost_usd,
+        "unpriced_calls": state.unpriced_calls,
+        "arms": [_arm(arm) for arm in state.arms],
+        "verification": {
+            "judged": dict(state.verification.judged),
+            "flagged": state.verification.flagged,
+            "verdicts": dict(state.verification.verdicts),
+        },
+        "created": _moment(state.created),
+        "updated": _moment(state.updated),
+    }
+
+
+def state_as_text(folder: Path, state: RunState) -> str:
+    """Return the state of a run the way ``hipo runs show RUN`` prints it."""
+    dialogues = f"{number(state.generated)} of {number(state.planned)} dialogues generated"
+    if state.failed:
+        dialogues += f", {number(sum(state.failed.values()))} failed ({reasons(state.failed)})"
+    prompt = f"{number(state.prompt_tokens)} prompt tokens ({number(state.cached_tokens)} cached)"
+    completion = f"{number(state.completion_tokens)} completion tokens"
+    lines = [
+        f"{state.name}  ({folder})",
+        f"{state.state}; {dialogues}, {number(state.pending)} pending",
+        f"{plural(state.calls, 'call')}, {number(state.cached_calls)} answered from the run itself",
+        f"{prompt}, {completion} ({number(state.reasoning_tokens)} reasoning)",
+        cost_of(state),
+        *_verification(state),
+        f"begun {_moment(state.created)}, last changed {_moment(state.updated)}",
+        "",
+        columns(
+            ["arm", "strategy", "model", "generated", "failed"],
+            [
+                [arm.id[:8], arm_strategy(arm.description), arm_model(arm.description),
+                 number(arm.generated), number(arm.failed)]
+                for arm in state.arms
+            ],
+        ),
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _verification(state: RunState) -> list[str]:
+    """Return who judged how much, and the verdicts, where there are any."""
+    counts = state.verification
+    lines = []
+    if counts.judged:
+        judged = ", ".join(f"{number(n)} by {judge}" for judge, n in counts.judged.items())
+        lines.append(f"judged: {judged}")
+    if counts.verdicts:
+        verdicts = ", ".join(f"{number(n)} {verdict}" for verdict, n in counts.verdicts.items())
+        lines.append(f"verdicts: {verdicts}; {number(counts.flagged)} flagged")
+    return lines
+
+
+def cost_of(state: RunState) -> str:
+    """Return what a run has cost, and how much of it is unknown."""
+    if not state.unpriced_calls:
+        return dollars(state.cost_usd)
+    known = "" if state.cost_usd is None else f"{dollars(state.cost_usd)} and "
+    return f"{known}{plural(state.unpriced_calls, 'call')} of unknown cost"
+
+
+def summary(run: Run) -> str:
+    """Return what generating a run has just done, and where it is."""
+    state, outcome = run.state(), run.outcome
+    if outcome is None:
+        return state_as_text(run.folder, state)
+    failed = sum(outcome.failed.values())
+    lines = []
+    if run.calls == 0 and not outcome.generated and not failed and outcome.stopped is None:
+        there = plural(state.generated, "dialogue")
+        lines.append(f"0 calls, nothing to do: {there} there already")
+    else:
+        lines.append(
+            f"{number(outcome.generated)} generated, {number(failed)} failed, "
+            f"{number(outcome.present)} there already; {plural(run.calls, 'call')}"
+        )
+    if state.failed:
+        lines.append(f"failed in all: {reasons(state.failed)}")
+        lines.append(f"  the reasons: hipo show {run.folder} --failed; again: --retry-failed")
+    tokens = state.prompt_tokens + state.completion_tokens
+    lines.append(
+        f"run so far: {plural(state.generated, 'dialogue')}, {plural(state.calls, 'call')} "
+        f"({number(state.cached_calls)} cached), {number(tokens)} tokens, {cost_of(state)}"
+    )
+    lines.append(f"in {run.folder}")
+    return "\n".join(lines)
+
+
+def arm_strategy(description: Mapping[str, object]) -> str:
+    """Return the strategy of a stored arm."""
+    return str(description.get("strategy", "?"))
+
+
+def arm_model(description: Mapping[str, object]) -> str:
+    """Return the responder's model of a stored arm, as ``provider/model``."""
+    models = description.get("models")
+    responder = models.get("responder") if isinstance(models, Mapping) else None
+    if not isinstance(responder, Mapping):
+        return "?"
+    return f"{responder.get('provider')}/{responder.get('model')}"
+
+
+def _arm(arm: ArmState) -> dict[str, object]:
+    return {
+        "id": arm.id,
+        "strategy": arm.description.get("strategy"),
+        "models": arm.description.get("models"),
+        "settings": arm.description.get("settings"),
+        "generated": arm.generated,
+        "failed": arm.failed,
+    }
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

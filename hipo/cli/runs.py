@@ -1,0 +1,91 @@
+"""``hipo runs``: the runs of a folder, and the state of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from hipo.app.resumption import planned_cases
+from hipo.app.run_folders import RUNS, find_run, runs_in
+from hipo.cli.console import Format, columns, number, write_json
+from hipo.cli.errors import say
+from hipo.cli.run_report import cost_of, state_as_json, state_as_text
+from pipeline.store.run_store import RunStore
+from pipeline.store.state import RunState
+from scenarios.errors import UsageError
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_DIR = typer.Option(RUNS, "--dir", help="The folder whose runs are listed.")
+_FORMAT = typer.Option(Format.TEXT, "--format", help="text or json.")
+
+
+def read_run(folder: Path) -> RunState:
+    """Return the state of a run; what its recipe plans counts, not only what was begun."""
+    with RunStore.open(folder, readonly=True) as store:
+        state = store.state()
+        cases = max(planned_cases(epoch.config) for epoch in store.configs())
+    return replace(state, planned=max(state.planned, cases * len(state.arms)))
+
+
+@app.callback()
+def runs(ctx: typer.Context, folder: Path = _DIR, output_format: Format = _FORMAT) -> None:
+    """List the runs of a folder with their state and cost, or show one: hipo runs show RUN.
+
+    With --format json: a list of what hipo runs show RUN --format json prints.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    states = list(_readable(folder))
+    if output_format is Format.JSON:
+        write_json([state_as_json(child, state) for child, state in states])
+    elif not states:
+        print(f"no runs in {folder}; hipo generate or hipo demo makes one")
+    else:
+        header = ["run", "state", "generated", "planned", "failed", "calls", "cost"]
+        print(columns(header, [_row(child, state) for child, state in states]))
+
+
+@app.command("show")
+def show(
+    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see hipo.cli.run_report.state_as_json."
+    ),
+) -> None:
+    """Show the state of one run: what is generated, failed and pending, calls, tokens, cost."""
+    folder = find_run(run)
+    state = read_run(folder)
+    if output_format is Format.JSON:
+        write_json(state_as_json(folder, state))
+    else:
+        print(state_as_text(folder, state))
+
+
+def _readable(folder: Path) -> Iterator[tuple[Path, RunState]]:
+    """Yield the runs of a folder; one that cannot be read is named on standard error."""
+    for child in runs_in(folder):
+        try:
+            yield child, read_run(child)
+        except UsageError as error:
+            say(f"{child}: {error}")
+
+
+def _row(folder: Path, state: RunState) -> list[str]:
+    return [
+        folder.name,
+        state.state,
+        number(state.generated),
+        number(state.planned),
+        number(sum(state.failed.values())),
+        number(state.calls),
+        cost_of(state),
+    ]

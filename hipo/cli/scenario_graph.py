@@ -1,0 +1,42 @@
+"""``hipo scenarios graph``: a picture of who knows, claims and reveals what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from hipo.cli.console import plural
+from hipo.cli.scenario_options import CONTEXT, REAL_NAMES, SCENARIO_DIRS, TARGET, find
+from scenarios.errors import UsageError
+from scenarios.graph import KnowledgeGraph
+from scenarios.graph_drawing import to_png, to_svg
+from scenarios.text_file import shown_path
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+
+
+@app.command("graph")
+def graph(
+    target: str = TARGET,
+    output: Path = typer.Option(
+        ..., "-o", "--output", help="The picture: a file ending in .svg or .png; it is replaced."
+    ),
+    real_names: bool = REAL_NAMES,
+    scenario_dirs: list[Path] | None = SCENARIO_DIRS,
+) -> None:
+    """Draw the knowledge graph of a scenario: roles, facts, claims, evidence.
+
+    PNG needs the package of hipo[draw]; SVG needs nothing.
+    """
+    suffix = output.suffix.lower()
+    if suffix not in (".svg", ".png"):
+        raise UsageError(f"cannot draw {output.name!r}", "name a file that ends in .svg or .png")
+    knowledge = KnowledgeGraph.of(find(target, scenario_dirs, real_names=real_names).scenario)
+    picture = to_png(knowledge) if suffix == ".png" else to_svg(knowledge).encode()
+    try:
+        output.write_bytes(picture)
+    except OSError as error:
+        raise UsageError(f"cannot write {shown_path(output)}: {error.strerror}") from None
+    nodes, edges = len(knowledge.graph.nodes), len(knowledge.graph.edges)
+    print(f"wrote {shown_path(output)}: {plural(nodes, 'node')}, {plural(edges, 'edge')}")

@@ -1,0 +1,148 @@
+"""``hipo scenarios list``: which scenarios there are, and how many of each category."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import typer
+
+from hipo.cli.console import Format, columns, one_line, plural, write_json
+from hipo.cli.options import split
+from hipo.cli.scenario_options import CONTEXT, SCENARIO_DIRS
+from scenarios.catalogue import Catalogue, Entry
+from scenarios.errors import UsageError
+from scenarios.schemes.registry import load_scheme
+from scenarios.spelling import suggestion
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+
+
+@app.command("list")
+def list_scenarios(
+    category: list[str] | None = typer.Option(
+        None, "--category", help="Only this one; repeatable.", show_default=False
+    ),
+    tag: list[str] | None = typer.Option(
+        None,
+        "--tag",
+        help="Only those with this tag; repeated, with all of them.",
+        show_default=False,
+    ),
+    scheme: str | None = typer.Option(
+        None, "--scheme", help="Only those of this label scheme, an id or a file."
+    ),
+    scenario_dirs: list[Path] | None = SCENARIO_DIRS,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see hipo.cli.scenario_list.listing_as_json."
+    ),
+) -> None:
+    """List scenarios with their category, tags and number of facts."""
+    entries = list(Catalogue.load(scenario_dirs or ()).entries.values())
+    if scheme is not None:
+        wanted = load_scheme(scheme).id
+        entries = [entry for entry in entries if entry.scenario.scheme == wanted]
+    chosen = filtered(entries, split(category or ()), split(tag or ()))
+    if output_format is Format.JSON:
+        write_json(listing_as_json(chosen))
+        return
+    if chosen:
+        print(columns(["id", "category", "facts", "title", "tags"], [_row(e) for e in chosen]))
+        print()
+    print("\n".join(_counts(chosen)))
+
+
+def filtered(
+    entries: Sequence[Entry], categories: Sequence[str], tags: Sequence[str]
+) -> list[Entry]:
+    """Return the entries of any of the categories that carry all of the tags.
+
+    Raises:
+        UsageError: no scenario at all has such a category or tag; says the nearest there is.
+    """
+    _check("category", categories, (entry.scenario.category for entry in entries))
+    _check("tag", tags, (tag for entry in entries for tag in entry.scenario.tags))
+    return [
+        entry
+        for entry in entries
+        if (not categories or entry.scenario.category in categories)
+        and set(tags) <= set(entry.scenario.tags)
+    ]
+
+
+def listing_as_json(entries: Sequence[Entry]) -> dict[str, object]:
+    """Return what ``hipo scenarios list --format json`` prints.
+
+    ``scenarios``: a list of objects with ``id``, ``scheme``, ``title``, ``category``, ``summary``,
+    ``tags``, ``languages``, ``facts`` (their ids), ``fictional`` (whether no public record is behind
+    it), ``shipped`` and ``file``; ``counts``: an object with ``scenarios``, ``facts`` and
+    ``categories`` (by category, an object with ``scenarios`` and ``facts``).
+    """
+    return {
+        "scenarios": [_described(entry) for entry in entries],
+        "counts": {
+            "scenarios": len(entries),
+            "facts": sum(len(entry.scenario.facts) for entry in entries),
+            "categories": {
+                name: {"scenarios": scenarios, "facts": facts}
+                for name, (scenarios, facts) in _by_category(entries).items()
+            },
+        },
+    }
+
+
+def _check(kind: str, wanted: Iterable[str], there: Iterable[str]) -> None:
+    known = sorted(set(there))
+    for name in wanted:
+        if name not in known:
+            raise UsageError(
+                f"no scenario has the {kind} {name!r}", suggestion(name, known, listing="there are")
+            )
+
+
+def _described(entry: Entry) -> dict[str, object]:
+    scenario = entry.scenario
+    return {
+        "id": scenario.id,
+        "scheme": scenario.scheme,
+        "title": scenario.title,
+        "category": scenario.category,
+        "summary": scenario.summary,
+        "tags": list(scenario.tags),
+        "languages": list(scenario.languages),
+        "facts": [fact.id for fact in scenario.facts],
+        "fictional": scenario.sources == "fictional",
+        "shipped": entry.shipped,
+        "file": entry.located.file,
+    }
+
+
+def _row(entry: Entry) -> list[str]:
+    scenario = entry.scenario
+    return [
+        scenario.id,
+        scenario.category,
+        str(len(scenario.facts)),
+        one_line(scenario.title, 48),
+        one_line(", ".join(scenario.tags), 60),
+    ]
+
+
+def _by_category(entries: Sequence[Entry]) -> dict[str, tuple[int, int]]:
+    counts: dict[str, tuple[int, int]] = {}
+    for entry in entries:
+        scenarios, facts = counts.get(entry.scenario.category, (0, 0))
+        counts[entry.scenario.category] = (scenarios + 1, facts + len(entry.scenario.facts))
+    return counts
+
+
+def _counts(entries: Sequence[Entry]) -> list[str]:
+    """Return one line for each category, and one for all."""
+    if not entries:
+        return ["no scenario fits"]
+    lines = [
+        f"{one_line(name, 40)}: {plural(scenarios, 'scenario')}, {plural(facts, 'fact')}"
+        for name, (scenarios, facts) in _by_category(entries).items()
+    ]
+    facts = sum(len(entry.scenario.facts) for entry in entries)
+    return [*lines, f"in all: {plural(len(entries), 'scenario')}, {plural(facts, 'fact')}"]

@@ -1,0 +1,138 @@
+"""``hipo scenarios preview``: hear how a scenario sounds, once for each goal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from hipo.app import generation as api
+from hipo.app.generation import Previewed
+from hipo.cli.console import Format, write_json
+from hipo.cli.dialogue_json import dialogue_as_json
+from hipo.cli.dialogue_view import Heading, render, render_prompts
+from hipo.cli.errors import ExitCode, say
+from hipo.cli.options import Given, overridden, with_recipe_options
+from hipo.cli.scenario_options import (
+    CONTEXT,
+    REAL_NAMES,
+    SCENARIO_DIRS,
+    TARGET,
+    find,
+    with_target,
+)
+from hipo.cli.show import as_prompts
+from pipeline.recipe import Recipe
+from scenarios.catalogue import select_facts
+from scenarios.errors import UsageError
+from scenarios.schemes.registry import load_scheme
+from scenarios.spec import Scenario
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+
+
+@app.command("preview")
+@with_recipe_options("models.default.base_url", "models.default.api_key_env", "prompt_dir")
+def preview(
+    *,
+    target: str = TARGET,
+    model: str | None = typer.Option(
+        None, "--model", help="provider/name for both roles; see: hipo models.", show_default=False
+    ),
+    fact: str | None = typer.Option(
+        None, "--fact", help="The id of the private fact; default the first.", show_default=False
+    ),
+    turns: int = typer.Option(2, "--turns", min=1, help="Improvised exchanges."),
+    seed: int = typer.Option(0, "--seed", help="Another seed, another dialogue."),
+    strategy: str = typer.Option("direct", "--strategy", help="direct, reflective or consistency."),
+    language: str = typer.Option("en", "--language", help="The language to speak."),
+    show_prompts: bool = typer.Option(
+        False, "--show-prompts", help="Every prompt and its answer, verbatim."
+    ),
+    given: Given,
+    real_names: bool = REAL_NAMES,
+    scheme: str | None = typer.Option(
+        None, "--scheme", help="The label scheme; default the one that the scenario names."
+    ),
+    scenario_dirs: list[Path] | None = SCENARIO_DIRS,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see hipo.cli.scenario_preview.preview_as_json."
+    ),
+) -> int:
+    """Play one dialogue for each goal and print it; nothing is kept.
+
+    The model is really asked, and what that costs is real too.
+    """
+    scenario = find(target, scenario_dirs, real_names=real_names).scenario
+    label_scheme = load_scheme(scheme or scenario.scheme)
+    recipe = overridden(
+        Recipe(),
+        {
+            "scenarios": [scenario.id],
+            "facts": [f"{scenario.id}/{_fact(scenario, fact)}"],
+            "turns": [str(turns)],
+            "languages": [language],
+            "seed": seed,
+            "scheme": scheme or scenario.scheme,
+            "scenario_dirs": with_target(target, scenario_dirs),
+            "real_names": real_names,
+            "strategies": [strategy],
+            "models.default.model": model,
+            **given,
+        },
+    )
+    shown = api.preview(recipe, len(label_scheme.goal.values))
+    if output_format is Format.JSON:
+        write_json([preview_as_json(played, prompts=show_prompts) for played in shown])
+    else:
+        for played in shown:
+            _print(played, scenario, prompts=show_prompts)
+    return ExitCode.DONE if all(played.dialogue for played in shown) else ExitCode.FAILED_CASES
+
+
+def preview_as_json(played: Previewed, *, prompts: bool) -> dict[str, object]:
+    """Return one object of the list that ``hipo scenarios preview ID --format json`` prints.
+
+    ``goal``; ``error``: None, or why there is no dialogue; ``dialogue``: None, or what
+    ``hipo.cli.dialogue_json.dialogue_as_json`` describes, with traces; with ``--show-prompts``
+    also ``prompts``: a list of objects with ``turn``, ``purpose``, ``model``, ``messages`` (objects
+    with ``role`` and ``content``) and ``answers`` (objects with ``status`` and ``text``).
+    """
+    plain: dict[str, object] = {
+        "goal": played.case.goal,
+        "error": played.error,
+        "dialogue": None
+        if played.dialogue is None
+        else dialogue_as_json(played.dialogue, played.arm.fields(), trace=True),
+    }
+    if prompts:
+        plain["prompts"] = [
+            {
+                "turn": call.requests[0].turn,
+                "purpose": call.requests[0].purpose,
+                "model": call.requests[0].model,
+                "messages": [{"role": role, "content": text} for role, text in call.messages],
+                "answers": [{"status": c.status, "text": c.text} for c in call.choices],
+            }
+            for call in played.calls
+        ]
+    return plain
+
+
+def _fact(scenario: Scenario, wanted: str | None) -> str:
+    """Return the id of the fact to play: the one wanted, or the responder's first."""
+    pairs = select_facts([scenario], [wanted] if wanted else None)
+    if not pairs:
+        raise UsageError(f"the responder of {scenario.id!r} knows no private fact", "give it one")
+    return pairs[0][1].id
+
+
+def _print(played: Previewed, scenario: Scenario, *, prompts: bool) -> None:
+    """Print one dialogue; why there is none goes to standard error."""
+    if prompts:
+        print(render_prompts(as_prompts(played.calls)), end="\n\n")
+    if played.dialogue is None:
+        say(f"{scenario.id}, {played.case.goal}: failed: {played.error}")
+    else:
+        heading = Heading("-", played.arm.label, scenario)
+        print(render(played.dialogue, heading, trace=True), end="\n\n")

@@ -1,0 +1,163 @@
+"""``hipo scenarios show``: read one scenario, private facts and all."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import typer
+import yaml
+
+from hipo.cli.console import harmless, write_json
+from hipo.cli.scenario_options import CONTEXT, REAL_NAMES, SCENARIO_DIRS, TARGET, find
+from scenarios.catalogue import Entry
+from scenarios.errors import UsageError
+from scenarios.schemes.registry import load_scheme
+from scenarios.spec import Fact, Scenario
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+MAX_WIDTH = 100
+
+
+class ShowFormat(StrEnum):
+    """How a scenario is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    YAML = "yaml"
+
+
+@app.command("show")
+def show(
+    target: str = TARGET,
+    real_names: bool = REAL_NAMES,
+    scheme: str | None = typer.Option(
+        None, "--scheme", help="Refuse a scenario that is not of this label scheme."
+    ),
+    scenario_dirs: list[Path] | None = SCENARIO_DIRS,
+    output_format: ShowFormat = typer.Option(
+        ShowFormat.TEXT,
+        "--format",
+        help="text; json: see hipo.cli.scenario_show.scenario_as_data; or yaml: the same, as a "
+        "scenario file with its names filled in.",
+    ),
+) -> None:
+    """Read one scenario: its situation, roles, opening, claims, private facts and outcome."""
+    entry = find(target, scenario_dirs, real_names=real_names)
+    if scheme is not None and entry.scenario.scheme != load_scheme(scheme).id:
+        raise UsageError(
+            f"{entry.scenario.id} is of the scheme {entry.scenario.scheme!r}, not {scheme!r}"
+        )
+    if output_format is ShowFormat.JSON:
+        write_json(scenario_as_data(entry.scenario))
+    elif output_format is ShowFormat.YAML:
+        data = scenario_as_data(entry.scenario)
+        print(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=MAX_WIDTH), end="")
+    else:
+        print("\n".join(readable(entry)))
+
+
+def scenario_as_data(scenario: Scenario) -> dict[str, Any]:
+    """Return what ``hipo scenarios show ID --format json`` prints: the fields of a scenario file.
+
+    Names are filled in, fields left at nothing are left out; ``hipo scenarios schema`` describes it.
+    """
+    data: dict[str, Any] = scenario.model_dump(mode="json", exclude={"placeholders"})
+    return {name: value for name, value in data.items() if value != []}
+
+
+def readable(entry: Entry) -> Iterator[str]:
+    """Yield the lines of a scenario the way people read it."""
+    scenario = entry.scenario
+    yield harmless(f"{scenario.title}  ({scenario.id})")
+    yield harmless(" · ".join([scenario.category, *scenario.tags]))
+    yield harmless(f"scheme {scenario.scheme} · {', '.join(scenario.languages)}")
+    yield harmless(entry.located.file)
+    yield ""
+    yield from _wrapped(scenario.summary)
+    yield from _section("Background", _wrapped(scenario.background))
+    yield from _section("Roles", _roles(scenario))
+    yield from _section("Opening", _opening(scenario))
+    yield from _section("Claims", _named({c.id: c.text for c in scenario.claims}))
+    yield from _section("Private facts", _facts(scenario.facts))
+    yield from _section("Evidence", _evidence(scenario))
+    if scenario.felicitous:
+        yield from _section("Acts open to the responder", _wrapped(", ".join(scenario.felicitous)))
+    outcome = f"{scenario.outcome.text} (as of {scenario.outcome.as_of})"
+    yield from _section("Outcome", _wrapped(outcome))
+    yield from _section("Sources", _sources(scenario))
+    yield from _section("Names", _names(entry.template))
+
+
+def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield a titled section, or nothing where it is empty."""
+    body = list(lines)
+    if body:
+        yield ""
+        yield title
+        yield from body
+
+
+def _roles(scenario: Scenario) -> Iterator[str]:
+    for key in ("initiator", "responder"):
+        role = scenario.roles[key]
+        yield from _wrapped(f"{role.name}. {role.description}", f"{key}: ")
+        yield from _wrapped(role.aim, "  wants to ", indent=4)
+
+
+def _opening(scenario: Scenario) -> Iterator[str]:
+    for text in scenario.opening.question:
+        yield from _wrapped(text, "question: ")
+    for goal, statement in scenario.opening.statements.items():
+        for text in statement.text:
+            yield from _wrapped(text, f"{goal}: ")
+        if statement.claims:
+            yield from _wrapped(", ".join(statement.claims), "  claims: ", indent=4)
+
+
+def _facts(facts: Iterable[Fact]) -> Iterator[str]:
+    for fact in facts:
+        notes = [fact.bearing] + (["the initiator's"] if fact.owner == "initiator" else [])
+        yield from _wrapped(fact.text, f"{fact.id} ({', '.join(notes)}): ")
+        against = f"; contradicts {', '.join(fact.contradicts)}" if fact.contradicts else ""
+        yield from _wrapped(f"concerns {fact.about}{against}", "  ", indent=4)
+
+
+def _evidence(scenario: Scenario) -> Iterator[str]:
+    for item in scenario.evidence:
+        yield from _wrapped(f"{item.label}: would reveal {', '.join(item.reveals)}")
+
+
+def _sources(scenario: Scenario) -> Iterator[str]:
+    if scenario.sources == "fictional":
+        yield "  fictional"
+        return
+    for source in scenario.sources:
+        yield from _wrapped(f"{source.document}, {source.body}, {source.date}")
+
+
+def _names(template: Scenario) -> Iterator[str]:
+    for name, placeholder in template.placeholders.items():
+        real = f"; on record: {placeholder.real}" if placeholder.real else ""
+        yield from _wrapped(f"{placeholder.alias}{real}", f"{{{name}}}: ")
+
+
+def _named(texts: Mapping[str, str]) -> Iterator[str]:
+    for name, text in texts.items():
+        yield from _wrapped(text, f"{name}: ")
+
+
+def _wrapped(text: str, first: str = "", indent: int = 4) -> list[str]:
+    """Wrap harmless text, two columns in, further lines ``indent`` columns."""
+    width = min(shutil.get_terminal_size((MAX_WIDTH, 24)).columns, MAX_WIDTH)
+    return textwrap.wrap(
+        harmless(f"{first}{' '.join(text.split())}"),
+        width=max(width, 40),
+        initial_indent="  ",
+        subsequent_indent=" " * (indent if first else 2),
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,125 @@
+"""``hipo scenarios stats``: how many scenarios and facts, how long, and how much alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+
+from hipo.cli.console import Format, columns, harmless, write_json
+from hipo.cli.scenario_meaning import meaning_similarity
+from hipo.cli.scenario_options import CONTEXT, EMBEDDINGS, REAL_NAMES, SCENARIO_DIRS
+from scenarios.catalogue import Catalogue
+from scenarios.schemes.registry import load_scheme
+from scenarios.statistics import Alike, Closest, Lengths, Statistics, measure
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+TOO_ALIKE = 0.85
+"""From which cosine on two facts of a scenario, or two backgrounds, count as the same."""
+
+
+@app.command("stats")
+def stats(
+    embeddings: bool = EMBEDDINGS,
+    real_names: bool = REAL_NAMES,
+    scheme: str | None = typer.Option(
+        None, "--scheme", help="Only scenarios of this label scheme, an id or a file."
+    ),
+    scenario_dirs: list[Path] | None = SCENARIO_DIRS,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see hipo.cli.scenario_stats.statistics_as_json."
+    ),
+) -> None:
+    """Count scenarios and facts, measure their texts, and find the two that are most alike."""
+    scenarios = list(Catalogue.load(scenario_dirs or (), real_names=real_names).scenarios.values())
+    if scheme is not None:
+        wanted = load_scheme(scheme).id
+        scenarios = [scenario for scenario in scenarios if scenario.scheme == wanted]
+    similarity, remark = meaning_similarity(wanted=embeddings)
+    found = measure(scenarios, similarity)
+    if output_format is Format.JSON:
+        write_json(statistics_as_json(found))
+    else:
+        print("\n".join(statistics_as_text(found)))
+        if remark:
+            print(remark)
+
+
+def statistics_as_json(found: Statistics) -> dict[str, object]:
+    """Return what ``hipo scenarios stats --format json`` prints.
+
+    ``scenarios`` and ``facts``: how many; ``categories``: by category, an object with ``scenarios``
+    and ``facts``; ``bearings``: facts by how they bear on the opening statement;
+    ``facts_per_scenario`` and ``background_sentences``: objects with ``min``, ``mean``, ``max``;
+    ``words``: the same for the words of every ``background``, ``question``, ``statement`` and
+    ``fact``; ``highest_similarity``: an object with ``wording`` (Jaccard) and ``meaning`` (cosine of
+    embeddings; None where there was no model), each with ``facts`` (of one scenario) and
+    ``backgrounds``: None, or an object with ``score`` and ``between`` (two ids).
+    """
+    return {
+        "scenarios": found.scenarios,
+        "facts": found.facts,
+        "categories": {
+            name: {"scenarios": scenarios, "facts": facts}
+            for name, (scenarios, facts) in found.categories.items()
+        },
+        "bearings": dict(found.bearings),
+        "facts_per_scenario": _lengths(found.facts_per_scenario),
+        "background_sentences": _lengths(found.background_sentences),
+        "words": {kind: _lengths(lengths) for kind, lengths in found.words.items()},
+        "highest_similarity": {
+            "wording": _alike(found.wording),
+            "meaning": None if found.meaning is None else _alike(found.meaning),
+        },
+    }
+
+
+def statistics_as_text(found: Statistics) -> Iterator[str]:
+    """Yield the figures as lines for people."""
+    rows = [[name, str(count), str(facts)] for name, (count, facts) in found.categories.items()]
+    total = ["in all", str(found.scenarios), str(found.facts)]
+    yield columns(["category", "scenarios", "facts"], [*rows, total])
+    yield ""
+    measured = {
+        "facts per scenario": found.facts_per_scenario,
+        "sentences per background": found.background_sentences,
+        **{f"words per {kind}": lengths for kind, lengths in found.words.items()},
+    }
+    header = ["length", "min", "mean", "max"]
+    yield columns(header, [[name, *_shown(lengths)] for name, lengths in measured.items()])
+    yield ""
+    yield "facts: " + ", ".join(f"{count} {name}" for name, count in found.bearings.items())
+    yield from _closest("meaning (cosine)", found.meaning, TOO_ALIKE)
+    yield from _closest("wording (Jaccard)", found.wording, None)
+
+
+def _closest(measure_name: str, alike: Alike | None, limit: float | None) -> Iterator[str]:
+    if alike is None:
+        return
+    bound = "" if limit is None else f"; {limit:.2f} would be too much"
+    for kind, closest in (
+        ("two facts of a scenario", alike.facts),
+        ("two backgrounds", alike.backgrounds),
+    ):
+        if closest is not None:
+            pair = harmless(" and ".join(closest.between))
+            yield f"most alike in {measure_name}, {kind}: {closest.score:.3f}, {pair}{bound}"
+
+
+def _lengths(lengths: Lengths) -> dict[str, float]:
+    return {"min": lengths.least, "mean": round(lengths.mean, 2), "max": lengths.most}
+
+
+def _shown(lengths: Lengths) -> list[str]:
+    return [str(lengths.least), f"{lengths.mean:.1f}", str(lengths.most)]
+
+
+def _alike(alike: Alike) -> dict[str, object]:
+    return {"facts": _pair(alike.facts), "backgrounds": _pair(alike.backgrounds)}
+
+
+def _pair(closest: Closest | None) -> dict[str, object] | None:
+    if closest is None:
+        return None
+    return {"score": round(closest.score, 4), "between": list(closest.between)}

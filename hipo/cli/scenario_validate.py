@@ -1,0 +1,96 @@
+"""``hipo scenarios validate``: everything that is wrong with scenario files, at once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+
+from hipo.cli.console import Format, harmless, plural, write_json
+from hipo.cli.errors import ExitCode
+from hipo.cli.scenario_meaning import meaning_similarity
+from hipo.cli.scenario_options import CONTEXT, EMBEDDINGS, SCENARIO_DIRS
+from scenarios.errors import Problem
+from scenarios.inspection import Inspection, inspect_files
+from scenarios.pack import LIBRARY, PATH_VARIABLE, roots_in
+from scenarios.schemes.registry import load_scheme
+
+app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+
+
+@app.command("validate")
+def validate(
+    *,
+    paths: list[Path] | None = typer.Argument(
+        None,
+        metavar="[PATH]...",
+        help="Files, or folders with everything below them; none: the library that ships, and the "
+        "folders of --scenario-dir and HIPO_SCENARIO_PATH.",
+        show_default=False,
+    ),
+    strict: bool = typer.Option(False, "--strict", help="Warnings count as errors."),
+    embeddings: bool = EMBEDDINGS,
+    scheme: str | None = typer.Option(
+        None, "--scheme", help="The label scheme they must be of; default the one each one names."
+    ),
+    scenario_dirs: list[Path] | None = SCENARIO_DIRS,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see hipo.cli.scenario_validate.inspection_as_json."
+    ),
+) -> int:
+    """Check scenario files: form, references, labels, truth, leaks, names, near-duplicates.
+
+    Prints "file:line: field: found, expected; hint" for every problem of every file. The exit code
+    is 1 if there is an error (with --strict: or a warning), 2 for a path that is not there.
+    """
+    own = [*(scenario_dirs or ()), *roots_in(os.environ.get(PATH_VARIABLE, ""))]
+    similarity, remark = meaning_similarity(wanted=embeddings)
+    inspection = inspect_files(
+        paths or [LIBRARY, *own],
+        beside=own,
+        scheme=None if scheme is None else load_scheme(scheme),
+        similarity=similarity,
+    )
+    if output_format is Format.JSON:
+        write_json(inspection_as_json(inspection, meanings=similarity is not None))
+    else:
+        for problem in inspection.problems:
+            print(described(problem))
+        print(_summary(inspection) + (f"; {remark}" if remark else ""))
+    counted = inspection.problems if strict else inspection.errors
+    return ExitCode.FAILED_CASES if counted else ExitCode.DONE
+
+
+def inspection_as_json(inspection: Inspection, *, meanings: bool) -> dict[str, object]:
+    """Return what ``hipo scenarios validate --format json`` prints.
+
+    ``files``, ``errors`` and ``warnings``: how many; ``meanings_compared``: whether an embedding
+    model took part; ``problems``: a list of objects with ``file``, ``line`` (None where a file could
+    not be read at all), ``field`` (dotted, empty for the file as a whole), ``found``, ``expected``,
+    ``hint``, ``code`` and ``severity`` (``error`` or ``warning``).
+    """
+    return {
+        "files": inspection.files,
+        "errors": len(inspection.errors),
+        "warnings": len(inspection.warnings),
+        "meanings_compared": meanings,
+        "problems": [asdict(problem) for problem in inspection.problems],
+    }
+
+
+def described(problem: Problem) -> str:
+    """Return a problem on one line, warnings marked."""
+    mark = " (warning)" if problem.severity == "warning" else ""
+    return harmless(f"{problem}{mark}").replace("\n", " ")
+
+
+def _summary(inspection: Inspection) -> str:
+    """Return one line that says how many files are how wrong."""
+    files = plural(inspection.files, "file")
+    if not inspection.problems:
+        return f"{files}: no problem, no warning"
+    bad = len({problem.file for problem in inspection.problems})
+    errors = plural(len(inspection.errors), "error")
+    return f"{errors}, {plural(len(inspection.warnings), 'warning')} in {bad} of {files}"

@@ -1,0 +1,42 @@
+"""``hipo scenarios``: look at the library, and write scenarios of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import typer
+
+from hipo.cli.main import Entry, LazyGroup
+
+
+class ScenarioGroup(LazyGroup):
+    """The commands about scenarios, each in a module of its own."""
+
+    table: ClassVar[Mapping[str, Entry]] = {
+        "list": Entry("hipo.cli.scenario_list", "List scenarios, and count them."),
+        "show": Entry("hipo.cli.scenario_show", "Read one scenario."),
+        "new": Entry("hipo.cli.scenario_new", "Begin one: a commented file that is valid."),
+        "validate": Entry("hipo.cli.scenario_validate", "Check files, all problems at once."),
+        "schema": Entry("hipo.cli.scenario_schema", "Print the JSON Schema, for editors."),
+        "stats": Entry("hipo.cli.scenario_stats", "Count, measure and compare scenarios."),
+        "preview": Entry("hipo.cli.scenario_preview", "Play a dialogue per goal; keep nothing."),
+        "graph": Entry("hipo.cli.scenario_graph", "Draw who knows, claims and reveals what."),
+    }
+
+
+app = typer.Typer(
+    cls=ScenarioGroup,
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback()
+def scenarios() -> None:
+    """Look at the scenarios that ship, and write, check and try out your own.
+
+    Your own are files in a folder, named with --scenario-dir or in the variable HIPO_SCENARIO_PATH.
+    """

@@ -1,0 +1,176 @@
+"""``hipo show``: list the dialogues of a run, or read one."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from hipo.app.run_folders import find_run
+from hipo.cli.console import Format, columns, one_line, write_json
+from hipo.cli.dialogue_json import dialogue_as_json
+from hipo.cli.dialogue_view import Heading, render, render_prompts
+from hipo.cli.run_report import arm_model, arm_strategy
+from pipeline.store.calls import CallRecord
+from pipeline.store.reading import Ending
+from pipeline.store.run_store import RunStore
+from scenarios.case import Case
+from scenarios.catalogue import Catalogue
+from scenarios.errors import UsageError
+from scenarios.spec import Scenario
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command("show")
+def show(
+    *,
+    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    dialogue: str | None = typer.Argument(
+        None, metavar="[ID]", help="A dialogue's id or its beginning; without it, they are listed."
+    ),
+    trace: bool = typer.Option(
+        False, "--trace", help="Candidates with their scores, or attempts with their critiques."
+    ),
+    prompts: bool = typer.Option(False, "--prompts", help="Every prompt of its case, verbatim."),
+    count: int = typer.Option(20, "-n", min=1, help="How many to list."),
+    skip: int = typer.Option(0, "--skip", min=0, help="How many to leave out before that."),
+    failed: bool = typer.Option(False, "--failed", help="List failed cases with their reasons."),
+    output_format: Format = typer.Option(
+        Format.TEXT,
+        "--format",
+        help="json: hipo.cli.show.ending_as_json, or, with an ID, "
+        "hipo.cli.dialogue_json.dialogue_as_json.",
+    ),
+) -> None:
+    """Read the dialogues of a run, labels beside them."""
+    with RunStore.open(find_run(run), readonly=True) as store:
+        arms = {arm.id: arm.description for arm in store.state().arms}
+        if dialogue is None:
+            endings = islice(
+                store.reader.endings(status="failed" if failed else None), skip, skip + count
+            )
+            _list(run, endings, arms, output_format)
+        else:
+            _show_one(store, dialogue, arms, trace=trace, prompts=prompts, as_=output_format)
+
+
+def ending_as_json(ending: Ending, arm: Mapping[str, object]) -> dict[str, object]:
+    """Return one row of what ``hipo show RUN --format json`` prints.
+
+    ``id``, ``scenario``, ``fact``, ``goal``, ``turns``, ``language``, ``repetition``, ``strategy``,
+    ``model`` (the responder's), ``status`` (``generated`` or ``failed``), ``code`` and ``reason``
+    (None unless it failed).
+    """
+    case = ending.case
+    return {
+        "id": ending.id,
+        "scenario": case.scenario,
+        "fact": case.fact,
+        "goal": case.goal,
+        "turns": case.turns,
+        "language": case.language,
+        "repetition": case.repetition,
+        "strategy": arm_strategy(arm),
+        "model": arm_model(arm),
+        "status": ending.status,
+        "code": ending.code,
+        "reason": ending.reason,
+    }
+
+
+def _list(
+    run: str,
+    endings: Iterator[Ending],
+    arms: Mapping[str, Mapping[str, object]],
+    output_format: Format,
+) -> None:
+    rows = [ending_as_json(ending, arms.get(ending.arm, {})) for ending in endings]
+    if output_format is Format.JSON:
+        write_json(rows)
+        return
+    if not rows:
+        print("nothing to list")
+        return
+    header = ["id", "scenario", "fact", "goal", "turns", "strategy", ""]
+    table = [
+        [_short(str(row["id"])), str(row["scenario"]), str(row["fact"]), str(row["goal"]),
+         str(row["turns"]), str(row["strategy"]), _failure(row)]
+        for row in rows
+    ]  # fmt: skip
+    print(columns(header, table))
+    print(f"\nread one: hipo show {run} {table[0][0]}")
+
+
+def _failure(row: Mapping[str, object]) -> str:
+    if row["status"] != "failed":
+        return ""
+    return f"failed: {row['code']}: {one_line(str(row['reason']), 60)}"
+
+
+def _short(dialogue_id: str) -> str:
+    """Shorten ``case/arm`` to what is unambiguous in all but the largest runs."""
+    case, _, arm = dialogue_id.partition("/")
+    return f"{case[:10]}/{arm[:4]}"
+
+
+def _show_one(
+    store: RunStore,
+    dialogue_id: str,
+    arms: Mapping[str, Mapping[str, object]],
+    *,
+    trace: bool,
+    prompts: bool,
+    as_: Format,
+) -> None:
+    """Print one dialogue, and the prompts of its case if they are asked for."""
+    dialogue = store.dialogue(dialogue_id)
+    arm = arms.get(dialogue.arm, {})
+    if as_ is Format.JSON:
+        write_json(dialogue_as_json(dialogue, arm, trace=trace))
+        return
+    heading = Heading(
+        id=f"{dialogue.case.id}/{dialogue.arm}",
+        arm=f"{arm_strategy(arm)} {arm_model(arm)}",
+        scenario=played_scenario(dialogue.case, store.config.config),
+    )
+    print(render(dialogue, heading, trace=trace))
+    if prompts:
+        print(render_prompts(as_prompts(store.calls.of_case(dialogue.case.id))))
+
+
+def as_prompts(
+    calls: Iterable[CallRecord],
+) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
+    """Yield every prompt that was sent with a title and its answers, to be rendered."""
+    for record in calls:
+        first = record.requests[0]
+        title = f"turn {first.turn}, {first.purpose}, {first.model}"
+        answers = [f"[{choice.status}] {choice.text}" for choice in record.choices]
+        yield title, list(record.messages), answers
+
+
+def played_scenario(case: Case, config: Mapping[str, Any]) -> Scenario | None:
+    """Return the scenario of a case if it can still be found as it was when it was played."""
+    recipe = config.get("recipe", {})
+    dirs = tuple(Path(path) for path in recipe.get("scenario_dirs", ()))
+    try:
+        found = _scenarios(dirs, bool(recipe.get("real_names"))).get(case.scenario)
+    except UsageError:
+        return None
+    if found is None or found.fingerprint != case.scenario_fingerprint:
+        return None
+    return found
+
+
+@functools.cache
+def _scenarios(dirs: tuple[Path, ...], real_names: bool) -> Mapping[str, Scenario]:
+    return Catalogue.load(dirs, real_names=real_names).scenarios

@@ -1,0 +1,126 @@
+"""``hipo verdict``: why a dialogue has the verdict it has, and how an expert overrules it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import typer
+
+from hipo.app.run_folders import find_run
+from hipo.cli.console import Format, columns, harmless, write_json
+from hipo.cli.errors import ExitCode
+from pipeline.store.judgement_records import Decision, Flag, Judgement
+from pipeline.store.run_store import RunStore
+from prompts.scheme_text import label_text
+from scenarios.errors import UsageError
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class VerdictChoice(StrEnum):
+    """What may become of a dialogue."""
+
+    ACCEPTED = "accepted"
+    DISCARDED = "discarded"
+    PENDING = "pending"
+
+
+@app.command("verdict")
+def verdict(
+    *,
+    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    dialogue: str = typer.Argument(..., metavar="ID", help="A dialogue's id or its beginning."),
+    decided: VerdictChoice | None = typer.Argument(
+        None, metavar="[VERDICT]", help="accepted, discarded or pending; overrules what was."
+    ),
+    note: str = typer.Option("", "--note", help="Why; needed to overrule, and kept."),
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see hipo.cli.verdict.verdict_as_json."
+    ),
+) -> int:
+    """Show what judges said about a dialogue, its flags and decisions, or overrule them.
+
+    Nothing is deleted: an expert's verdict is one more decision, which no policy overrules.
+    """
+    folder = find_run(run)
+    if decided is not None and not note.strip():
+        raise UsageError("a verdict of an expert needs a reason", "give it with --note")
+    with RunStore.open(folder, readonly=decided is None) as store:
+        ending = store.reader.ending(dialogue)
+        key = (ending.case.id, ending.arm)
+        if ending.status == "failed":
+            raise UsageError(f"{ending.id} failed ({ending.code}): there is nothing to decide on")
+        if decided is not None:
+            reason = "overruled by an expert"
+            store.judgements.decide_now(
+                Decision(*key, decided.value, "expert", reason, note.strip())
+            )
+        judgements = store.judgements.judgements([key]).get(key, [])
+        assessment = store.judgements.assessments([key]).get(key)
+        decisions = store.judgements.decisions([key]).get(key, [])
+    flags = () if assessment is None else assessment.flags
+    if output_format is Format.JSON:
+        write_json(verdict_as_json(ending.id, judgements, flags, decisions))
+    else:
+        print(_told(ending.id, judgements, flags, decisions))
+    return ExitCode.DONE
+
+
+def verdict_as_json(
+    dialogue: str, judgements: list[Judgement], flags: tuple[Flag, ...], decisions: list[Decision]
+) -> dict[str, object]:
+    """Return what ``hipo verdict --format json`` prints.
+
+    ``id``; ``judgements``: a list of objects with ``turn`` (None: the whole dialogue), ``source``,
+    ``judge``, ``dimension``, ``value``, ``carried`` and ``reason``; ``flags``: ``turn``, ``code``,
+    ``reason``, ``severity``; ``decisions``: ``verdict``, ``by``, ``reason``, ``note``, oldest first.
+    """
+    return {
+        "id": dialogue,
+        "judgements": [
+            {"turn": j.turn, "source": j.source, "judge": j.judge, "dimension": j.dimension,
+             "value": j.value, "carried": j.carried, "reason": j.reason}
+            for j in judgements
+        ],
+        "flags": [
+            {"turn": f.turn, "code": f.code, "reason": f.reason, "severity": f.severity}
+            for f in flags
+        ],
+        "decisions": [
+            {"verdict": d.verdict, "by": d.by, "reason": d.reason, "note": d.note}
+            for d in decisions
+        ],
+    }  # fmt: skip
+
+
+def _told(
+    dialogue: str, judgements: list[Judgement], flags: tuple[Flag, ...], decisions: list[Decision]
+) -> str:
+    newest = decisions[-1].verdict if decisions else "not decided yet"
+    lines = [f"{dialogue}: {newest}", ""]
+    rows = [
+        [_turn(j.turn), j.source, j.judge, j.dimension,
+         "" if j.value is None else label_text(j.value), _said(j.carried)]
+        for j in judgements
+    ]  # fmt: skip
+    if rows:
+        header = ["turn", "", "judge", "dimension", "label", "carried"]
+        lines += [columns(header, rows), ""]
+    for flag in flags:
+        lines.append(f"flag {flag.code}, {_turn(flag.turn)}: {harmless(flag.reason)}")
+    for decision in decisions:
+        note = f" ({harmless(decision.note)})" if decision.note else ""
+        lines.append(f"{decision.verdict} by {decision.by}: {harmless(decision.reason)}{note}")
+    return "\n".join(lines)
+
+
+def _turn(turn: int | None) -> str:
+    return "dialogue" if turn is None else f"turn {turn}"
+
+
+def _said(carried: bool | None) -> str:
+    return {True: "yes", False: "no", None: "-"}[carried]

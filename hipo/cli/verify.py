@@ -1,0 +1,114 @@
+"""``hipo verify``: judges and rules go through a run, and a policy decides."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from hipo.app.judge_estimates import estimate_judging
+from hipo.app.run_folders import find_run
+from hipo.app.verification import Wishes, make_ready, verify_async
+from hipo.cli.console import Format, hush, write_json
+from hipo.cli.errors import ExitCode, StoppedEarly
+from hipo.cli.estimate_report import judging_as_json, judging_as_text
+from hipo.cli.options import DRY_RUN, Given, with_recipe_options
+from hipo.cli.progress import watcher
+from hipo.cli.verify_options import with_verification_options
+from hipo.cli.verify_report import findings_as_json, findings_as_text, read_findings
+from pipeline.store.run_store import RunStore
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.command("verify")
+@with_recipe_options("prices", "budget_usd", "budget_tokens", "limits.max_concurrency")
+@with_verification_options
+def verify(
+    *,
+    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    retry_unreadable: bool = typer.Option(
+        False, "--retry-unreadable", help="Ask again where an answer could not be read."
+    ),
+    given: Given,
+    dry_run: bool = DRY_RUN,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see hipo.cli.verify_report.findings_as_json."
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    wishes: Wishes,
+) -> int:
+    """Judge, flag and decide on the dialogues of a run, and go on where it stopped before.
+
+    The generator labels its own words again without seeing the labels (a round trip); other models
+    say whether the labels are carried, whether each answer goes with the conversation, and whether
+    the hearer is misled. Rules without a model look on. What is flagged is decided on by the policy.
+    """  # fmt: skip
+    hush()
+    folder = find_run(run)
+    wishes = replace(
+        wishes,
+        budget_usd=given["budget_usd"],
+        budget_tokens=given["budget_tokens"],
+        max_concurrency=given["limits.max_concurrency"],
+        prices=given["prices"],
+    )
+    if dry_run:
+        return _dry_run(folder, wishes, output_format, retry_unreadable=retry_unreadable)
+    return run_verification(
+        folder,
+        wishes,
+        retry_unreadable=retry_unreadable,
+        output_format=output_format,
+        quiet=quiet,
+    )
+
+
+def run_verification(
+    folder: Path,
+    wishes: Wishes,
+    *,
+    retry_unreadable: bool = False,
+    output_format: Format = Format.TEXT,
+    quiet: bool = False,
+) -> int:
+    """Verify a run as the command line does, and return the exit code.
+
+    Raises:
+        StoppedEarly: it was interrupted or the budget is spent; it can be continued.
+    """
+    done = asyncio.run(
+        verify_async(
+            folder,
+            wishes,
+            watcher=watcher(quiet=quiet),
+            retry_unreadable=retry_unreadable,
+            signals=True,
+        )
+    )
+    findings = read_findings(folder)
+    if output_format is Format.JSON:
+        write_json(findings_as_json(done, findings))
+    elif not quiet:
+        print(findings_as_text(done, findings))
+    if done.outcome.stopped is not None:
+        raise StoppedEarly(f"{done.outcome.stopped}\n  go on with the same command")
+    return ExitCode.FAILED_CASES if done.outcome.failed else ExitCode.DONE
+
+
+def _dry_run(folder: Path, wishes: Wishes, output_format: Format, *, retry_unreadable: bool) -> int:
+    """Say what verification would take."""
+    with RunStore.open(folder, readonly=True) as store:
+        ready = make_ready(store, wishes)
+        planned = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
+    if output_format is Format.JSON:
+        write_json(judging_as_json(planned))
+    else:
+        print(judging_as_text(planned))
+    return ExitCode.DONE

@@ -1,0 +1,198 @@
+"""What verification found: for programs, and for people."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipo.app.verification import Verified
+from hipo.cli.console import columns, number, plural, reasons
+from pipeline.material import load_material
+from pipeline.store.judgement_records import VERDICTS, VerdictCounts
+from pipeline.store.judgement_stats import FlagCount, MisledCount, Tally
+from pipeline.store.run_store import RunStore
+from prompts.judges import COHERENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the store of a run holds about its verification."""
+
+    generated: int
+    counts: VerdictCounts
+    tallies: tuple[Tally, ...]
+    misled: tuple[MisledCount, ...]
+    flags: tuple[FlagCount, ...]
+    order: tuple[str, ...]
+    """Dimensions in the order of the scheme, with what only external judges are asked."""
+
+    @property
+    def undecided(self) -> int:
+        """Dialogues without a verdict."""
+        return self.generated - sum(self.counts.verdicts.values())
+
+
+def read_findings(folder: Path) -> Findings:
+    """Read what is known about the verification of a run."""
+    with RunStore.open(folder, readonly=True) as store:
+        scheme = load_material(store).scheme
+        return Findings(
+            generated=store.state().generated,
+            counts=store.judgements.counts(),
+            tallies=tuple(store.judgements.tallies()),
+            misled=tuple(store.judgements.misled()),
+            flags=tuple(store.judgements.flag_counts()),
+            order=(*(d.id for d in scheme.utterance_dimensions), scheme.assigned, COHERENCE),
+        )
+
+
+def findings_as_json(verified: Verified, findings: Findings) -> dict[str, object]:
+    """Return what ``hipo verify --format json`` prints.
+
+    ``folder``; ``dialogues``: generated ones; ``verified``: judged and decided on just now,
+    ``present``: before, ``failed``: count by reason code; ``stopped``: why it ended early, or None;
+    ``calls``: requests just sent; ``judged``: dialogues by judge; ``self_consistency`` and
+    ``external``: lists of objects with ``judge``, ``dimension``, ``turns`` (None: all together),
+    ``carried`` and ``judged`` (counts) and ``share``; ``misled``: a list of objects with ``judge``,
+    ``goal``, ``misled`` and ``judged``; ``flags``: a list of objects with ``code``,
+    ``flags``, ``dialogues``; ``flagged``: dialogues with any; ``verdicts``: dialogues ``accepted``,
+    ``discarded``, ``pending`` and ``undecided``; ``notes``.
+    """
+    outcome = verified.outcome
+    return {
+        "folder": str(verified.folder),
+        "dialogues": findings.generated,
+        "verified": outcome.verified,
+        "present": outcome.present,
+        "failed": dict(outcome.failed),
+        "stopped": outcome.stopped,
+        "calls": verified.calls,
+        "judged": dict(findings.counts.judged),
+        "self_consistency": _shares_as_json(findings, "self"),
+        "external": _shares_as_json(findings, "external"),
+        "misled": [
+            {"judge": m.judge, "goal": m.goal, "misled": m.misled, "judged": m.judged}
+            for m in findings.misled
+        ],
+        "flags": [
+            {"code": f.code, "flags": f.flags, "dialogues": f.dialogues} for f in findings.flags
+        ],
+        "flagged": findings.counts.flagged,
+        "verdicts": _verdicts(findings),
+        "notes": list(verified.notes),
+    }
+
+
+def findings_as_text(verified: Verified, findings: Findings) -> str:
+    """Return what was done and found the way ``hipo verify`` prints it."""
+    outcome = verified.outcome
+    lines = []
+    if not (verified.calls or outcome.verified or outcome.failed or outcome.stopped):
+        lines.append(
+            f"0 calls, nothing to do: {plural(outcome.present, 'dialogue')} verified already"
+        )
+    else:
+        failed = sum(outcome.failed.values())
+        lines.append(
+            f"{number(outcome.verified)} verified, {number(failed)} failed, "
+            f"{number(outcome.present)} verified already; {plural(verified.calls, 'call')}"
+        )
+    if outcome.failed:
+        lines.append(f"not judged: {reasons(outcome.failed)}; the same command tries them again")
+    lines += _tables(findings)
+    return "\n".join([*lines, *verified.notes, f"in {verified.folder}"])
+
+
+def verification_tables(folder: Path) -> str:
+    """Return what judges and rules found in a run so far, and the verdicts."""
+    return "\n".join(_tables(read_findings(folder)))
+
+
+def _tables(findings: Findings) -> list[str]:
+    lines: list[str] = []
+    for source, title in (
+        ("self", "self-consistency: share of labels found again, by number of turns"),
+        ("external", "external judgement: share of labels carried, by number of turns"),
+    ):
+        rows = [t for t in findings.tallies if t.source == source]
+        if rows:
+            lines += ["", title, _table(rows, findings.order)]
+    if findings.misled:
+        shares = [
+            [
+                m.judge,
+                m.goal or "(not given)",
+                f"{100 * m.misled / m.judged:.1f}%",
+                number(m.judged),
+            ]
+            for m in findings.misled
+        ]
+        lines += ["", columns(["judge", "goal", "hearer misled", "judged"], shares)]
+    if findings.flags:
+        rows_of = [[f.code, number(f.flags), number(f.dialogues)] for f in findings.flags]
+        lines += ["", columns(["flag", "raised", "dialogues"], rows_of)]
+    shown = ", ".join(f"{number(n)} {name}" for name, n in _verdicts(findings).items() if n)
+    return [*lines, "", f"verdicts: {shown or 'none'}"]
+
+
+def _table(tallies: Sequence[Tally], order: Sequence[str]) -> str:
+    """Return one row per judge and dimension, one column per number of turns, and all."""
+    lengths = sorted({tally.turns for tally in tallies})
+    cells: defaultdict[tuple[str, str], dict[int, Tally]] = defaultdict(dict)
+    for tally in tallies:
+        cells[tally.judge, tally.dimension][tally.turns] = tally
+    rows = []
+    for judge, dimension in sorted(cells, key=lambda key: (key[0], _place(key[1], order))):
+        by_length = cells[judge, dimension]
+        row = [_percent([by_length[length]]) if length in by_length else "" for length in lengths]
+        everything = list(by_length.values())
+        judged = number(sum(tally.judged for tally in everything))
+        rows.append([judge, dimension, *row, _percent(everything), judged])
+    heads = [f"n={length}" for length in lengths]
+    return columns(["judge", "dimension", *heads, "all", "judged"], rows)
+
+
+def _percent(tallies: Iterable[Tally]) -> str:
+    listed = list(tallies)
+    judged = sum(tally.judged for tally in listed)
+    return f"{100 * sum(tally.carried for tally in listed) / judged:.1f}%" if judged else ""
+
+
+def _shares_as_json(findings: Findings, source: str) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    sums: dict[tuple[str, str], tuple[int, int]] = {}
+    for tally in findings.tallies:
+        if tally.source != source:
+            continue
+        rows.append(_share(tally.judge, tally.dimension, tally.turns, tally.carried, tally.judged))
+        carried, judged = sums.get((tally.judge, tally.dimension), (0, 0))
+        sums[tally.judge, tally.dimension] = carried + tally.carried, judged + tally.judged
+    rows += [
+        _share(judge, dimension, None, carried, judged)
+        for (judge, dimension), (carried, judged) in sums.items()
+    ]
+    return rows
+
+
+def _share(
+    judge: str, dimension: str, turns: int | None, carried: int, judged: int
+) -> dict[str, object]:
+    return {
+        "judge": judge,
+        "dimension": dimension,
+        "turns": turns,
+        "carried": carried,
+        "judged": judged,
+        "share": carried / judged if judged else None,
+    }
+
+
+def _verdicts(findings: Findings) -> dict[str, int]:
+    counts: dict[str, int] = {v: findings.counts.verdicts.get(v, 0) for v in VERDICTS}
+    return {**counts, "undecided": findings.undecided}
+
+
+def _place(dimension: str, order: Sequence[str]) -> int:
+    return order.index(dimension) if dimension in order else len(order)

@@ -1,0 +1,152 @@
+"""Every mistake gets one clear message and exit code 2, and nothing half-made is left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline import embeddings
+from pipeline.providers import registry
+from tests.hipo.cli.conftest import Hipo
+
+OFFLINE = ("--model", "offline/rules")
+MISTAKES = {
+    "scenario": ((*OFFLINE, "--scenarios", "used_cra"), "did you mean 'used_car'?"),
+    "fact": ((*OFFLINE, "--facts", "guardrial"), "did you mean 'guardrail'?"),
+    "strategy": ((*OFFLINE, "--strategy", "reflectve"), "did you mean 'reflective'?"),
+    "provider": (("--model", "opena/gpt-4o"), "did you mean openai/gpt-4o?"),
+    "model": (("--model", "offline/rule"), "it has: offline/rules"),
+    "model without provider": (("--model", "gpt-4o"), "write provider/model"),
+    "no model": ((), "give --model provider/name"),
+    "no address": (("--model", "compatible/x"), "give --base-url"),
+    "scheme": ((*OFFLINE, "--scheme", "hippo"), "did you mean 'hipo'?"),
+    "goal label": ((*OFFLINE, "--goals", "decepton"), "did you mean 'deception'?"),
+    "axis": ((*OFFLINE, "--vary", "registr"), "did you mean 'register'?"),
+    "key": (("--model", "openai/gpt-4o"), "OPENAI_API_KEY is not set"),
+    "named key": (
+        ("--model", "openai/gpt-4o", "--api-key-env", "MY_KEY"),
+        "MY_KEY is not set",
+    ),
+    "language": ((*OFFLINE, "--language", "zh"), "offline/rules has no language 'zh'"),
+    "turns 0": ((*OFFLINE, "--turns", "0"), "--turns: found '0', expected greater than or equal"),
+    "turns text": ((*OFFLINE, "--turns", "two"), "--turns: found 'two'"),
+    "K 1": ((*OFFLINE, "--strategy", "consistency", "--k", "1"), "--k: found 1, expected greater"),
+    "budget 0": ((*OFFLINE, "--budget-usd", "0"), "--budget-usd: found 0.0, expected greater"),
+    "budget below 0": ((*OFFLINE, "--budget-usd", "-2"), "--budget-usd: found -2.0"),
+    "token budget 0": ((*OFFLINE, "--budget-tokens", "0"), "--budget-tokens: found 0"),
+    "n 0": ((*OFFLINE, "-n", "0"), "-n: found 0"),
+    "price": (
+        ("--model", "compatible/x", "--base-url", "http://127.0.0.1:9/v1", "--budget-usd", "1"),
+        "--budget-usd needs a price for compatible/x",
+    ),
+    "tactics file": ((*OFFLINE, "--tactics", "nowhere.yaml"), "nowhere.yaml"),
+    "template folder": ((*OFFLINE, "--prompt-dir", "nowhere"), "there is no such directory"),
+    "scenario folder": ((*OFFLINE, "--scenario-dir", "nowhere"), "nowhere"),
+    "price file": ((*OFFLINE, "--prices", "nowhere.yaml"), "nowhere.yaml"),
+    "recipe": (("hipo-papr",), "did you mean 'hipo-paper'?"),
+    "embedding device": (
+        (*OFFLINE, "--strategy", "consistency", "--embedding-device", "gpu"),
+        "--embedding-device: found 'gpu'",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_gets_one_message_and_nothing_is_made(
+    hipo: Hipo, tmp_path: Path, mistake: str
+) -> None:
+    arguments, expected = MISTAKES[mistake]
+    result = hipo("generate", *arguments, "-o", "out")
+    assert result.code == 2
+    assert result.err.startswith("error: ")
+    assert result.err.count("error:") == 1
+    assert expected in result.err
+    assert result.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+RECIPES = {
+    "misspelt field": ("name: a\nturnz: [1]\n", ":2: turnz:", "did you mean 'turns'?"),
+    "misspelt nested field": (
+        "models:\n  default:\n    temprature: 1\n",
+        ":3: models.default.temprature:",
+        "did you mean 'temperature'?",
+    ),
+    "turns 0": ("turns: [1, 0]\n", ":1: turns[1]:", "found 0"),
+    "K 1": ("consistency:\n  k: 1\n", ":2: consistency.k:", "found 1"),
+    "budget": ("budget_usd: -1\n", ":1: budget_usd:", "found -1"),
+    "broken YAML": ("name: [a\n", ":", "broken YAML"),
+    "a list": ("- 1\n", ":1", "found"),
+    "strategy": ("strategies: [direkt]\n", ":1: strategies[0]:", "direct"),
+}
+
+
+@pytest.mark.parametrize("mistake", RECIPES)
+def test_a_mistake_in_a_recipe_is_named_with_its_file_and_line(
+    hipo: Hipo, tmp_path: Path, mistake: str
+) -> None:
+    text, where, what = RECIPES[mistake]
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    result = hipo("generate", "mine.yaml", "--model", "offline/rules")
+    assert result.code == 2
+    assert f"mine.yaml{where}" in result.err
+    assert what in result.err
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_extra_is_named_with_the_pip_command(
+    hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "find_spec", lambda name: None)
+    result = hipo("generate", *OFFLINE, "--strategy", "consistency", "-o", "out")
+    assert result.code == 2
+    assert "pip install" in result.err
+    assert "hipo[embeddings]" in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_package_of_a_provider_is_named_with_the_pip_command(
+    hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr(registry, "find_spec", lambda name: None)
+    result = hipo("generate", "--model", "openai/gpt-4o", "-o", "out")
+    assert result.code == 2
+    assert "pip install openai" in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_with_something_else_is_left_alone(hipo: Hipo, tmp_path: Path) -> None:
+    folder = tmp_path / "thesis"
+    folder.mkdir()
+    (folder / "chapter.tex").write_text("words")
+    result = hipo("generate", *OFFLINE, "-n", "1", "-o", "thesis")
+    assert result.code == 2
+    assert "thesis holds something that is not a run" in result.err
+    assert [path.name for path in folder.iterdir()] == ["chapter.tex"]
+
+
+def test_a_file_is_no_folder(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "notes").write_text("words")
+    for output in ("notes", "notes/run"):
+        result = hipo("generate", *OFFLINE, "-n", "1", "-o", output)
+        assert result.code == 2
+        assert "notes is a file" in result.err
+
+
+def test_what_a_killed_beginning_left_behind_is_no_obstacle(hipo: Hipo, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "run.lock").write_text("")
+    assert hipo("generate", *OFFLINE, "-n", "1", "-o", "out").code == 0
+
+
+def test_the_value_of_a_key_is_never_shown(hipo: Hipo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    result = hipo("models", "--format", "json")
+    assert "sk-very-secret" not in result.out + result.err
+    text = hipo("models")
+    assert "OPENAI_API_KEY set" in text.out
+    assert "sk-very-secret" not in text.out

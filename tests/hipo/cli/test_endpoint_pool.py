@@ -1,0 +1,61 @@
+"""Models behind one address share its connections, of which there are enough for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from hipo.app import endpoints as endpoint_pool
+from hipo.app.endpoints import EndpointPool, providers_for
+from hipo.app.preparation import ModelUse
+from pipeline.arms import ModelSpec
+from pipeline.budget import Ledger
+from pipeline.recipe import Limits
+from pipeline.stop import Stop
+
+
+@dataclass
+class Counted:
+    size: int
+    closed: bool = False
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[Counted]:
+    made: list[Counted] = []
+
+    def build(_name: object, **options: object) -> Counted:
+        made.append(Counted(int(str(options["max_concurrency"]))))
+        return made[-1]
+
+    monkeypatch.setattr(endpoint_pool, "build_provider", build)
+    return made
+
+
+def use(model: str, url: str, key: str | None = None) -> ModelUse:
+    return ModelUse(ModelSpec("compatible", model, base_url=url), key, None)
+
+
+@pytest.mark.anyio
+async def test_an_address_has_connections_for_all_its_models(built: list[Counted]) -> None:
+    one, other = "http://one/v1", "http://other/v1"
+    uses = [use("a", one), use("b", one), use("a", one), use("a", other), use("a", one, "KEY")]
+    async with providers_for(uses, Limits(max_concurrency=8)) as providers:
+        assert len(providers) == 3
+        assert [provider.size for provider in built] == [16, 8, 8]
+        assert not any(provider.closed for provider in built)
+    assert all(provider.closed for provider in built)
+
+
+@pytest.mark.anyio
+async def test_one_endpoint_serves_whoever_asks_alike(built: list[Counted]) -> None:
+    limits = Limits(max_concurrency=8)
+    same, other = use("a", "http://one/v1"), use("b", "http://one/v1")
+    async with providers_for([same, other], limits) as providers:
+        pool = EndpointPool(limits, providers, ledger=Ledger(), stop=Stop(), notice=print)
+        assert pool.endpoint(same) is pool.endpoint(use("a", "http://one/v1"))
+        assert pool.endpoint(same) is not pool.endpoint(other)

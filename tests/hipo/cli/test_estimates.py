@@ -1,0 +1,58 @@
+"""How many samples a run asks for, by strategy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hipo.app import estimates
+from hipo.app.estimates import calls_of, estimate
+from hipo.app.preparation import prepare
+from pipeline.arms import Arm, ModelSpec, StrategyName
+from pipeline.recipe import Recipe
+
+SPEC = ModelSpec("offline", "rules")
+
+
+def arm(strategy: StrategyName, **settings: int) -> Arm:
+    models = dict.fromkeys(("initiator", "responder", "reflector"), SPEC)
+    return Arm(strategy, models, **settings)  # type: ignore[arg-type]
+
+
+@given(exchanges=st.integers(1, 1000), k=st.integers(2, 8), rounds=st.integers(1, 4))
+def test_the_calls_of_every_strategy(exchanges: int, k: int, rounds: int) -> None:
+    def most(of: Arm) -> dict[str, int]:
+        return {calls.kind: calls.most for calls in calls_of(of, exchanges)}
+
+    assert most(arm("direct")) == {"initiator": exchanges, "responder": exchanges}
+    assert most(arm("consistency", k=k)) == {"initiator": exchanges, "responder": exchanges * k}
+    reflective = calls_of(arm("reflective", max_revisions=rounds), exchanges)
+    assert [calls.most for calls in reflective] == [
+        exchanges, exchanges, exchanges * rounds, exchanges * rounds,
+    ]  # fmt: skip
+    assert all(calls.expected <= calls.most for calls in reflective)
+
+
+def prepared(**changes: object):  # type: ignore[no-untyped-def]
+    data = {"models": {"default": "offline/rules"}, "scenarios": ["used_car"], **changes}
+    return prepare(Recipe.model_validate(data))
+
+
+def test_a_long_plan_is_estimated_as_it_would_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = prepared(n=3000)
+    counted = estimate(plan).exchanges
+    monkeypatch.setattr(estimates, "COUNTED", 10)
+    assert estimate(plan).exchanges == pytest.approx(counted, rel=0.01)
+
+
+def test_the_cost_is_unknown_as_soon_as_one_price_is() -> None:
+    priced = prepared(n=2, strategies=["reflective"])
+    assert estimate(priced).cost_usd == 0
+    uses = dict(priced.uses)
+    key = (priced.arms[0].id, "reflector")
+    spec = ModelSpec("compatible", "x", base_url="http://h/v1")
+    uses[key] = replace(uses[key], spec=spec, price=None)
+    assert estimate(replace(priced, uses=uses)).cost_usd is None

@@ -1,0 +1,133 @@
+"""The root command: quick, lazy, forgiving of typing mistakes, and the one place of exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from hipo.cli.errors import ExitCode, StoppedEarly, guarded
+from hipo.cli.main import COMMANDS, app
+from scenarios.errors import RunError, UsageError
+from tests.hipo.cli.conftest import Hipo
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAVY = (
+    "torch", "openai", "anthropic", "sentence_transformers", "pydantic", "yaml", "jinja2",
+    "networkx", "orjson", "rich", "numpy", "asyncio", "aiohttp",
+)  # fmt: skip
+
+
+def test_the_help_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; from hipo.cli.main import run; run(['--help']);"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "generate" in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_of_the_table_exists_and_has_a_help(hipo: Hipo) -> None:
+    for name in COMMANDS:
+        result = hipo(name, "--help")
+        assert result.code == 0
+        assert f"hipo {name}" in result.out
+
+
+def test_the_root_help_has_every_command_with_its_summary(hipo: Hipo) -> None:
+    out = " ".join(hipo("--help").out.split())
+    for name, entry in COMMANDS.items():
+        assert f"{name} {entry.summary}" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggested"),
+    [
+        (("generat",), "'generate'"),
+        (("--versoin",), "--version"),
+        (("generate", "--modl", "x"), "--model"),
+        (("runs", "shwo", "x"), "'show'"),
+        (("generate", "--resume", "alwys"), "'always'"),
+    ],
+)
+def test_a_mistyped_command_or_option_is_answered_with_the_nearest(
+    hipo: Hipo, arguments: tuple[str, ...], suggested: str
+) -> None:
+    result = hipo(*arguments)
+    assert result.code == 2
+    assert result.err.startswith("error: ")
+    assert suggested in result.err
+    assert result.out == ""
+
+
+def test_without_arguments_the_help_is_shown(hipo: Hipo) -> None:
+    result = hipo()
+    assert result.code == 2
+    assert "Commands:" in result.err
+
+
+def test_the_version_is_one_line(hipo: Hipo) -> None:
+    result = hipo("--version")
+    assert result.code == 0
+    assert result.out.startswith("hipo ")
+    assert result.out.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (UsageError("no such thing", "try another"), 2, "error: no such thing\n  try another\n"),
+        (RunError("the endpoint is down"), 1, "error: the endpoint is down\n"),
+        (StoppedEarly("budget"), 3, "stopped: budget\n"),
+        (KeyboardInterrupt(), 3, "stopped: interrupted\n"),
+        (typer.Abort(), 3, "stopped: interrupted\n"),
+    ],
+)
+def test_every_kind_of_error_has_its_exit_code(
+    error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> None:
+        raise error
+
+    assert guarded(fail) == code
+    assert capsys.readouterr().err == message
+
+
+def test_a_bug_is_one_line_unless_debugging(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError("surprise")
+
+    monkeypatch.delenv("HIPO_DEBUG", raising=False)
+    assert guarded(fail) == ExitCode.INTERNAL == 70
+    err = capsys.readouterr().err
+    assert err.startswith("internal error: ZeroDivisionError: surprise; please report")
+    assert err.count("\n") == 1
+    monkeypatch.setenv("HIPO_DEBUG", "1")
+    assert guarded(fail) == 70
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m pipeline models --format json | true; echo ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "0"
+    assert done.stderr == ""
+
+
+def test_the_root_has_no_option_that_installs_anything() -> None:
+    assert [p.name for p in typer.main.get_command(app).params] == ["version"]

@@ -1,0 +1,113 @@
+"""Going on with a run: what may differ, what may not, and what a refusal says."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.hipo.cli.conftest import Hipo
+from tests.pipeline.integration.command import environment
+from tests.wire.server import WireServer
+
+CHANGES = {
+    "temperature": (("--temperature", "0.9"), "temperature (direct): 0.2 → 0.9"),
+    "strategy": (("--strategy", "reflective"), "strategy: direct → reflective"),
+    "seed": (("--seed", "4"), "seed: 0 → 4"),
+    "tactics": (("--tactics", "balanced"), "tactics: free → balanced"),
+    "axes": (("--vary", "register"), "vary:"),
+    "longest answer": (("--max-tokens", "77"), "max_tokens (direct): 1024 → 77"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_configuration_is_refused_with_what_differs(
+    offline: Hipo, tmp_path: Path, change: str
+) -> None:
+    arguments, expected = CHANGES[change]
+    offline("-n", "1", "-o", "run", "-q")
+    before = (tmp_path / "run" / "run.sqlite").read_bytes()
+    result = offline("-n", "1", "-o", "run", *arguments)
+    assert result.code == 2
+    assert expected in result.err
+    assert "--resume always" in result.err
+    assert (tmp_path / "run" / "run.sqlite").read_bytes() == before
+
+
+def test_changed_templates_are_named(offline: Hipo, tmp_path: Path) -> None:
+    templates = tmp_path / "mine"
+    templates.mkdir()
+    (templates / "repair.j2").write_text(
+        "# Correction\n{% for r in reasons %}\n{{ r }}\n{% endfor %}\n"
+    )
+    offline("-n", "1", "-o", "run", "-q")
+    result = offline("-n", "1", "-o", "run", "--prompt-dir", "mine")
+    assert result.code == 2
+    assert "prompt templates:" in result.err
+
+
+def test_selection_limits_and_budget_may_change(hipo: Hipo) -> None:
+    command = ("generate", "--model", "offline/rules", "-o", "run", "-q")
+    assert hipo(*command, "--scenarios", "used_car", "-n", "2").code == 0
+    more = (
+        "--scenarios", "used_car,wedding_ring", "-n", "3", "--turns", "2", "--max-concurrency", "2",
+        "--timeout", "9", "--budget-tokens", "9000000",
+    )  # fmt: skip
+    assert hipo(*command, *more).code == 0
+
+
+def test_always_goes_on_and_records_the_new_configuration(offline: Hipo, tmp_path: Path) -> None:
+    offline("-n", "1", "-o", "run", "-q")
+    changed = ("-n", "1", "-o", "run", "--strategy", "reflective")
+    assert offline(*changed, "--resume", "always").code == 0
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+        epochs = database.execute("select epoch, fingerprint from config_epochs").fetchall()
+        used = database.execute("select config_epoch from dialogues order by seq").fetchall()
+    assert len(epochs) == len({fingerprint for _, fingerprint in epochs}) == 2
+    assert used == [(epochs[0][0],), (epochs[1][0],)]
+    assert offline(*changed).code == 0, "what was recorded is no change any more"
+    assert offline("-n", "1", "-o", "run").code == 0, "nor is what was there before"
+
+
+def test_never_refuses_a_run_that_is_there(offline: Hipo) -> None:
+    assert offline("-n", "1", "-o", "run", "--resume", "never").code == 0
+    result = offline("-n", "1", "-o", "run", "--resume", "never")
+    assert result.code == 2
+    assert "run holds a run already" in result.err
+
+
+def test_an_interrupted_run_exits_3_and_is_completed_by_the_same_command(tmp_path: Path) -> None:
+    with WireServer(latency_s=0.1, keep=False) as server:
+        command = [
+            sys.executable, "-m", "hipo", "generate", "--model", "compatible/m",
+            "--base-url", server.openai_url, "--scenarios", "used_car", "-n", "20",
+            "--max-concurrency", "4", "-o", "run",
+        ]  # fmt: skip
+        for signals in (1, 2):
+            before = server.count
+            process = subprocess.Popen(
+                command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True
+            )
+            while server.count < before + 6 and process.poll() is None:
+                time.sleep(0.01)
+            for _ in range(signals):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.03)
+            assert "stopped: interrupted" in process.communicate(timeout=60)[1]
+            assert process.returncode == 3
+        subprocess.run(command, cwd=tmp_path, env=environment(), check=True, capture_output=True)
+        requests = server.count
+    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+        (dialogues,) = database.execute("select count(*) from dialogues").fetchone()
+        (choices,) = database.execute("select count(*) from choices").fetchone()
+        (needed,) = database.execute("select sum(2 * turns) from cases").fetchone()
+        (state,) = database.execute("select value from meta where key = 'state'").fetchone()
+    assert dialogues == 20
+    assert choices == needed
+    assert needed <= requests <= needed + 4, "only the second interrupt breaks calls off"
+    assert state == "finished"

@@ -1,0 +1,102 @@
+"""The commands around the review page."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from pipeline.store.reviews import ReviewStore
+from tests.hipo.cli.conftest import Hipo
+from tests.quality.review.serving import make_run
+
+
+@pytest.fixture
+def run(hipo: Hipo, tmp_path: Path) -> Path:
+    """Four dialogues in an otherwise empty folder."""
+    return make_run(tmp_path / "run", n=4, turns=[1])
+
+
+def test_a_study_goes_out_and_comes_back_as_csv(hipo: Hipo, run: Path) -> None:
+    exported = hipo("review", "export", str(run), "--to", "csv", "--blank", "--all", "-o", "out")
+    assert exported.code == 0
+    assert exported.out.strip() == "out/blank.csv"
+    table = Path("out/blank.csv").read_text(encoding="utf-8-sig").splitlines()
+    head = table[0].split(",")
+    cells = table[1].split(",")
+    item = cells[head.index("item")]
+    Path("in.csv").write_text(f"item,annotator,veracity\n{item},Ada,Quality\n")
+    first = hipo("review", "import", str(run), "in.csv")
+    assert (first.code, first.out) == (0, "1 answer added, 0 changed, 0 known already\n")
+    again = hipo("review", "import", str(run), "in.csv")
+    assert again.out == "0 answers added, 0 changed, 1 known already\n"
+
+
+@pytest.mark.parametrize(
+    ("to", "files"),
+    [
+        ("label-studio", ["label-studio.json", "label-studio.xml"]),
+        ("argilla", ["argilla.jsonl", "argilla.settings.json"]),
+        ("pdf", ["form.pdf"]),
+    ],
+)
+def test_other_tools_get_their_files(hipo: Hipo, run: Path, to: str, files: list[str]) -> None:
+    if to == "pdf":
+        pytest.importorskip("reportlab")
+    result = hipo("review", "export", str(run), "--to", to, "--mode", "quiz", "--all", "-n", "2")
+    assert result.code == 0
+    assert sorted(path.name for path in (run / "review-quiz").iterdir()) == files
+
+
+def test_nothing_to_review_is_said_before_anything_is_served(hipo: Hipo, run: Path) -> None:
+    result = hipo("review", "serve", str(run))
+    assert result.code == 2
+    assert "hipo verify" in result.err
+
+
+def test_other_machines_are_refused_without_encryption_and_accounts(hipo: Hipo, run: Path) -> None:
+    result = hipo("review", "serve", str(run), "--all", "--host", "0.0.0.0")
+    assert result.code == 2
+    assert "nothing would be encrypted" in result.err
+    proxied = hipo("review", "serve", str(run), "--all", "--trusted-proxy", "127.0.0.1")
+    assert proxied.code == 2
+    assert "hipo review user add" in proxied.err
+
+
+def test_an_account_has_a_password_that_is_not_stored(
+    hipo: Hipo, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("short\n"))
+    assert hipo("review", "user", "add", str(run), "Ada").code == 2
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+    assert hipo("review", "user", "add", str(run), "Ada", "--expert").code == 0
+    listed = hipo("review", "user", "list", str(run), "--format", "json").data
+    assert [(p["code"], p["name"], p["role"], p["account"]) for p in listed] == [
+        ("E01", "Ada", "expert", True)
+    ]
+    assert b"correct horse" not in (run / "run.sqlite").read_bytes()
+
+
+def test_a_person_is_erased_by_name_or_code(hipo: Hipo, run: Path) -> None:
+    with ReviewStore.open(run) as store:
+        store.people.known_as("Ada")
+    assert hipo("review", "user", "erase", str(run), "Bea").code == 2
+    assert hipo("review", "user", "erase", str(run), "ada").code == 0
+    (person,) = hipo("review", "user", "list", str(run), "--format", "json").data
+    assert (person["name"], person["erased"]) == (None, True)
+
+
+def test_a_wrong_file_is_named_with_its_lines(hipo: Hipo, run: Path) -> None:
+    hipo("review", "export", str(run), "--to", "csv", "--all")
+    Path("in.csv").write_text("item,annotator,veracity\nno/such#3,Ada,Quality\n")
+    result = hipo("review", "import", str(run), "in.csv")
+    assert result.code == 2
+    assert "in.csv:2" in result.err
+    assert hipo("review", "import", str(run), "missing.csv").code == 2
+
+
+def test_a_label_that_does_not_exist_cannot_be_hidden(hipo: Hipo, run: Path) -> None:
+    result = hipo("review", "serve", str(run), "--all", "--hide", "veracity=Non")
+    assert result.code == 2
+    assert "veracity=None" in result.err

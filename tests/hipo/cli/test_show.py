@@ -1,0 +1,191 @@
+"""Looking at runs and dialogues: for people, and for programs."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hipo.cli.dialogue_view import Heading, render
+from scenarios.case import make_case
+from scenarios.dialogue import (
+    Attempt,
+    Candidate,
+    Critique,
+    Dialogue,
+    Draft,
+    TacticLabel,
+    Trace,
+    Turn,
+)
+from tests.hipo.cli.conftest import Hipo
+
+STATE_KEYS = [
+    "name", "folder", "state", "planned", "generated", "failed", "pending", "calls",
+    "cached_calls", "tokens", "cost_usd", "unpriced_calls", "arms", "verification",
+    "created", "updated",
+]  # fmt: skip
+
+
+@pytest.fixture
+def run(offline: Hipo) -> str:
+    arguments = ("-n", "4", "--strategy", "direct,reflective", "--tactics", "balanced")
+    assert offline(*arguments, "-o", "runs/trial", "-q").code == 0
+    return "trial"
+
+
+def test_the_state_of_a_run_has_one_shape(hipo: Hipo, run: str) -> None:
+    state = hipo("runs", "show", run, "--format", "json").data
+    assert list(state) == STATE_KEYS
+    assert list(state["tokens"]) == ["prompt", "completion", "cached", "reasoning"]
+    assert list(state["arms"][0]) == [
+        "id", "strategy", "models", "settings", "generated", "failed",
+    ]  # fmt: skip
+    assert (state["state"], state["planned"], state["generated"]) == ("finished", 8, 8)
+    assert (state["failed"], state["pending"]) == ({}, 0)
+    assert state["calls"] > 0
+    assert state["cached_calls"] > 0, "the arms share their first question"
+    text = hipo("runs", "show", run).out
+    assert "8 of 8 dialogues generated" in text
+
+
+def test_runs_are_listed_with_state_and_cost(hipo: Hipo, run: str) -> None:
+    assert hipo("runs", "--format", "json").data == [
+        hipo("runs", "show", run, "--format", "json").data
+    ]
+    text = hipo("runs").out
+    assert "trial" in text
+    assert "$0.00" in text
+    assert "no runs in elsewhere" in hipo("runs", "--dir", "elsewhere").out
+
+
+def test_a_run_that_cannot_be_read_does_not_hide_the_others(
+    hipo: Hipo, run: str, tmp_path: Path
+) -> None:
+    broken = tmp_path / "runs" / "broken"
+    broken.mkdir()
+    (broken / "run.sqlite").write_bytes(b"not a database, but long enough to look like one" * 40)
+    result = hipo("runs", "--format", "json")
+    assert [state["name"] for state in result.data] == ["trial"]
+    assert "broken" in result.err
+
+
+def test_a_run_that_stopped_early_says_what_is_still_planned(offline: Hipo, hipo: Hipo) -> None:
+    offline("-n", "600", "-o", "run", "--budget-tokens", "30000")
+    state = hipo("runs", "show", "run", "--format", "json").data
+    assert state["planned"] == 600
+    assert state["pending"] == 600 - state["generated"]
+    assert state["state"] == "stopped:budget"
+
+
+def test_dialogues_are_listed_page_by_page(hipo: Hipo, run: str) -> None:
+    every = hipo("show", run, "--format", "json").data
+    assert len(every) == 8
+    assert list(every[0]) == [
+        "id", "scenario", "fact", "goal", "turns", "language", "repetition", "strategy", "model",
+        "status", "code", "reason",
+    ]  # fmt: skip
+    page = hipo("show", run, "-n", "3", "--skip", "5", "--format", "json").data
+    assert page == every[5:]
+    assert hipo("show", run, "--failed").out == "nothing to list\n"
+
+
+def test_a_dialogue_is_found_by_the_beginning_of_its_id(hipo: Hipo, run: str) -> None:
+    listed = hipo("show", run, "--format", "json").data[0]["id"]
+    case, arm = listed.split("/")
+    shown = hipo("show", run, f"{case[:10]}/{arm[:4]}", "--trace", "--format", "json").data
+    assert list(shown) == ["id", "case", "arm", "turns"]
+    assert shown["id"] == listed
+    assert list(shown["turns"][3]) == [
+        "index", "role", "kind", "text", "wanted", "declared_goal", "tactic", "trace",
+    ]  # fmt: skip
+    assert list(shown["turns"][3]["tactic"][0]) == ["dimension", "value", "rationale", "raw"]
+    assert "trace" not in hipo("show", run, listed, "--format", "json").data["turns"][3]
+    ambiguous = hipo("show", run, case)
+    assert ambiguous.code == 2
+    assert "fits several dialogues" in ambiguous.err
+
+
+def test_a_dialogue_is_read_with_labels_and_prompts(hipo: Hipo, run: str) -> None:
+    listed = hipo("show", run, "--format", "json").data[1]["id"]
+    text = hipo("show", run, listed, "--trace", "--prompts").out
+    assert "A used car with a past" in text
+    assert "private fact" in text
+    assert "[as wanted]" in text
+    assert "--- system" in text
+    assert "What only you know" in text
+
+
+def test_an_unknown_run_is_answered_with_the_nearest(hipo: Hipo, run: str) -> None:
+    result = hipo("show", "trail")
+    assert result.code == 2
+    assert "did you mean 'trial'?" in result.err
+
+
+def test_models_have_one_shape(hipo: Hipo) -> None:
+    data = hipo("models", "--format", "json").data
+    assert list(data) == ["providers", "embeddings"]
+    assert {tuple(provider) for provider in data["providers"]} == {
+        ("provider", "example", "package", "installed", "key_env", "key_set", "needs_base_url",
+         "default_url", "languages")
+    }  # fmt: skip
+    assert list(data["embeddings"]) == ["installed", "missing", "install"]
+    openai = next(p for p in data["providers"] if p["provider"] == "openai")
+    assert (openai["key_env"], openai["key_set"]) == ("OPENAI_API_KEY", False)
+    assert "OPENAI_API_KEY MISSING" in hipo("models").out
+
+
+def dialogue(text: str, trace: Trace | None = None) -> Dialogue:
+    case = make_case(
+        scheme="hipo", scenario="s", scenario_fingerprint="f", fact="g", goal="deception",
+        turns=1, language="en", variation={}, repetition=0, seed=0,
+    )  # fmt: skip
+    label = TacticLabel("veracity", "Quality", "because", "falsification")
+    turn = Turn(
+        3, "responder", text, "improvised", wanted=(("veracity", "Manner"),),
+        declared_goal="deception", tactic=(label,), trace=trace,
+    )  # fmt: skip
+    return Dialogue(case, "arm", (turn,))
+
+
+def test_what_was_wanted_and_what_was_written_stand_beside_the_label() -> None:
+    text = render(dialogue("No."), Heading("id", "direct m"))
+    assert "Quality  [WANTED Manner, written 'falsification']  because" in text
+
+
+def test_text_cannot_drive_the_terminal_nor_the_markup() -> None:
+    text = render(dialogue("[bold]red[/bold] \x1b[31m\u202eabc :smile:"), Heading("id", "m"))
+    assert "[bold]red[/bold] \\x1b[31m\\x202eabc :smile:" in text
+    assert "\x1b" not in text
+
+
+def test_candidates_and_attempts_are_shown_with_what_was_said_of_them() -> None:
+    draft = Draft("Said.", "deception", (TacticLabel("veracity", "Quality"),))
+    voted = Trace(
+        "consistency",
+        candidates=(
+            Candidate(0, draft, 0.25), Candidate(1, None, None, "no JSON"), Candidate(2, draft, 0.5),
+        ),
+        chosen=2,
+    )  # fmt: skip
+    text = render(dialogue("Said.", voted), Heading("id", "m"), trace=True)
+    assert "  0  0.2500  Said.  (Quality)" in text
+    assert "  1       -  (left out: no JSON)" in text
+    assert "* 2  0.5000  Said.  (Quality)" in text
+    critique = Critique("veracity", False, "It is vague.")
+    revised = Trace("reflective", attempts=(Attempt(draft, (critique,)), Attempt(draft)), chosen=1)
+    text = render(dialogue("Said.", revised), Heading("id", "m"), trace=True)
+    assert "- veracity not carried: It is vague." in text
+    assert "* 1  Said.  (Quality)" in text
+
+
+def test_the_database_is_not_touched_by_looking(hipo: Hipo, run: str, tmp_path: Path) -> None:
+    path = tmp_path / "runs" / run / "run.sqlite"
+    before = path.read_bytes()
+    hipo("runs")
+    hipo("runs", "show", run)
+    hipo("show", run)
+    assert path.read_bytes() == before
+    with sqlite3.connect(path) as database:
+        assert database.execute("pragma integrity_check").fetchone() == ("ok",)

@@ -1,0 +1,314 @@
+"""Verifying from the command line: judges, policy, budget, resume, and what is said about it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.hipo.cli.conftest import Hipo
+from tests.pipeline.integration.command import Hipo as Process
+from tests.quality.scripted import Oracle
+from tests.wire.faults import Faults
+from tests.wire.server import WireServer
+
+# The embedding model would be loaded for near-duplicates, which is tested elsewhere.
+QUICK = {"verification": {"gates": {"off": ["near_duplicate"]}}}
+
+
+@pytest.fixture
+def run(hipo: Hipo, tmp_path: Path) -> Hipo:
+    """Verify ``run``, six dialogues of the offline rules about one scenario."""
+    recipe = {"scenarios": "used_car", "models": {"default": "offline/rules"}, "n": 6, **QUICK}
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(recipe))
+    assert hipo("generate", "small.yaml", "-o", "run", "--quiet").code == 0
+
+    def call(*arguments: str):
+        return hipo("verify", "run", *arguments)
+
+    return call
+
+
+def at(server: WireServer, *names: str) -> tuple[str, ...]:
+    judges = [part for name in names for part in ("--judge", f"compatible/{name}")]
+    return ("--judge-base-url", server.openai_url, "--no-self", *judges)
+
+
+def verdicts(result) -> dict[str, int]:
+    return {name: n for name, n in result.data["verdicts"].items() if n}
+
+
+def test_the_offline_rules_are_judged_by_the_offline_judge(run: Hipo, hipo: Hipo) -> None:
+    result = run("--format", "json")
+    assert result.code == 0
+    assert list(result.data) == [
+        "folder", "dialogues", "verified", "present", "failed", "stopped", "calls", "judged",
+        "self_consistency", "external", "misled", "flags", "flagged", "verdicts", "notes",
+    ]  # fmt: skip
+    assert result.data["judged"] == {"self offline/judge": 6, "external offline/judge": 6}
+    turns = sum(row["judged"] for row in result.data["self_consistency"]
+                if row["dimension"] == "veracity" and row["turns"] is not None)  # fmt: skip
+    assert result.data["calls"] == 2 * (turns + 6)
+    by_length = {r["turns"] for r in result.data["self_consistency"]}
+    assert by_length == {1, 2, 3, None}
+    for source in ("self_consistency", "external"):
+        judged = {r["dimension"]: r["judged"] for r in result.data[source] if r["turns"] is None}
+        assert judged["intention"] == judged["veracity"] == judged["illocutionary"] == turns
+    assert sum(result.data["verdicts"].values()) == 6
+    state = hipo("runs", "show", "run", "--format", "json").data
+    assert state["verification"]["verdicts"] == verdicts(result)
+    assert "verdicts:" in hipo("runs", "show", "run").out
+
+
+def test_the_second_time_nothing_is_asked(run: Hipo) -> None:
+    run("--quiet")
+    again = run()
+    assert again.code == 0
+    assert again.out.startswith("0 calls, nothing to do: 6 dialogues verified already")
+    assert "self-consistency" in again.out
+
+
+def test_a_panel_and_its_policy(run: Hipo) -> None:
+    oracle = Oracle()
+    with WireServer(answer=oracle) as server:
+        result = run(*at(server, "one", "two", "three"), "--format", "json")
+        assert set(result.data["judged"]) == {
+            "external compatible/one", "external compatible/two", "external compatible/three",
+        }  # fmt: skip
+        assert {m["goal"]: m["misled"] for m in result.data["misled"]} == {
+            "deception": 3, "truthful non-disclosure": 3,
+        }  # fmt: skip
+        assert result.data["flags"] == [{"code": "misled_external", "flags": 3, "dialogues": 3}]
+        assert verdicts(result) == {"accepted": 3, "pending": 3}
+        asked = server.count
+        harsh = run(*at(server, "one", "two", "three"), "--policy", "auto", "--format", "json")
+        assert verdicts(harsh) == {"accepted": 3, "discarded": 3}
+        assert server.count == asked
+
+
+def test_the_generator_does_not_mark_its_own_work(run: Hipo) -> None:
+    result = run("--judge", "offline/rules")
+    assert result.code == 2
+    assert "offline/rules wrote the dialogues" in result.err
+    assert "--allow-same-judge" in result.err
+    assert run("--judge", "offline/judge", "--judge", "offline/judge").code == 2
+
+
+def test_a_generator_that_is_a_model_judges_itself_and_no_other_judge_is_made_up(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    with WireServer() as server:
+        hipo("generate", "quick.yaml", "--model", "compatible/m", "--base-url", server.openai_url,
+             "--scenarios", "used_car", "-n", "2", "-o", "run", "--quiet")  # fmt: skip
+        server.answer = Oracle()
+        result = hipo("verify", "run", "--format", "json")
+    assert result.data["judged"] == {"self compatible/m": 2}
+    assert result.data["notes"] == ["no external judge: name one with --judge provider/model"]
+    refused = hipo("verify", "run", "--judge", "compatible/m")
+    assert (refused.code, "compatible/m wrote the dialogues" in refused.err) == (2, True)
+
+
+def test_judges_see_the_fact_and_not_what_they_are_to_find(run: Hipo) -> None:
+    oracle = Oracle()
+    with WireServer(answer=oracle) as server:
+        run("--self-judge", "compatible/own", "--judge", "compatible/other",
+            "--judge-base-url", server.openai_url, "--quiet")  # fmt: skip
+    users = [messages[1][1] for messages in oracle.asked]
+    assert all("# What only the responder knows" in user for user in users)
+    assert not any("Goal:" in user or "Rationale" in user for user in users)
+    blind = [m[1][1] for m in oracle.asked if "carried" not in m[0][1] and "misled" not in m[0][1]]
+    assert blind
+    assert not any("Declared" in user for user in blind)
+
+
+def test_a_dry_run_counts_what_is_left_and_sends_nothing(run: Hipo) -> None:
+    oracle = Oracle()
+    with WireServer(answer=oracle) as server:
+        planned = run(*at(server, "one"), "--dry-run", "--format", "json").data
+        assert server.count == 0
+        run(*at(server, "one"), "--quiet")
+        assert server.count == planned["calls"] > 6
+        assert run(*at(server, "one"), "--dry-run", "--format", "json").data["calls"] == 0
+    assert planned["cost_usd"] is None
+
+
+def test_a_budget_stops_and_more_of_it_goes_on(run: Hipo, hipo: Hipo) -> None:
+    used = sum(hipo("runs", "show", "run", "--format", "json").data["tokens"].values())
+    stopped = run("--budget-tokens", str(used + 60_000), "--format", "json")
+    assert stopped.code == 3
+    assert "budget reached" in stopped.err
+    assert 0 < stopped.data["verified"] < 6
+    assert run("--quiet").code == 0
+    assert sum(run("--format", "json").data["verdicts"].values()) == 6
+
+
+def test_dollars_need_prices(run: Hipo) -> None:
+    result = run("--judge", "compatible/x", "--judge-base-url", "http://127.0.0.1:9/v1",
+                 "--budget-usd", "1")  # fmt: skip
+    assert result.code == 2
+    assert "a price for compatible/x" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--judge", "compatible/x"), "--judge-base-url"),
+        (("--judge", "opnai/x"), "did you mean openai/x"),
+        (("--judge", "openai/gpt-4o"), "OPENAI_API_KEY is not set"),
+        (("--policy", "aut"), "did you mean 'auto'"),
+        (("--policy", "nope.yaml"), "nope.yaml"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_sent(run: Hipo, arguments, says) -> None:
+    result = run(*arguments)
+    assert (result.code, says in result.err) == (2, True), result.err
+
+
+def test_a_policy_that_speaks_of_no_flag_is_refused(run: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("name: mine\nrules: [{flags: self_veracty, then: ignore}]")
+    result = run("--policy", "mine.yaml")
+    assert (result.code, "did you mean 'self_veracity'" in result.err) == (2, True)
+
+
+def test_an_endpoint_that_fails_leaves_dialogues_for_the_next_time(run: Hipo) -> None:
+    with WireServer(answer=Oracle(), faults=Faults(canned=(400, {"error": {}}))) as server:
+        result = run(*at(server, "one"), "--format", "json")
+        assert result.code == 1
+        assert result.data["failed"] == {"bad_request": 6}
+        assert verdicts(result) == {"undecided": 6}
+        server.faults = Faults()
+        assert run(*at(server, "one"), "--quiet").code == 0
+
+
+def test_a_changed_scenario_is_not_judged(hipo: Hipo, pack: Path) -> None:
+    hipo("generate", "--model", "offline/rules", "--scenario-dir", str(pack), "--scenarios",
+         "my_car", "-n", "1", "-o", "run", "--quiet")  # fmt: skip
+    path = pack / "my_car.yaml"
+    path.write_text(path.read_text().replace("A private seller", "Some seller", 1))
+    result = hipo("verify", "run")
+    assert result.code == 2
+    assert "'my_car' has changed" in result.err
+
+
+def test_dialogues_are_verified_as_they_are_generated(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    command = ("generate", "quick.yaml", "--model", "offline/rules", "--scenarios", "used_car",
+               "-n", "5", "-o", "run", "--verify")  # fmt: skip
+    result = hipo(*command)
+    assert result.code == 0
+    assert "self-consistency" in result.out
+    state = hipo("runs", "show", "run", "--format", "json").data["verification"]
+    assert sum(state["verdicts"].values()) == 5
+    calls = hipo("runs", "show", "run", "--format", "json").data["calls"]
+    assert hipo(*command, "--quiet").code == 0
+    assert hipo("verify", "run", "--quiet").code == 0
+    assert hipo("runs", "show", "run", "--format", "json").data["calls"] == calls
+
+
+def test_a_judge_that_cannot_be_is_refused_before_anything_is_made(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    command = ("generate", "--model", "offline/rules", "-n", "2", "-o", "run", "--verify")
+    for wrong in (("--policy", "nope"), ("--judge", "offline/rules")):
+        assert hipo(*command, *wrong).code == 2
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_generation_goes_on_until_enough_are_accepted(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    (tmp_path / "mild.yaml").write_text(
+        "name: mild\nflagged: ignore\nrules: [{flags: misled_external, then: discard}]"
+    )
+    command = ("generate", "quick.yaml", "--model", "offline/rules", "--max-concurrency", "1",
+               "--accepted", "7", "--policy", "mild.yaml", "-o", "run")  # fmt: skip
+    assert hipo(*command, "--quiet").code == 0
+    state = hipo("runs", "show", "run", "--format", "json").data
+    assert state["verification"]["verdicts"]["accepted"] == 7
+    assert state["generated"] >= 7
+    assert state["state"] == "finished"
+    assert hipo(*command, "--quiet").code == 0
+    assert hipo("runs", "show", "run", "--format", "json").data["calls"] == state["calls"]
+
+
+def test_generation_that_runs_out_of_cases_says_so(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "none.yaml").write_text("name: none\nunflagged: pending\nflagged: discard")
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    result = hipo("generate", "quick.yaml", "--model", "offline/rules", "-n", "3", "--accepted",
+                  "2", "--policy", "none.yaml", "-o", "run")  # fmt: skip
+    assert result.code == 3
+    assert "all 3 cases are played, 0 dialogues accepted" in result.err
+
+
+def test_a_pilot_forecasts_and_keeps_nothing(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    command = ("generate", "quick.yaml", "--model", "offline/rules", "--dry-run", "--pilot", "6")
+    result = hipo(*command, "--accepted", "50", "--format", "json")
+    assert result.code == 0
+    pilot = result.data["pilot"]
+    assert pilot["generated"] == 6
+    assert pilot["accepted"] + pilot["pending"] + pilot["discarded"] == 6
+    assert result.data["yield"]["low"] <= result.data["yield"]["share"]
+    assert result.data["whole"]["accepted"] == 50
+    assert hipo(*command).out.count("\n") >= 4
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["quick.yaml"]
+    assert hipo("generate", "--model", "offline/rules", "--pilot", "6").code == 2
+
+
+def test_imported_dialogues_are_judged(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(
+        '{"messages": [{"role": "user", "content": "Was it hit?"},'
+        ' {"role": "assistant", "content": "No."}], "scenario": "used_car", "fact": "guardrail"}'
+    )
+    assert hipo("import", "mine.jsonl", "-o", "run").code == 0
+    with WireServer(answer=Oracle(verdicts={"coherence": False})) as server:
+        result = hipo("verify", "run", "--judge", "compatible/x", "--judge-base-url",
+                      server.openai_url, "--format", "json")  # fmt: skip
+    assert result.code == 0
+    assert [f["code"] for f in result.data["flags"]] == ["external_coherence"]
+    assert "what wrote it is not known" in result.data["notes"][0]
+    refused = hipo("import", "mine.jsonl", "-o", "run")
+    assert (refused.code, "there already" in refused.err) == (2, True)
+
+
+def test_an_expert_overrules_with_a_note(run: Hipo, hipo: Hipo) -> None:
+    run("--quiet")
+    listed = hipo("show", "run").out.splitlines()
+    dialogue = listed[1].split()[0]
+    shown = hipo("verdict", "run", dialogue)
+    assert shown.code == 0
+    assert "offline/judge" in shown.out
+    assert hipo("verdict", "run", dialogue, "discarded").code == 2
+    assert hipo("verdict", "run", dialogue, "discarded", "--note", "too stiff").code == 0
+    run("--policy", "auto", "--quiet")
+    history = hipo("verdict", "run", dialogue, "--format", "json").data["decisions"]
+    assert history[-1] == {
+        "verdict": "discarded", "by": "expert", "reason": "overruled by an expert",
+        "note": "too stiff",
+    }  # fmt: skip
+    assert len(history) == 2
+
+
+def test_an_interrupt_keeps_what_is_judged_and_the_next_run_does_the_rest(
+    run: Hipo, tmp_path: Path
+) -> None:
+    with WireServer(answer=Oracle(), latency_s=0.15) as server:
+        process = Process(tmp_path).start("verify", "run", *at(server, "one"),
+                                          "--max-concurrency", "1")  # fmt: skip
+        deadline = time.monotonic() + 60
+        while server.count < 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 3, err
+        before = server.count
+        planned = run(*at(server, "one"), "--dry-run", "--format", "json").data
+        server.latency_s = 0.0
+        result = run(*at(server, "one"), "--format", "json")
+    assert result.code == 0
+    assert sum(result.data["verdicts"].values()) == 6
+    assert before + result.data["calls"] == 6 + result.data["external"][-1]["judged"]
+    assert result.data["calls"] <= planned["calls"]
