@@ -16,8 +16,8 @@ from pathlib import Path
 import orjson
 
 from benchmarks.report import Goal, Row
-from pipeline.store.connection import DATABASE
 from pipeline.store.run_store import RunStore
+from pipeline.store.sqlite import DATABASE
 from scenarios.case import Case, make_case
 from scenarios.catalogue import Catalogue
 from scenarios.fingerprint import seed_from

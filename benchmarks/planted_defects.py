@@ -22,9 +22,9 @@ from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 from prompts.judges import judge_view
 from quality.flags import misleading_goals
+from quality.gates.protocol import GatedDialogue
 from quality.gates.registry import build_gates, build_near_duplicates, check_all
 from quality.gates.settings import CODES, GateSettings
-from quality.gates.subject import Subject
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.schemes.registry import load_scheme
@@ -110,8 +110,8 @@ def _gate_rows(garden: Garden, planted: Sequence[Planted]) -> list[Row]:
     return rows
 
 
-def _subject(garden: Garden, dialogue: Dialogue) -> Subject:
-    return Subject(dialogue, garden.scenarios[dialogue.case.scenario], garden.scheme)
+def _subject(garden: Garden, dialogue: Dialogue) -> GatedDialogue:
+    return GatedDialogue(dialogue, garden.scenarios[dialogue.case.scenario], garden.scheme)
 
 
 def _judge_rows(garden: Garden, planted: Sequence[Planted]) -> list[Row]:

@@ -9,7 +9,7 @@ import orjson
 from outputs.selection import OpenRun, SelectedDialogue
 from prompts.actors import ActorPrompts, Wanted
 from prompts.prompt import Rendered
-from prompts.views import initiator_view, responder_view
+from prompts.role_views import initiator_view, responder_view
 from scenarios.dialogue import TacticLabel, Turn
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey

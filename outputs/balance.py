@@ -7,7 +7,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 
-from outputs.rows import Row, label_column
+from outputs.dataset.columns import Row, label_column
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 

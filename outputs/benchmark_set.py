@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from outputs.manifest import Column
-from outputs.rows import (
+from outputs.dataset.columns import (
     PROVENANCE,
     TURN,
     LabelValues,
@@ -18,6 +17,7 @@ from outputs.rows import (
     label_columns,
     provenance,
 )
+from outputs.dataset.manifest import Column
 from outputs.selection import SelectedDialogue
 from prompts.evaluator import ASPECTS, Aspect, evaluator_view
 from scenarios.dialogue import Turn

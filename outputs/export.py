@@ -16,17 +16,17 @@ import orjson
 from outputs.acting import ActorVoices
 from outputs.balance import Balance, balanced_column
 from outputs.benchmark_set import BenchmarkRows
+from outputs.dataset.arrow import check_parquet
+from outputs.dataset.columns import Row, RowSource, by_case
+from outputs.dataset.folder import check_target, staged
+from outputs.dataset.manifest import ExportFacts, write_manifest
+from outputs.dataset.writer import RowWriter
 from outputs.export_facts import Seen, code_version, export_facts
 from outputs.formats.registry import row_format
-from outputs.manifest import ExportFacts, write_manifest
 from outputs.preference import PreferenceRows
-from outputs.rows import Row, RowSource, by_case
 from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
 from outputs.sft import ActorRows, LabelRows, SftTask
 from outputs.splits import Fractions, SplitBy, SplitPlan, plan_splits
-from outputs.staging import check_target, staged
-from outputs.tables import check_parquet
-from outputs.writing import RowWriter
 from prompts.environment import Templates
 from prompts.evaluator import ASPECTS, Aspect
 from scenarios.errors import RunError, UsageError

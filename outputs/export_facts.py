@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from outputs.benchmark_set import TOTAL, CorpusCounts
-from outputs.manifest import ExportedFile, ExportFacts, Generator
+from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator
 from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals

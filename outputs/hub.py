@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from outputs.card import CARD
-from outputs.croissant import check_hashes
+from outputs.dataset.card import CARD
+from outputs.dataset.croissant import check_hashes
 from scenarios.errors import RunError, UsageError
 
 if TYPE_CHECKING:

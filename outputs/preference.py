@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from outputs.acting import ActorVoices
-from outputs.formats.shape import RowFormat
-from outputs.manifest import Column
-from outputs.rows import (
+from outputs.dataset.columns import (
     DECEPTIVE,
     PROVENANCE,
     REPLACED,
@@ -24,6 +22,8 @@ from outputs.rows import (
     provenance,
     was_replaced,
 )
+from outputs.dataset.manifest import Column
+from outputs.formats.shape import RowFormat
 from outputs.selection import SelectedDialogue
 from outputs.sft import is_truthful, require_truthful_goals
 from prompts.tolerant_json import squash

@@ -7,24 +7,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from outputs.consistency import Share, comparable, grouped, shares
+from outputs.judge_agreement import ConfirmedShare, comparable, grouped, shares
 from outputs.selection import OpenRun
-from pipeline.store.figures import PersonAnswer, VoteCount, open_figures
+from pipeline.store.queries.report import PersonAnswer, VoteCount, open_figures
 from quality.agreement import AgreementRow, agreement_table
-from quality.answers import Answer
+from quality.annotations import Answer
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
 
 @dataclass(frozen=True, slots=True)
-class Consistency:
+class JudgeConsistency:
     """How often judges of one kind find what was declared on one dimension."""
 
     source: Literal["self", "external"]
     judges: tuple[str, ...]
     """``provider/model``."""
     dimension: str
-    share: Share
+    share: ConfirmedShare
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Reliability:
     dialogue is not accepted for.
     """
 
-    consistency: tuple[Consistency, ...] = ()
+    consistency: tuple[JudgeConsistency, ...] = ()
     agreement: tuple[AgreementRow, ...] = ()
     """Between the people who reviewed; a group is a kind of review, "" all of them."""
     note: str = ""
@@ -65,7 +65,7 @@ def reliability(scheme: Scheme, runs: Sequence[OpenRun]) -> Reliability:
         return Reliability(found, note=note)
 
 
-def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[Consistency, ...]:
+def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[JudgeConsistency, ...]:
     """Return the shares by kind of judge and dimension, in the scheme's order."""
     counted = comparable(votes, scheme)
     found = shares(grouped(counted, lambda vote: (vote.source, vote.dimension)))
@@ -76,7 +76,7 @@ def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[Consistency
     known += sorted({dimension for _, dimension in found} - set(known))
     sources: tuple[Literal["self", "external"], ...] = ("self", "external")
     return tuple(
-        Consistency(
+        JudgeConsistency(
             source,
             tuple(sorted(judges[source, dimension])),
             dimension,

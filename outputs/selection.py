@@ -12,9 +12,15 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline.material import Material, load_material
-from pipeline.store.corpus import CorpusEntry, CorpusFilter, CorpusReader, GroupTally, open_corpus
+from pipeline.store.queries.export import (
+    CorpusEntry,
+    CorpusFilter,
+    CorpusReader,
+    GroupTally,
+    open_corpus,
+)
+from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore
-from pipeline.store.state import RunState
 from quality.records import Flag, Judgement, Verdict
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue

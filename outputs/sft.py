@@ -9,10 +9,7 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from outputs.acting import ActorVoices
-from outputs.discretion import reveals
-from outputs.formats.shape import RowFormat
-from outputs.manifest import Column
-from outputs.rows import (
+from outputs.dataset.columns import (
     DECEPTIVE,
     PROVENANCE,
     REPLACED,
@@ -26,6 +23,9 @@ from outputs.rows import (
     provenance,
     was_replaced,
 )
+from outputs.dataset.manifest import Column
+from outputs.discretion import reveals
+from outputs.formats.shape import RowFormat
 from outputs.selection import SelectedDialogue
 from prompts.actors import History
 from prompts.environment import Templates

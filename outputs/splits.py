@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.store.corpus import GroupTally
+from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
 
 Split = Literal["train", "validation", "test"]

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from outputs.consistency import Count, Share, comparable, differences, shares
+from outputs.judge_agreement import ConfirmedShare, Count, comparable, differences, shares
 from pipeline.material import load_material
-from pipeline.store.figures import CaseVotes, open_figures
 from pipeline.store.judgement_records import Source
+from pipeline.store.queries.report import CaseVotes, open_figures
+from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
-from pipeline.store.state import ArmState
 from prompts.judges import COHERENCE
 from quality.bootstrap import Interval, Resampling
 from scenarios.errors import UsageError
@@ -37,7 +37,7 @@ class Measure:
     model: str
     source: Source
     dimension: str
-    share: Share
+    share: ConfirmedShare
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class StudyResult:
     """The result of one study."""
 
     scheme: Scheme
@@ -98,14 +98,14 @@ class Study:
     judges: tuple[str, ...]
     """``self provider/model`` or ``external provider/model``."""
 
-    def measure(self, contestant: Contestant, source: Source, dimension: str) -> Share:
+    def measure(self, contestant: Contestant, source: Source, dimension: str) -> ConfirmedShare:
         """Return one share; of nothing where nobody judged."""
         for found in self.measures:
             if (found.strategy, found.model) == contestant and (
                 found.source, found.dimension,
             ) == (source, dimension):  # fmt: skip
                 return found.share
-        return Share(0, 0)
+        return ConfirmedShare(0, 0)
 
     def dimensions(self, source: Source) -> list[str]:
         """Return what one kind of judge was asked about, in the order of the scheme."""
@@ -114,7 +114,7 @@ class Study:
         return [dimension for dimension in known if dimension in asked]
 
 
-def read_study(runs: Sequence[Path], how: Resampling | None = None) -> Study:
+def read_study(runs: Sequence[Path], how: Resampling | None = None) -> StudyResult:
     """Compare the arms of runs over the cases that all of them have.
 
     Args:
@@ -182,7 +182,7 @@ def _compared(
     efforts: tuple[Effort, ...],
     judges: tuple[str, ...],
     how: Resampling | None,
-) -> Study:
+) -> StudyResult:
     played = [{vote.case for vote in mine} for mine in votes.values()]
     common = set.intersection(*played) if played else set()
     known = set(_known(scheme))
@@ -200,7 +200,7 @@ def _compared(
         if key[0] != BASELINE and (BASELINE, *key[1:]) in groups
     ]
     contrasts = differences(groups, pairs, how)
-    return Study(
+    return StudyResult(
         scheme=scheme,
         contestants=tuple(votes),
         cases=len(common),
@@ -259,7 +259,7 @@ def _wins(
         yield Wins(strategy, model, source, won[strategy], tied[strategy], len(found))
 
 
-def study_as_json(study: Study) -> dict[str, object]:
+def study_as_json(study: StudyResult) -> dict[str, object]:
     """Return a study as plain data.
 
     ``scheme``; ``cases`` compared and ``left_out``; ``scenarios``; ``judges``; ``measures``: a list

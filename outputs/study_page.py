@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from outputs.consistency import GOAL_REMARK
+from outputs.judge_agreement import GOAL_REMARK
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.standalone import standalone
-from outputs.report.blocks import Block, Grid, Note, Page, Plot, Section, Table, Tile, Tiles
+from outputs.report.blocks import Block, Grid, Note, Page, Plot, ReportSection, Table, Tile, Tiles
 from outputs.report.page import render_page
 from outputs.report.wording import (
     NOTHING,
@@ -19,7 +19,7 @@ from outputs.report.wording import (
     percent,
     share,
 )
-from outputs.study import ALL_MODELS, SOURCES, Contestant, Difference, Study
+from outputs.study import ALL_MODELS, SOURCES, Contestant, Difference, StudyResult
 from pipeline.store.judgement_records import Source
 
 _METHOD = (
@@ -29,7 +29,7 @@ _METHOD = (
 _NAMES: dict[Source, str] = {"self": "Self-judgement", "external": "External judgement"}
 
 
-def study_page(study: Study, *, title: str, version: str) -> str:
+def study_page(study: StudyResult, *, title: str, version: str) -> str:
     """Return the page of a study: one table, its plots, and how sure it is.
 
     Source: HIPO, appendix B.1 and Figure 7.
@@ -67,18 +67,18 @@ def study_page(study: Study, *, title: str, version: str) -> str:
     return render_page(page)
 
 
-def study_plots(study: Study) -> dict[Source, str]:
+def study_plots(study: StudyResult) -> dict[Source, str]:
     """Return one SVG per kind of judge: bars of every dimension, by strategy and model."""
     return {source: _plot(study, source) for source in SOURCES if study.dimensions(source)}
 
 
-def study_files(study: Study) -> dict[str, str]:
+def study_files(study: StudyResult) -> dict[str, str]:
     """Return the plots as files of their own, by name."""
     return {f"study-{source}.svg": standalone(svg) for source, svg in study_plots(study).items()}
 
 
 def study_table(
-    study: Study, sources: Sequence[Source] = SOURCES
+    study: StudyResult, sources: Sequence[Source] = SOURCES
 ) -> tuple[list[str], list[list[str]]]:
     """Return the one table of a study: header, and a row per strategy and model."""
     sources = [source for source in sources if study.dimensions(source)]
@@ -108,14 +108,14 @@ def _points(value: float) -> str:
     return f"{100 * value + 0.0:+.1f}"
 
 
-def _won(study: Study, contestant: Contestant, source: Source) -> str:
+def _won(study: StudyResult, contestant: Contestant, source: Source) -> str:
     for wins in study.wins:
         if (wins.strategy, wins.model) == contestant and wins.source == source:
             return f"{wins.won} of {wins.scenarios}"
     return NOTHING
 
 
-def _result(study: Study) -> Section:
+def _result(study: StudyResult) -> ReportSection:
     plots = tuple(Plot(_NAMES[source], svg) for source, svg in study_plots(study).items())
     tiles = Tiles(
         (
@@ -142,10 +142,10 @@ def _result(study: Study) -> Section:
         "How often a judge finds the labels that an answer was written to carry: the generator "
         "itself, reading again without seeing them, and other models that are asked about them."
     )
-    return Section("result", "Result", lead, tuple(blocks))
+    return ReportSection("result", "Result", lead, tuple(blocks))
 
 
-def _certainty(study: Study) -> Section:
+def _certainty(study: StudyResult) -> ReportSection:
     lead = (
         "Difference from direct improvisation with the same model, in percentage points, on the "
         "same cases. Where the interval contains zero, this study does not tell the two apart."
@@ -153,7 +153,7 @@ def _certainty(study: Study) -> Section:
     title = "Strategies compared"
     if not study.differences:
         note = Note("Direct improvisation is not among the strategies, or it is the only one.")
-        return Section("certainty", title, lead, (note,))
+        return ReportSection("certainty", title, lead, (note,))
     rows = tuple(
         (
             f"{found.strategy} · {found.model}",
@@ -165,10 +165,10 @@ def _certainty(study: Study) -> Section:
     )
     header = ("strategy · model", "judged by", "dimension", "difference", "95% interval")
     table = Table("Percentage points above direct improvisation", header, rows)
-    return Section("certainty", title, lead, (table,))
+    return ReportSection("certainty", title, lead, (table,))
 
 
-def _wins(study: Study) -> Section:
+def _wins(study: StudyResult) -> ReportSection:
     lead = (
         "In how many scenarios a strategy has the highest mean share over the utterance "
         "dimensions, alone or tied with others."
@@ -186,10 +186,10 @@ def _wins(study: Study) -> Section:
         for wins in study.wins
     )
     header = ("strategy", "model", "judged by", "won", "tied", "scenarios", "share won")
-    return Section("wins", "Scenarios won", lead, (Table("Wins", header, rows),))
+    return ReportSection("wins", "Scenarios won", lead, (Table("Wins", header, rows),))
 
 
-def _effort(study: Study) -> Section:
+def _effort(study: StudyResult) -> ReportSection:
     rows = tuple(
         (
             effort.model,
@@ -205,12 +205,12 @@ def _effort(study: Study) -> Section:
     )  # fmt: skip
     header = ("model", "dialogues", "failed", "calls", "tokens", "cost")
     table = Table("What it took, judges included", header, rows)
-    return Section(
+    return ReportSection(
         "effort", "Cost", "One run per model; each can be looked at on its own.", (table,)
     )
 
 
-def _plot(study: Study, source: Source) -> str:
+def _plot(study: StudyResult, source: Source) -> str:
     dimensions = study.dimensions(source)
     rows = []
     for contestant in study.contestants:

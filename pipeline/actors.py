@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pipeline.strategies.protocol import Asker, History, call_context
 from prompts.actors import ActorPrompts
-from prompts.views import InitiatorView
+from prompts.role_views import InitiatorView
 from scenarios.case import Case
 
 

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
+class ReadChoice(Generic[T]):
     """A choice and what could be read from it."""
 
     choice: ChoiceRow
@@ -42,7 +42,7 @@ def choice_row(sample: int, epoch: int, choice: Choice) -> ChoiceRow:
     return ChoiceRow(sample, epoch, "", choice.finish, text)
 
 
-def read_choice(row: ChoiceRow, fmt: ResponseFormat[T]) -> Answer[T]:
+def read_choice(row: ChoiceRow, fmt: ResponseFormat[T]) -> ReadChoice[T]:
     """Read a choice and give it its status."""
     value: T | None = None
     reasons: tuple[str, ...] = ()
@@ -63,4 +63,4 @@ def read_choice(row: ChoiceRow, fmt: ResponseFormat[T]) -> Answer[T]:
             status, reasons = error.kind, error.reasons
     if status != row.status:
         row = ChoiceRow(row.sample, row.epoch, status, row.finish, row.text)
-    return Answer(row, value, reasons)
+    return ReadChoice(row, value, reasons)

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequen
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from pipeline.answers import Answer, choice_row, read_choice
+from pipeline.accounting import RequestAttempt
+from pipeline.answers import ReadChoice, choice_row, read_choice
 from pipeline.call_keys import CallKeys
-from pipeline.endpoint import Attempt, Endpoint, Question
+from pipeline.endpoint import Endpoint, Question
 from pipeline.providers.protocol import Message
 from pipeline.store.calls import ChoiceRow, RequestRow
 from prompts.prompt import Rendered
@@ -143,7 +144,7 @@ class Client:
         prompt: Rendered,
         fmt: ResponseFormat[T],
         ctx: CallContext,
-        answer: Answer[T],
+        answer: ReadChoice[T],
         repair: Repair,
     ) -> T:
         """Tell the model what was wrong until its answer can be read."""
@@ -160,7 +161,7 @@ class Client:
 
     async def _answers(
         self, prompt: Rendered, fmt: ResponseFormat[T], ctx: CallContext, samples: Sequence[int]
-    ) -> dict[int, Answer[T]]:
+    ) -> dict[int, ReadChoice[T]]:
         """Return every sample: those that are known, and the others freshly asked for."""
         fingerprint = self._keys.fingerprint(prompt, fmt, ctx.role, ctx.seed)
         flight_key = (fingerprint, ctx.epoch)
@@ -186,7 +187,7 @@ class Client:
         fmt: ResponseFormat[T],
         ctx: CallContext,
         samples: Sequence[int],
-    ) -> dict[int, Answer[T]]:
+    ) -> dict[int, ReadChoice[T]]:
         """Ask while others with the same question wait; they learn of an error, too."""
         flight: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._store.flights[fingerprint, ctx.epoch] = flight
@@ -209,7 +210,7 @@ class Client:
         fmt: ResponseFormat[T],
         ctx: CallContext,
         samples: Sequence[int],
-    ) -> dict[int, Answer[T]]:
+    ) -> dict[int, ReadChoice[T]]:
         """Ask the endpoint, read what comes, and make it durable, whatever else happens."""
         endpoint = self._endpoints[ctx.role]
         question = Question(
@@ -218,7 +219,7 @@ class Client:
             schema_name=fmt.name,
             seed=ctx.seed + ctx.epoch * EPOCH_STRIDE,
         )
-        attempts: list[Attempt] = []
+        attempts: list[RequestAttempt] = []
         try:
             await endpoint.ask(question, samples, attempts.append)
         except Exception:
@@ -240,11 +241,11 @@ class Client:
         question: Question,
         fmt: ResponseFormat[T],
         ctx: CallContext,
-        attempts: Sequence[Attempt],
-    ) -> tuple[dict[int, Answer[T]], Awaitable[None]]:
+        attempts: Sequence[RequestAttempt],
+    ) -> tuple[dict[int, ReadChoice[T]], Awaitable[None]]:
         """Read every choice and queue everything for writing, each choice with its status."""
         endpoint = self._endpoints[ctx.role]
-        answers: dict[int, Answer[T]] = {}
+        answers: dict[int, ReadChoice[T]] = {}
         for attempt in attempts:
             for sample, choice in attempt.choices.items():
                 answers.setdefault(sample, read_choice(choice_row(sample, ctx.epoch, choice), fmt))
@@ -257,7 +258,9 @@ class Client:
         return answers, durable
 
 
-def _request_row(attempt: Attempt, endpoint: Endpoint, ctx: CallContext, arm: str) -> RequestRow:
+def _request_row(
+    attempt: RequestAttempt, endpoint: Endpoint, ctx: CallContext, arm: str
+) -> RequestRow:
     """Return an attempt as it is stored."""
     usage = attempt.usage
     return RequestRow(
@@ -289,7 +292,7 @@ def _request_row(attempt: Attempt, endpoint: Endpoint, ctx: CallContext, arm: st
     )
 
 
-def _unusable(answer: Answer[Any], ctx: CallContext) -> AnswerUnusable:
+def _unusable(answer: ReadChoice[Any], ctx: CallContext) -> AnswerUnusable:
     reasons = "; ".join(answer.reasons)
     return AnswerUnusable(answer.choice.status, f"{ctx.role}, {ctx.purpose}: {reasons}")
 

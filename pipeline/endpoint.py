@@ -7,11 +7,10 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.attempt import Account, Attempt, Record, bound_of
+from pipeline.accounting import AttemptAccount, Record, bound_of
 from pipeline.budget import Ledger, Reservation
-from pipeline.endpoint_memory import EndpointMemory, StructuredWish, StructureProbe
+from pipeline.endpoint_capabilities import EndpointCapabilities, StructuredWish, StructureProbe
 from pipeline.providers.errors import EmptyReply, ProviderError
-from pipeline.providers.limits import Gate, Limits, Sleep, pause
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import (
     Choice,
@@ -21,10 +20,9 @@ from pipeline.providers.protocol import (
     Request,
     Structured,
 )
+from pipeline.providers.rate_limiter import RateLimiter, RateLimits, Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
 from pipeline.stop import Stop
-
-__all__ = ["Attempt", "Endpoint", "Question", "Record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +42,8 @@ class Endpoint:
 
     Retries with backoff, concurrency and rates, the budget, fields the model rejects, endpoints
     without structured output, and replies with fewer samples than asked for are all dealt with
-    here; callers see samples or one error. Share one :class:`Gate` (and, if you like, one
-    :class:`EndpointMemory`) among endpoints that talk to the same model; see :class:`Gates`.
+    here; callers see samples or one error. Share one :class:`RateLimiter` (and, if you like, one
+    :class:`EndpointCapabilities`) among endpoints that talk to the same model; see :class:`Gates`.
     """
 
     provider: Provider
@@ -56,13 +54,13 @@ class Endpoint:
     structured: StructuredWish = "auto"
     languages: frozenset[str] | None = None
     """Languages it can answer in, None for any; see ``registry.languages_of``."""
-    gate: Gate = field(default_factory=lambda: Gate(Limits()))
+    limiter: RateLimiter = field(default_factory=lambda: RateLimiter(RateLimits()))
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     timeout_s: float = 120.0
     """Time allowed for one request, in seconds."""
     ledger: Ledger | None = None
     stop: Stop | None = None
-    memory: EndpointMemory = field(default_factory=EndpointMemory)
+    capabilities: EndpointCapabilities = field(default_factory=EndpointCapabilities)
     sleep: Sleep = asyncio.sleep
     rng: random.Random = field(default_factory=random.Random)
 
@@ -118,7 +116,7 @@ class Endpoint:
 
     def _batches(self, samples: Sequence[int]) -> list[tuple[int, ...]]:
         """Split sorted indices into runs that one request each can ask for."""
-        singly = not self.provider.samples_per_request or self.memory.one_by_one
+        singly = not self.provider.samples_per_request or self.capabilities.one_by_one
         batches: list[list[int]] = []
         for sample in samples:
             if batches and not singly and batches[-1][-1] == sample - 1:
@@ -132,16 +130,16 @@ class Endpoint:
     ) -> dict[int, Choice]:
         """Send one request until it brings at least one sample of ``batch``."""
         backoff = Backoff(self.retry, self.rng)
-        probe = StructureProbe(self.memory, self.structured)
+        probe = StructureProbe(self.capabilities, self.structured)
         while True:
-            if self.memory.one_by_one:
+            if self.capabilities.one_by_one:
                 batch = batch[:1]
             request = self._request(question, batch, probe.mode())
             try:
                 choices = await self._attempt(request, batch, record)
             except ProviderError as error:
                 may_instruct = self.structured == "auto"
-                if self.memory.adapts_to(request, error, may_instruct=may_instruct):
+                if self.capabilities.adapts_to(request, error, may_instruct=may_instruct):
                     continue
                 if probe.switches_after(error, request.structured):
                     continue
@@ -149,12 +147,12 @@ class Endpoint:
                 if delay is None:
                     raise
                 if error.retry_after_s is not None:
-                    self.gate.close_for(min(error.retry_after_s, self.retry.max_pause_s))
+                    self.limiter.close_for(min(error.retry_after_s, self.retry.max_pause_s))
                 await pause(delay, self._check, self.sleep)
             else:
                 probe.succeeded(request.structured)
                 if len(batch) > 1 and len(choices) == 1:
-                    self.memory.ask_singly("answers n > 1 with one choice")
+                    self.capabilities.ask_singly("answers n > 1 with one choice")
                 return choices
 
     def _request(self, question: Question, batch: tuple[int, ...], mode: Structured) -> Request:
@@ -168,7 +166,7 @@ class Endpoint:
             seed=question.seed + batch[0],
             n=len(batch),
             structured=mode,
-            omit=self.memory.omit,
+            omit=self.capabilities.omit,
         )
 
     async def _attempt(
@@ -179,14 +177,14 @@ class Endpoint:
         The permit is free again when this returns: the caller's commit does not hold it.
         """
         bound = bound_of(request, self.price)
-        async with self.gate.permit(bound.likely_tokens, self._check):
+        async with self.limiter.permit(bound.likely_tokens, self._check):
             reservation: Reservation | None = None
             if self.ledger is not None:
                 reservation = await self.ledger.reserve(bound.usd, bound.tokens)
                 if self.stop is not None and self.stop.requested:
                     reservation.release()
                     self.stop.check()
-            account = Account(
+            account = AttemptAccount(
                 request, batch, price=self.price, bound=bound, reservation=reservation
             )
             try:
@@ -198,7 +196,7 @@ class Endpoint:
             record(attempt)
         if attempt.usage is not None:
             used = attempt.usage.prompt + attempt.usage.completion
-            self.gate.correct(bound.likely_tokens, used)
+            self.limiter.correct(bound.likely_tokens, used)
         if not attempt.choices:
             raise EmptyReply(
                 "the endpoint answered without any choice", request_id=reply.request_id

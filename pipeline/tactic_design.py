@@ -41,7 +41,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetDistribution:
     """The wanted joint distribution of one or more dimensions; what is not listed is not wanted."""
 
     dimensions: tuple[str, ...]
@@ -146,7 +146,7 @@ def fit(
     scheme: Scheme,
     dimensions: Sequence[Dimension],
     contexts: Mapping[Context, float],
-    targets: Sequence[Target],
+    targets: Sequence[TargetDistribution],
     *,
     eased: bool = False,
 ) -> Fit:
@@ -206,7 +206,7 @@ class _Table:
             self.mass += [share / len(combinations)] * len(combinations)
             self.rows.append((context, share, range(start, len(self.cells))))
 
-    def constrain(self, target: Target, *, eased: bool) -> _Constraint:
+    def constrain(self, target: TargetDistribution, *, eased: bool) -> _Constraint:
         """Group the cells by the labels a target speaks of."""
         positions = [self.names.index(name) for name in target.dimensions]
         groups: dict[Combination, list[int]] = {}

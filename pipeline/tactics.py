@@ -15,7 +15,7 @@ from pipeline.tactic_design import (
     Context,
     Fit,
     Margin,
-    Target,
+    TargetDistribution,
     drawable,
     fit,
     musts,
@@ -64,7 +64,7 @@ class TacticDesign:
         self,
         scheme: Scheme,
         contexts: Mapping[Context, float],
-        targets: Sequence[Target],
+        targets: Sequence[TargetDistribution],
         *,
         eased: bool = False,
     ) -> None:
@@ -104,7 +104,9 @@ class TacticDesign:
                 f"scheme {scheme.id!r} has no utterance dimension whose labels can be balanced",
                 "use --tactics free",
             )
-        targets = [Target((d.id,), {(label,): 1.0 for label in d.values}) for d in dimensions]
+        targets = [
+            TargetDistribution((d.id,), {(label,): 1.0 for label in d.values}) for d in dimensions
+        ]
         return cls(scheme, contexts, targets, eased=True)
 
     @classmethod
@@ -175,7 +177,7 @@ class _Draw:
         return self._combinations[min(place, len(self._combinations) - 1)]
 
 
-def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[Target]:
+def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[TargetDistribution]:
     """Turn the file into targets, with every label spelt as the scheme does."""
     reader = _Reader(located, scheme)
     targets = []
@@ -185,7 +187,7 @@ def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[Tar
         for raw, weight in weights.items():
             label = reader.label(name, raw, (*where, raw))
             shares[(label,)] = shares.get((label,), 0.0) + weight
-        targets.append(Target((name,), shares))
+        targets.append(TargetDistribution((name,), shares))
     if content.combinations:
         targets.append(_joint(content, reader))
     if not targets:
@@ -194,7 +196,7 @@ def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[Tar
     return targets
 
 
-def _joint(content: TacticsFile, reader: _Reader) -> Target:
+def _joint(content: TacticsFile, reader: _Reader) -> TargetDistribution:
     """Read the table of combinations; all of its rows name the same dimensions."""
     names = tuple(content.combinations[0].labels)
     shares: dict[Combination, float] = {}
@@ -209,7 +211,7 @@ def _joint(content: TacticsFile, reader: _Reader) -> Target:
     for name in names:
         if name in content.margins:
             reader.refuse(("margins", name), name, "a dimension of combinations or of margins", "")
-    return Target(names, shares)
+    return TargetDistribution(names, shares)
 
 
 class _Reader:

@@ -9,8 +9,8 @@ from typing import Final
 from prompts.environment import Templates
 from prompts.prompt import PromptMessage, Rendered, make_prompt
 from prompts.responses import ResponseFormat, critique_format, tactic_format, utterance_format
+from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
 from prompts.scheme_text import label_text, scheme_text
-from prompts.views import InitiatorView, ResponderView, initiator_view, responder_view
 from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, LabelValue, Scheme

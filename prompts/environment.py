@@ -32,15 +32,15 @@ _RUNTIME = (
 )  # fmt: skip
 
 
-class Block(str):
+class MultilineText(str):
     """Text of our own making that may span several lines of a prompt."""
 
     __slots__ = ()
 
 
 def as_data(value: object) -> object:
-    """Put a value on one line and keep it from opening a section; a :class:`Block` stays as it is."""
-    if not isinstance(value, str) or isinstance(value, Block):
+    """Put a value on one line and keep it from opening a section; a :class:`MultilineText` stays as it is."""
+    if not isinstance(value, str) or isinstance(value, MultilineText):
         return value
     line = one_line(value)
     return "\\" + line if _HEADING.match(line) else line

@@ -15,7 +15,7 @@ import orjson
 
 from prompts.actors import History
 from prompts.answer_fields import AnswerField, Findings, LabelField, TextField
-from prompts.environment import Block, Templates, as_data
+from prompts.environment import MultilineText, Templates, as_data
 from prompts.languages import described_language
 from prompts.prompt import Prompt, PromptMessage, Rendered, make_prompt
 from prompts.responses import ResponseFormat, response_format
@@ -167,8 +167,8 @@ class EvaluatorPrompts:
         same = self._alone(view, _OTHER_MARK).messages[1].content == pasted
         return (before, after) if mark and same else None
 
-    def _render_scene(self, view: EvaluatorView) -> Block:
-        return Block(self._templates.render("evaluator_scene.j2", {"view": view}))
+    def _render_scene(self, view: EvaluatorView) -> MultilineText:
+        return MultilineText(self._templates.render("evaluator_scene.j2", {"view": view}))
 
     def _rehearse(self) -> None:
         view = EvaluatorView("Two talk.", "a", "A.", "b", "B.", "en (English)")

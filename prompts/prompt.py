@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from prompts.environment import Block, Templates
+from prompts.environment import MultilineText, Templates
 from prompts.responses import ResponseFormat
 
 In = TypeVar("In")
@@ -74,5 +74,7 @@ def make_prompt(
     Raises:
         UsageError: the system template cannot be rendered.
     """
-    system = templates.render(f"{name}_system.j2", {**static, "skeleton": Block(answer.skeleton)})
+    system = templates.render(
+        f"{name}_system.j2", {**static, "skeleton": MultilineText(answer.skeleton)}
+    )
     return Prompt(name, system, templates, variables, answer)

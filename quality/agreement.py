@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from quality import coefficients, resampling
-from quality.answers import Answer, labels_by_item, majority
+from quality.annotations import Answer, labels_by_item, majority
 from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
 from quality.ratings import Ratings, ratings
 from scenarios.schemes.model import Dimension, Measurement, Scheme

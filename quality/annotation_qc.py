@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from statistics import fmean, median
 
-from quality.annotation_schema import Checked, check_schema
-from quality.answers import Answer, RawAnswer, Timing, labels_by_item
+from quality.annotation_schema import CheckedAnnotations, check_schema
+from quality.annotations import Answer, RawAnswer, Timing, labels_by_item
 from quality.findings import Finding, QcSettings
 from scenarios.schemes.model import Dimension, LabelValue, Scheme, SelfContradiction
 
@@ -29,7 +29,7 @@ def annotation_qc(
     *,
     settings: QcSettings | None = None,
     required: Collection[str] | None = None,
-) -> Checked:
+) -> CheckedAnnotations:
     """Run the levels 1 to 3 over raw answers.
 
     Args:
@@ -51,7 +51,7 @@ def annotation_qc(
         *self_contradictions(scheme, checked.answers),
         *disagreements(scheme, checked.answers, settings),
     ]
-    return Checked(checked.answers, tuple(findings))
+    return CheckedAnnotations(checked.answers, tuple(findings))
 
 
 def straight_lining(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from quality.answers import Answer, RawAnswer, is_blank, read_value
+from quality.annotations import Answer, RawAnswer, is_blank, read_value
 from quality.findings import Finding, FindingCode
 from scenarios.schemes.model import Dimension, Level, Scheme
 from scenarios.spelling import suggestion
@@ -14,7 +14,7 @@ _SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAnnotations:
     """The answers that are answers, and what was found on the way (level 1)."""
 
     answers: tuple[Answer, ...]
@@ -31,7 +31,7 @@ class _Asked:
 
 def check_schema(
     scheme: Scheme, raw: Iterable[RawAnswer], *, required: Collection[str] | None = None
-) -> Checked:
+) -> CheckedAnnotations:
     """Check raw answers: known dimensions, values of their scales, no gaps and no repeats.
 
     Values are harmonised through the scheme's aliases; each time is reported, so that nothing is
@@ -73,7 +73,7 @@ def check_schema(
         if harmonised:
             findings.append(_finding("harmonised", row, f"taken to mean {_text(value)}"))
     findings += _missing(dimensions, asked, required)
-    return Checked(tuple(answers.values()), tuple(findings))
+    return CheckedAnnotations(tuple(answers.values()), tuple(findings))
 
 
 def _missing(

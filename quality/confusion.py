@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quality.answers import Answer, labels_by_item, majority
+from quality.annotations import Answer, labels_by_item, majority
 from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
 from scenarios.errors import UsageError
 from scenarios.schemes.model import LabelValue
@@ -21,7 +21,7 @@ CARRIED_LABELS = (CARRIED, NOT_CARRIED)
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class IntervalEstimate:
     """A share in ``[0, 1]`` with its bootstrap interval; ``value`` None where undefined."""
 
     value: float | None
@@ -34,9 +34,9 @@ class LabelTrust:
 
     label: str
     support: int
-    precision: Estimate
-    recall: Estimate
-    f1: Estimate
+    precision: IntervalEstimate
+    recall: IntervalEstimate
+    f1: IntervalEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Confusion:
     labels: tuple[str, ...]
     matrix: tuple[tuple[int, ...], ...]
     unreadable: tuple[int, ...]
-    accuracy: Estimate
-    macro_f1: Estimate
+    accuracy: IntervalEstimate
+    macro_f1: IntervalEstimate
     per_label: tuple[LabelTrust, ...]
     undecided: int
     unjudged: int
@@ -198,13 +198,15 @@ def _code(code: Mapping[str, int], label: LabelValue | None, dimension: str) -> 
 
 def _estimates(
     true: Codes, said: np.typing.NDArray[np.intp], size: int, how: Resampling
-) -> list[Estimate]:
+) -> list[IntervalEstimate]:
     """Return accuracy, macro-F1, then precisions, recalls and F1s of all labels."""
     estimator = _estimator(true, said, size)
     values = estimator(np.ones((1, len(true))))[0]
     bounds = intervals(estimator, len(true), how) or (None,) * len(values)
     return [
-        Estimate(float(value), bound) if np.isfinite(value) else Estimate(None, None)
+        IntervalEstimate(float(value), bound)
+        if np.isfinite(value)
+        else IntervalEstimate(None, None)
         for value, bound in zip(values, bounds, strict=True)
     ]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quality.answers import Answer, labels_by_item
+from quality.annotations import Answer, labels_by_item
 from quality.bootstrap import Floats
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Dimension, LabelValue, Measurement

@@ -21,7 +21,7 @@ from pipeline.engine import SAME_FAILURE, Progress
 from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
 from pipeline.stop import Stop, Stopped
 from quality.flags import is_unreadable, judgement_flags
-from quality.judges.protocol import Judge, Seat
+from quality.judges.protocol import Judge, JudgeIdentity
 from quality.policy import Policy
 from quality.records import Assessment, Decision, Flag, Judgement, JudgeRun
 from scenarios.case import Case
@@ -316,7 +316,7 @@ class Verification:
 
 
 def missing_epochs(
-    seats: Sequence[Seat], runs: Iterable[JudgeRun], *, retry: bool = False
+    seats: Sequence[JudgeIdentity], runs: Iterable[JudgeRun], *, retry: bool = False
 ) -> list[int | None]:
     """Return for each seat the epoch in which a dialogue is yet to be judged, None if it is.
 

@@ -25,11 +25,11 @@ from scenarios.selection import select_facts, select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 
-__all__ = ["LIBRARY", "PATH_VARIABLE", "Catalogue", "Entry", "select_facts"]
+__all__ = ["LIBRARY", "PATH_VARIABLE", "Catalogue", "CatalogueEntry", "select_facts"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """One scenario of a catalogue, and where it came from."""
 
     scenario: Scenario
@@ -44,7 +44,7 @@ class Entry:
 class Catalogue:
     """All scenarios that can be chosen, by id; in order of category, then id."""
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, CatalogueEntry]
 
     @classmethod
     def load(
@@ -67,7 +67,7 @@ class Catalogue:
         """
         variable = (os.environ if environment is None else environment).get(PATH_VARIABLE, "")
         roots = [LIBRARY, *dirs, *roots_in(variable)]
-        entries: dict[str, Entry] = {}
+        entries: dict[str, CatalogueEntry] = {}
         problems: list[Problem] = []
         seen: set[Path] = set()
         for number, root in enumerate(roots):
@@ -95,7 +95,7 @@ class Catalogue:
         """The categories that occur, sorted."""
         return tuple(sorted({entry.scenario.category for entry in self.entries.values()}))
 
-    def entry(self, scenario_id: str) -> Entry:
+    def entry(self, scenario_id: str) -> CatalogueEntry:
         """Return one scenario with where it came from.
 
         Raises:
@@ -120,11 +120,11 @@ class Catalogue:
         return select_scenarios(list(self.scenarios.values()), patterns)
 
 
-def _place(item: tuple[str, Entry]) -> tuple[str, str]:
+def _place(item: tuple[str, CatalogueEntry]) -> tuple[str, str]:
     return item[1].scenario.category, item[0]
 
 
-def _entry(path: Path, root: Path, *, shipped: bool, real_names: bool) -> Entry:
+def _entry(path: Path, root: Path, *, shipped: bool, real_names: bool) -> CatalogueEntry:
     template, located = read_scenario(path, root)
     problems = [
         *check_references(template, located),
@@ -133,10 +133,10 @@ def _entry(path: Path, root: Path, *, shipped: bool, real_names: bool) -> Entry:
     if problems:
         raise InputError(problems)
     scenario = template.named(real=real_names)
-    return Entry(scenario=scenario, template=template, located=located, shipped=shipped)
+    return CatalogueEntry(scenario=scenario, template=template, located=located, shipped=shipped)
 
 
-def _add(entries: dict[str, Entry], entry: Entry) -> None:
+def _add(entries: dict[str, CatalogueEntry], entry: CatalogueEntry) -> None:
     name = entry.template.id
     if name in entries:
         raise InputError([id_clash(entry.template, entry.located, entries[name].located.file)])

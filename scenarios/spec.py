@@ -120,7 +120,7 @@ class Source(Strict):
     """When: YYYY, YYYY-MM or YYYY-MM-DD, in quotes."""
 
 
-class Outcome(Strict):
+class PublicOutcome(Strict):
     """How the matter ended, as publicly known on a date."""
 
     text: Text
@@ -165,7 +165,7 @@ class Scenario(Strict):
     """What in the world would bring facts to light."""
     felicitous: tuple[str, ...] = ()
     """Labels of the scheme's felicity dimension the responder has the standing for; empty: all."""
-    outcome: Outcome
+    outcome: PublicOutcome
     """How it ended."""
     sources: Literal["fictional"] | Annotated[tuple[Source, ...], Field(min_length=1)]
     """The public records it rests on, or the word fictional."""

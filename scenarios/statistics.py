@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from scenarios.checks.subject import Similarity
+from scenarios.checks.checked_scenario import Similarity
 from scenarios.spec import Scenario
 from scenarios.wording import resemblance, sentences, words
 

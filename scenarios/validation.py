@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from scenarios.checks.checked_scenario import CheckedScenario, Similarity
 from scenarios.checks.duplicates import check_duplicates
 from scenarios.checks.form import check_form
 from scenarios.checks.labels import check_labels
 from scenarios.checks.leakage import check_leakage
 from scenarios.checks.names import check_names
 from scenarios.checks.references import check_references
-from scenarios.checks.subject import Similarity, Subject
 from scenarios.checks.truth import check_truth
 from scenarios.errors import Problem
 from scenarios.located import Located
@@ -39,7 +39,7 @@ def check_scenario(
         The problems, errors and warnings, in the order of the file.
     """
     where = located or Located(data=None, file=f"{scenario.id}.yaml")
-    subject = Subject(scenario, scheme, where, similarity, shipped)
+    subject = CheckedScenario(scenario, scheme, where, similarity, shipped)
     problems = [
         *check_references(scenario, where),
         *check_labels(subject),

@@ -8,10 +8,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from hipo.app.preparation import ModelUse
 from pipeline.budget import Ledger
 from pipeline.endpoint import Endpoint
-from pipeline.endpoint_memory import EndpointMemory
-from pipeline.providers.limits import Gates
-from pipeline.providers.limits import Limits as GateLimits
+from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.protocol import Provider
+from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.registry import build_provider, languages_of, parse_model
 from pipeline.providers.retry import RetryPolicy
 from pipeline.recipe import Limits
@@ -30,7 +29,7 @@ class EndpointPool:
         ledger: Ledger,
         stop: Stop,
         notice: Callable[[str], None],
-        gates: Gates | None = None,
+        limiters: RateLimiters | None = None,
     ) -> None:
         """Start without an endpoint.
 
@@ -40,16 +39,16 @@ class EndpointPool:
             ledger: every call is charged to it.
             stop: asked before every call.
             notice: is told what is learnt about a model, such as a parameter it refuses.
-            gates: those of others who ask the same models at the same time.
+            limiters: those of others who ask the same models at the same time.
         """
         self._limits = limits
         self._providers = providers
         self._ledger = ledger
         self._stop = stop
         self._notice = notice
-        self._gates = gates or gates_for(limits)
+        self._limiters = limiters or limiters_for(limits)
         self._endpoints: dict[str, Endpoint] = {}
-        self._memories: dict[str, EndpointMemory] = {}
+        self._capabilities: dict[str, EndpointCapabilities] = {}
 
     def endpoint(self, use: ModelUse) -> Endpoint:
         """Return the endpoint of a model whose provider is open."""
@@ -63,19 +62,19 @@ class EndpointPool:
                 price=use.price,
                 structured=spec.structured,
                 languages=languages_of(parse_model(spec.name)),
-                gate=self._gates.gate(spec.provider, spec.base_url, spec.model),
+                limiter=self._limiters.limiter(spec.provider, spec.base_url, spec.model),
                 retry=RetryPolicy(max_attempts=self._limits.max_attempts),
                 timeout_s=self._limits.timeout_s,
                 ledger=self._ledger,
                 stop=self._stop,
-                memory=self._memory(use),
+                capabilities=self._capabilities_of(use),
             )
         return self._endpoints[key]
 
-    def _memory(self, use: ModelUse) -> EndpointMemory:
+    def _capabilities_of(self, use: ModelUse) -> EndpointCapabilities:
         key, name = f"{_address(use)} {use.spec.model}", use.spec.name
-        return self._memories.setdefault(
-            key, EndpointMemory(lambda lesson: self._notice(f"{name}: {lesson}"))
+        return self._capabilities.setdefault(
+            key, EndpointCapabilities(lambda lesson: self._notice(f"{name}: {lesson}"))
         )
 
 
@@ -107,10 +106,10 @@ async def providers_for(
         yield providers
 
 
-def gates_for(limits: Limits) -> Gates:
-    """Return the gates that keep to the limits of a recipe."""
-    return Gates(
-        GateLimits(
+def limiters_for(limits: Limits) -> RateLimiters:
+    """Return the rate limiters that keep to the limits of a recipe."""
+    return RateLimiters(
+        RateLimits(
             max_concurrency=limits.max_concurrency,
             requests_per_minute=limits.max_requests_per_minute,
             tokens_per_minute=limits.max_tokens_per_minute,

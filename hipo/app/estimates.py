@@ -13,7 +13,7 @@ from pipeline.plan import Plan
 from pipeline.providers.protocol import Usage
 from prompts.actors import ActorPrompts
 from prompts.prompt import Rendered
-from prompts.views import initiator_view, responder_view
+from prompts.role_views import initiator_view, responder_view
 from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.schemes.model import Dimension, LabelValue

@@ -36,9 +36,9 @@ from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.stop import Stop
 from pipeline.store.calls import CallRecord
-from pipeline.store.reading import Ending
+from pipeline.store.queries.dialogues import Ending
+from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore
-from pipeline.store.state import RunState
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import RunError, UsageError
@@ -147,7 +147,7 @@ async def generate_async(
     watcher: Watcher | None = None,
     signals: bool = False,
     on_ready: Callable[[Prepared], None] = lambda _: None,
-    play: Callable[[Stage], Awaitable[Outcome]] | None = None,
+    play: Callable[[PlayContext], Awaitable[Outcome]] | None = None,
 ) -> Run:
     """Do what :func:`generate` does, inside a running event loop.
 
@@ -173,7 +173,7 @@ async def generate_async(
             stop = Stop()
             with interruptible(stop, watching.note, enabled=signals):
                 try:
-                    stage = Stage(connections, store, stop, watching, retry_failed)
+                    stage = PlayContext(connections, store, stop, watching, retry_failed)
                     outcome = await (play or play_plan)(stage)
                 except UsageError:
                     store.set_state("stopped:configuration")
@@ -184,7 +184,7 @@ async def generate_async(
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class PlayContext:
     """A run that is open, with everything it takes to play its cases."""
 
     connections: Connections
@@ -194,7 +194,7 @@ class Stage:
     retry_failed: bool = False
 
 
-async def play_plan(stage: Stage) -> Outcome:
+async def play_plan(stage: PlayContext) -> Outcome:
     """Run the engine over the plan, watched."""
     prepared, store, stop, watching = (
         stage.connections.prepared, stage.store, stage.stop, stage.watching,

@@ -15,7 +15,7 @@ from pipeline.providers.protocol import Usage
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts, judge_view
 from prompts.prompt import Rendered
-from quality.judges.protocol import Seat, answers_of, said
+from quality.judges.protocol import JudgeIdentity, answers_of, said
 from quality.records import Source
 from quality.verify import PAGE, missing_epochs
 from scenarios.dialogue import Dialogue
@@ -37,7 +37,7 @@ NOTE = (
 class JudgeEstimate:
     """What one judge will be asked."""
 
-    seat: Seat
+    seat: JudgeIdentity
     dialogues: int
     calls: int
     prompt_tokens: int
@@ -71,12 +71,12 @@ def estimate_judging(
 ) -> JudgingEstimate:
     """Count what every judge has yet to be asked, and estimate what that costs."""
     seats = {arm: seats_of(panel, ready.prompts) for arm, panel in ready.panels.by_arm.items()}
-    uses: dict[Seat, ModelUse] = {}
+    uses: dict[JudgeIdentity, ModelUse] = {}
     for arm, panel in ready.panels.by_arm.items():
         for taken, (_, use) in zip(seats[arm], panel.uses, strict=True):
             uses[taken] = use
-    dialogues: Counter[Seat] = Counter()
-    turns: Counter[Seat] = Counter()
+    dialogues: Counter[JudgeIdentity] = Counter()
+    turns: Counter[JudgeIdentity] = Counter()
     generated = 0
     for page in _pages(store.dialogues(traces=False)):
         runs = store.judgements.runs([(d.case.id, d.arm) for d in page])
@@ -108,7 +108,7 @@ def _pages(dialogues: Iterable[Dialogue]) -> Iterator[list[Dialogue]]:
 
 
 def judge_estimate(
-    seat: Seat,
+    seat: JudgeIdentity,
     use: ModelUse,
     dialogues: int,
     turns: int,

@@ -13,10 +13,10 @@ from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.protocol import Parameters
 from pipeline.providers.registry import PROVIDERS, effective_base_url, parse_model
 from pipeline.recipe import ModelSettings, Recipe, VerificationSettings
-from pipeline.store.state import ArmState
+from pipeline.store.queries.status import ArmState
 from prompts.judges import JudgePrompts
 from quality.judges.external_judge import ExternalJudge
-from quality.judges.protocol import Judge, Seat, seat
+from quality.judges.protocol import Judge, JudgeIdentity, seat
 from quality.judges.self_judge import SelfJudge
 from quality.records import Source
 from scenarios.errors import UsageError
@@ -197,7 +197,7 @@ def responder_of(arm: ArmState) -> str | None:
     return f"{responder.get('provider')}/{responder['model']}"
 
 
-def seats_of(panel: Panel, prompts: JudgePrompts) -> list[Seat]:
+def seats_of(panel: Panel, prompts: JudgePrompts) -> list[JudgeIdentity]:
     """Return who sits on a panel, without connecting to anything."""
     return [seat(source, use.spec.name, prompts, use.spec.fields()) for source, use in panel.uses]
 
@@ -218,7 +218,7 @@ def seat_judges(
     return judges
 
 
-def _judge(taken: Seat, scheme: Scheme, prompts: JudgePrompts, client: Client) -> Judge:
+def _judge(taken: JudgeIdentity, scheme: Scheme, prompts: JudgePrompts, client: Client) -> Judge:
     if taken.source == "self":
         return SelfJudge(scheme, prompts, client, taken)
     return ExternalJudge(scheme, prompts, client, taken)

@@ -10,7 +10,7 @@ from hipo.app.generation import generate_async
 from hipo.app.verification import Wishes
 from hipo.app.verified_generation import VerifiedPlay
 from pipeline.recipe import Recipe
-from pipeline.store.state import RunState
+from pipeline.store.queries.status import RunState
 from quality.forecast import Forecast, Pilot, forecast
 from scenarios.errors import UsageError
 

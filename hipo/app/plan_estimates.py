@@ -23,11 +23,11 @@ from hipo.app.judge_estimates import (
 from hipo.app.judges import Panels, seats_of
 from hipo.app.preparation import ModelUse, Prepared
 from hipo.app.verified_generation import VerifiedPlay
+from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
-from pipeline.store.state import ArmState
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts
-from quality.judges.protocol import Seat
+from quality.judges.protocol import JudgeIdentity
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.spec import Scenario
@@ -102,8 +102,8 @@ def _judging(
     prompts = JudgePrompts(Templates(prepared.recipe.prompt_dir), prepared.scheme)
     lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
     exchanges = exchanges_of(prepared.plan) / len(prepared.plan)
-    uses: dict[Seat, ModelUse] = {}
-    dialogues: Counter[Seat] = Counter()
+    uses: dict[JudgeIdentity, ModelUse] = {}
+    dialogues: Counter[JudgeIdentity] = Counter()
     for arm in generation.arms:
         panel = panels.by_arm[arm.arm.id]
         for seat, (_, use) in zip(seats_of(panel, prompts), panel.uses, strict=True):

@@ -15,9 +15,9 @@ from pipeline.budget import Ledger
 from pipeline.client import CallStore, Client
 from pipeline.embeddings import BatchingEncoder, sentence_encoder
 from pipeline.engine import Player
-from pipeline.providers.limits import Gates
+from pipeline.player import CasePlayer
 from pipeline.providers.protocol import Provider
-from pipeline.simulate import Simulator
+from pipeline.providers.rate_limiter import RateLimiters
 from pipeline.stop import Stop
 from pipeline.strategies.consistency import Consistency
 from pipeline.strategies.direct import Direct
@@ -39,15 +39,15 @@ class Connections:
         ledger: Ledger,
         stop: Stop,
         notice: Callable[[str], None],
-        gates: Gates | None = None,
+        limiters: RateLimiters | None = None,
     ) -> dict[str, Player]:
         """Return one player per arm id; roles that ask the same model share its endpoint.
 
-        ``gates`` are those of others who ask the same models at the same time.
+        ``limiters`` are those of others who ask the same models at the same time.
         """
         limits = self.prepared.recipe.limits
         pool = EndpointPool(
-            limits, self.providers, ledger=ledger, stop=stop, notice=notice, gates=gates
+            limits, self.providers, ledger=ledger, stop=stop, notice=notice, limiters=limiters
         )
         return {arm.id: self._player(arm, store, pool) for arm in self.prepared.arms}
 
@@ -58,7 +58,7 @@ class Connections:
             {role: pool.endpoint(prepared.uses[arm.id, role]) for role in arm.roles},
             arm.id,
         )
-        return Simulator(
+        return CasePlayer(
             scenarios=prepared.scenarios,
             scheme=prepared.scheme,
             prompts=prepared.prompts,

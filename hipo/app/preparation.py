@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.arms import ActingRole, Arm, ModelSpec, StrategyName
-from pipeline.configuration import describe
 from pipeline.plan import Plan
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.protocol import Parameters
 from pipeline.providers.registry import effective_base_url, languages_of, parse_model
 from pipeline.recipe import ModelSettings, Recipe
+from pipeline.run_identity import describe
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from hipo.app.preparation import Prepared
 from hipo.app.run_folders import check_output
 from pipeline.budget import Ledger
-from pipeline.configuration import differences, joined
 from pipeline.recipe import Recipe
-from pipeline.store.configs import write_recipe
+from pipeline.run_identity import differences, joined
+from pipeline.store.config_epochs import write_recipe
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint

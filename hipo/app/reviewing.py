@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.material import Material, load_material
-from pipeline.store.review_records import Mode, Study
+from pipeline.store.review_records import Mode, ReviewStudy
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
 from quality.review.consent import load_consent
-from quality.review.desk import Access, Desk
 from quality.review.forms import quiz_hides
-from quality.review.queueing import Selection, fill
+from quality.review.queueing import QueueSelection, fill
+from quality.review.service import Access, ReviewService
 from quality.review.translations import Translations
 from scenarios.case import Case
 from scenarios.errors import UsageError
@@ -56,7 +56,7 @@ def open_desk(
     wishes: StudyWishes,
     access_of: Callable[[int], Access],
     announce: Callable[[str, str], None],
-) -> Desk:
+) -> ReviewService:
     """Open a study of a run, fill it, and return the desk it is reviewed at.
 
     Args:
@@ -72,7 +72,7 @@ def open_desk(
     try:
         material = run_material(folder)
         study = open_study(store, material, wishes)
-        desk = Desk(
+        desk = ReviewService(
             store=store,
             study=study,
             scheme=material.scheme,
@@ -90,7 +90,7 @@ def open_desk(
     return desk
 
 
-def open_study(store: ReviewStore, material: Material, wishes: StudyWishes) -> Study:
+def open_study(store: ReviewStore, material: Material, wishes: StudyWishes) -> ReviewStudy:
     """Begin a study or go on with it, and take in what has become reviewable.
 
     Raises:
@@ -108,7 +108,7 @@ def open_study(store: ReviewStore, material: Material, wishes: StudyWishes) -> S
     return study
 
 
-def scenario_finder(material: Material, study: Study) -> Callable[[Case], Scenario | None]:
+def scenario_finder(material: Material, study: ReviewStudy) -> Callable[[Case], Scenario | None]:
     """Return what finds the scenario of a case; the quiz can do without those that changed."""
     told: set[str] = set()
 
@@ -126,7 +126,7 @@ def scenario_finder(material: Material, study: Study) -> Callable[[Case], Scenar
     return scenario_of
 
 
-def study_of(store: ReviewStore, name: str | None) -> Study:
+def study_of(store: ReviewStore, name: str | None) -> ReviewStudy:
     """Return a study by name, or the only one there is.
 
     Raises:
@@ -157,14 +157,14 @@ def _hidden(scheme: Scheme, wishes: StudyWishes) -> Mapping[str, tuple[str, ...]
     return hidden
 
 
-def _selection(store: ReviewStore, wishes: StudyWishes) -> Selection:
+def _selection(store: ReviewStore, wishes: StudyWishes) -> QueueSelection:
     if wishes.everything:
         which = "all"
     elif wishes.mode == "review":
         which = "pending"
     else:
         which = "accepted" if store.judgements.counts().verdicts else "all"
-    return Selection(
+    return QueueSelection(
         which,  # type: ignore[arg-type] # one of the three, see above
         categories=tuple(wishes.categories),
         reasons=tuple(wishes.reasons),
@@ -172,7 +172,7 @@ def _selection(store: ReviewStore, wishes: StudyWishes) -> Selection:
     )
 
 
-def _check_filled(store: ReviewStore, study: Study, wishes: StudyWishes) -> None:
+def _check_filled(store: ReviewStore, study: ReviewStudy, wishes: StudyWishes) -> None:
     if store.sheets.items(study):
         return
     folder = store.folder

@@ -21,12 +21,12 @@ from pipeline.material import Material, load_material
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.recipe_source import changed
 from pipeline.stop import Stop
+from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
-from pipeline.store.state import ArmState
 from pipeline.voting import Encoder
 from prompts.judges import JudgePrompts
-from quality.checks import GateChecks
 from quality.flags import judge_codes
+from quality.gates.runner import GateChecks
 from quality.gates.settings import CODES, GateSettings
 from quality.policy import Policy, load_policy
 from quality.verify import Outcome, Verification

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hipo.app.endpoints import EndpointPool, gates_for, providers_for
-from hipo.app.generation import Stage
+from hipo.app.endpoints import EndpointPool, limiters_for, providers_for
+from hipo.app.generation import PlayContext
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
@@ -25,8 +25,8 @@ from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.plan import Plan
 from pipeline.recipe import Recipe
 from pipeline.stop import Stop
+from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
-from pipeline.store.state import ArmState
 from quality.verify import Verification
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
@@ -111,7 +111,7 @@ class VerifiedPlay:
         _, _, panels = check_settings(recipe, prepared.scheme, arms)
         return panels
 
-    async def __call__(self, stage: Stage) -> Outcome:
+    async def __call__(self, stage: PlayContext) -> Outcome:
         """Verify what is there, then play and verify what is not.
 
         Raises:
@@ -121,7 +121,7 @@ class VerifiedPlay:
         recipe, store, stop, watching = prepared.recipe, stage.store, stage.stop, stage.watching
         ready = make_ready(store, self._within(recipe))
         ledger = ledger_of(recipe, store)
-        gates = gates_for(recipe.limits)
+        limiters = limiters_for(recipe.limits)
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
         async with (
             providers_for(ready.panels.uses, recipe.limits) as providers,
@@ -129,13 +129,15 @@ class VerifiedPlay:
         ):
             pool = EndpointPool(
                 recipe.limits, providers,
-                ledger=ledger, stop=stop, notice=watching.note, gates=gates,
+                ledger=ledger, stop=stop, notice=watching.note, limiters=limiters,
             )  # fmt: skip
             verification = verification_of(ready, store, pool, stop, encoder=encoder)
             rounds = _Rounds(
                 stage=stage,
                 verification=verification,
-                players=stage.connections.players(store.calls, ledger, stop, watching.note, gates),
+                players=stage.connections.players(
+                    store.calls, ledger, stop, watching.note, limiters
+                ),
                 accepted=self.accepted,
                 most=self.most,
             )
@@ -164,7 +166,7 @@ class VerifiedPlay:
 class _Rounds:
     """Plays the plan once, or larger and larger plans until enough dialogues are accepted."""
 
-    stage: Stage
+    stage: PlayContext
     verification: Verification
     players: Mapping[str, Player]
     accepted: int | None

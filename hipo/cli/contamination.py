@@ -11,9 +11,9 @@ import typer
 from hipo.cli.console import Format, columns, number, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
 from outputs.contamination import Contamination, RowSet, Settings, Side, compare, without
+from outputs.dataset.reader import row_set
 from outputs.neighbours import installed_embedding
 from outputs.ngrams import SHORTEST, SIZE
-from outputs.row_files import row_set
 from pipeline.embeddings import INSTALL, Embed
 from scenarios.errors import UsageError
 

@@ -20,7 +20,7 @@ from hipo.cli.generate import run_recipe
 from hipo.cli.report import write_report
 from hipo.cli.show import played_scenario
 from hipo.cli.verify import run_verification
-from outputs.documents import Documents
+from outputs.dataset.documents import Documents
 from outputs.export import ExportOptions, Kind, export
 from outputs.selection import Selection
 from pipeline.recipe import Recipe

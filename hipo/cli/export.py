@@ -13,13 +13,13 @@ from hipo.cli.console import Format, columns, hush, number, plural, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.export_options import with_export_options, with_selection
 from outputs.contamination import Contamination, RowSet, Settings, compare, overlap_share
-from outputs.documents import Documents, SplitCheck
+from outputs.dataset.columns import Row
+from outputs.dataset.documents import Documents, SplitCheck
+from outputs.dataset.manifest import ExportFacts
+from outputs.dataset.reader import row_set
 from outputs.export import Exported, ExportOptions, export
 from outputs.hub import prepare_push, push_folder
-from outputs.manifest import ExportFacts
 from outputs.neighbours import installed_embedding
-from outputs.row_files import row_set
-from outputs.rows import Row
 from outputs.selection import Selection
 from pipeline.embeddings import INSTALL, Embed
 from scenarios.errors import UsageError
@@ -79,7 +79,7 @@ def export_command(
     )
     embed = _embedding() if embeddings and (against or compare_splits) else None
     within = SplitCheck(Settings(), embed) if compare_splits else None
-    checks = Checks(output.name, tuple(against), embed, remove=remove_overlap)
+    checks = OverlapChecks(output.name, tuple(against), embed, remove=remove_overlap)
     done = export(
         selection, options, output,
         overwrite=overwrite,
@@ -95,7 +95,7 @@ def export_command(
 
 
 @dataclass
-class Checks:
+class OverlapChecks:
     """Compares what is exported with other sets, and hands the findings to the documents."""
 
     name: str

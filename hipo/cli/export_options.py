@@ -26,7 +26,7 @@ class Kind(StrEnum):
     BENCHMARK = "benchmark"
 
 
-class Task(StrEnum):
+class SftTask(StrEnum):
     """What is learnt."""
 
     LABEL = "label"
@@ -51,7 +51,7 @@ class LabelSource(StrEnum):
 def _options(
     *,
     to: Kind = typer.Option(..., "--to", help="Fine-tuning, preference pairs, or a benchmark."),
-    task: Task = typer.Option(Task.LABEL, "--task", help="What is learnt (sft)."),
+    task: SftTask = typer.Option(SftTask.LABEL, "--task", help="What is learnt (sft)."),
     aspect: list[str] = typer.Option(
         [], "--aspect", help=f"Of {', '.join(ASPECTS)} (benchmark, sft of labels); default all."
     ),

@@ -9,7 +9,7 @@ import typer
 from hipo.app.run_folders import RUNS
 from hipo.cli.console import Format, plural, write_json
 from hipo.cli.errors import ExitCode
-from pipeline.importing.importer import Imported, import_dialogues
+from pipeline.importing.importer import ImportedRun, import_dialogues
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -61,7 +61,7 @@ def import_file(
     return ExitCode.DONE
 
 
-def imported_as_json(done: Imported) -> dict[str, object]:
+def imported_as_json(done: ImportedRun) -> dict[str, object]:
     """Return what ``hipo import --format json`` prints.
 
     ``folder``; ``dialogues``; ``situations``: those that came with the dialogues; ``unlabelled``:
@@ -75,7 +75,7 @@ def imported_as_json(done: Imported) -> dict[str, object]:
     }
 
 
-def _told(done: Imported) -> str:
+def _told(done: ImportedRun) -> str:
     lines = [f"{plural(done.dialogues, 'dialogue')} imported into {done.folder}"]
     if done.situations:
         lines.append(f"{plural(done.situations, 'situation')} came with them")

@@ -16,37 +16,45 @@ if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command lives, and its line in the root help."""
 
     module: str
     summary: str
 
 
-COMMANDS: Mapping[str, Entry] = {
-    "demo": Entry("hipo.cli.demo", "Generate a small corpus offline, and say where it is."),
-    "generate": Entry("hipo.cli.generate", "Generate labelled dialogues from scenarios."),
-    "verify": Entry("hipo.cli.verify", "Judge the dialogues of a run, flag, and decide."),
-    "review": Entry("hipo.cli.review", "Let people label and confirm dialogues on a web page."),
-    "verdict": Entry("hipo.cli.verdict", "Show why a dialogue is kept or not, or overrule it."),
-    "import": Entry("hipo.cli.import_dialogues", "Bring other people's dialogues into a run."),
-    "runs": Entry("hipo.cli.runs", "List runs, or show the state of one."),
-    "show": Entry("hipo.cli.show", "Read the dialogues of a run."),
-    "export": Entry("hipo.cli.export", "Make training and benchmark sets of dialogues."),
-    "report": Entry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
-    "study": Entry("hipo.cli.study", "Compare strategies and models over the same cases."),
-    "contamination": Entry(
+COMMANDS: Mapping[str, CommandEntry] = {
+    "demo": CommandEntry("hipo.cli.demo", "Generate a small corpus offline, and say where it is."),
+    "generate": CommandEntry("hipo.cli.generate", "Generate labelled dialogues from scenarios."),
+    "verify": CommandEntry("hipo.cli.verify", "Judge the dialogues of a run, flag, and decide."),
+    "review": CommandEntry(
+        "hipo.cli.review", "Let people label and confirm dialogues on a web page."
+    ),
+    "verdict": CommandEntry(
+        "hipo.cli.verdict", "Show why a dialogue is kept or not, or overrule it."
+    ),
+    "import": CommandEntry(
+        "hipo.cli.import_dialogues", "Bring other people's dialogues into a run."
+    ),
+    "runs": CommandEntry("hipo.cli.runs", "List runs, or show the state of one."),
+    "show": CommandEntry("hipo.cli.show", "Read the dialogues of a run."),
+    "export": CommandEntry("hipo.cli.export", "Make training and benchmark sets of dialogues."),
+    "report": CommandEntry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
+    "study": CommandEntry("hipo.cli.study", "Compare strategies and models over the same cases."),
+    "contamination": CommandEntry(
         "hipo.cli.contamination", "Compare two data sets, and leave out what overlaps."
     ),
-    "scenarios": Entry("hipo.cli.scenarios", "Look at scenarios, write and check your own."),
-    "models": Entry("hipo.cli.models", "List providers, what is installed, which key is set."),
+    "scenarios": CommandEntry("hipo.cli.scenarios", "Look at scenarios, write and check your own."),
+    "models": CommandEntry(
+        "hipo.cli.models", "List providers, what is installed, which key is set."
+    ),
 }
 
 
 class LazyGroup(TyperGroup):
     """A group that imports a command's module when that command is called, and not before."""
 
-    table: ClassVar[Mapping[str, Entry]] = COMMANDS
+    table: ClassVar[Mapping[str, CommandEntry]] = COMMANDS
 
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names of the commands in the order of the table."""

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import typer
 
 from hipo.cli.console import Format, columns, write_json
-from pipeline.providers.registry import PROVIDERS, Entry
+from pipeline.providers.registry import PROVIDERS, ProviderEntry
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -45,7 +45,7 @@ def describe_models() -> dict[str, object]:
     }
 
 
-def _describe(name: str, entry: Entry) -> dict[str, object]:
+def _describe(name: str, entry: ProviderEntry) -> dict[str, object]:
     return {
         "provider": name,
         "example": _EXAMPLES.get(name, f"{name}/<model>"),
@@ -59,7 +59,7 @@ def _describe(name: str, entry: Entry) -> dict[str, object]:
     }
 
 
-def _row(name: str, entry: Entry) -> list[str]:
+def _row(name: str, entry: ProviderEntry) -> list[str]:
     facts = _describe(name, entry)
     installed = "yes" if facts["installed"] else f"no: pip install {entry.package}"
     if entry.key_env is None:

@@ -22,7 +22,7 @@ Given = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Flag:
+class RecipeOption:
     """One option, and the recipe field it sets."""
 
     field: str
@@ -40,43 +40,77 @@ class Flag:
         return self.field.replace(".", "_")
 
 
-FLAGS: tuple[Flag, ...] = (
-    Flag("scenarios", "--scenarios", str, "Ids, categories, globs or tag:...; default all.", True),
-    Flag("facts", "--facts", str, "Facts, as id or scenario/id, globs too; default all.", True),
-    Flag("goals", "--goals", str, "Goal labels; default all of the scheme.", True),
-    Flag("turns", "--turns", str, "Improvised exchanges; default 1,2,3.", True),
-    Flag("languages", "--language", str, "Language codes; default en.", True),
-    Flag("n", "-n", int, "How many cases, spread over scenarios, goals and turns; default all."),
-    Flag("repetitions", "--repetitions", int, "How often to play every case; default 1."),
-    Flag("seed", "--seed", int, "Seed of the run; default 0."),
-    Flag("scheme", "--scheme", str, "Label scheme, an id or a file; default hipo."),
-    Flag("scenario_dirs", "--scenario-dir", Path, "A folder of scenarios; repeatable.", True),
-    Flag("real_names", "--real-names/--aliases", bool, "Names as on the public record."),
-    Flag(
+FLAGS: tuple[RecipeOption, ...] = (
+    RecipeOption(
+        "scenarios", "--scenarios", str, "Ids, categories, globs or tag:...; default all.", True
+    ),
+    RecipeOption(
+        "facts", "--facts", str, "Facts, as id or scenario/id, globs too; default all.", True
+    ),
+    RecipeOption("goals", "--goals", str, "Goal labels; default all of the scheme.", True),
+    RecipeOption("turns", "--turns", str, "Improvised exchanges; default 1,2,3.", True),
+    RecipeOption("languages", "--language", str, "Language codes; default en.", True),
+    RecipeOption(
+        "n", "-n", int, "How many cases, spread over scenarios, goals and turns; default all."
+    ),
+    RecipeOption("repetitions", "--repetitions", int, "How often to play every case; default 1."),
+    RecipeOption("seed", "--seed", int, "Seed of the run; default 0."),
+    RecipeOption("scheme", "--scheme", str, "Label scheme, an id or a file; default hipo."),
+    RecipeOption(
+        "scenario_dirs", "--scenario-dir", Path, "A folder of scenarios; repeatable.", True
+    ),
+    RecipeOption("real_names", "--real-names/--aliases", bool, "Names as on the public record."),
+    RecipeOption(
         "strategies", "--strategy", str, "direct (default), reflective, consistency, or some.", True
     ),
-    Flag("tactics", "--tactics", str, "free (the actor chooses, default), balanced, or a file."),
-    Flag("vary", "--vary", str, "Axes of variation: persona, register, style, opening.", True),
-    Flag("consistency.k", "--k", int, "Candidates per utterance (consistency); default 4."),
-    Flag("embedding.model", "--embedding-model", str, "What compares candidates (consistency)."),
-    Flag("embedding.device", "--embedding-device", str, "auto (default), cpu, cuda or mps."),
-    Flag("prompt_dir", "--prompt-dir", Path, "A folder whose templates replace the shipped ones."),
-    Flag("models.default.model", "--model", str, "provider/name for every role; see: hipo models."),
-    Flag("models.initiator.model", "--initiator-model", str, "Another model for the initiator."),
-    Flag("models.responder.model", "--responder-model", str, "Another model for the responder."),
-    Flag("models.reflector.model", "--reflector-model", str, "Another model for reflection."),
-    Flag("models.default.base_url", "--base-url", str, "Where to send requests."),
-    Flag("models.default.api_key_env", "--api-key-env", str, "Variable that holds the key."),
-    Flag("models.default.temperature", "--temperature", float, "Default 0.2."),
-    Flag("models.default.top_p", "--top-p", float, "Default 0.6."),
-    Flag("models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024."),
-    Flag("prices", "--prices", Path, "A price table that goes before the shipped one."),
-    Flag("budget_usd", "--budget-usd", float, "Stop before the run, over its life, costs more."),
-    Flag("budget_tokens", "--budget-tokens", int, "Stop before the run uses more tokens."),
-    Flag("limits.max_concurrency", "--max-concurrency", int, "Requests in flight; default 32."),
-    Flag("limits.max_requests_per_minute", "--max-requests-per-minute", int, "Per model."),
-    Flag("limits.max_tokens_per_minute", "--max-tokens-per-minute", int, "Per model."),
-    Flag("limits.timeout_s", "--timeout", float, "Seconds allowed for a request; default 120."),
+    RecipeOption(
+        "tactics", "--tactics", str, "free (the actor chooses, default), balanced, or a file."
+    ),
+    RecipeOption(
+        "vary", "--vary", str, "Axes of variation: persona, register, style, opening.", True
+    ),
+    RecipeOption("consistency.k", "--k", int, "Candidates per utterance (consistency); default 4."),
+    RecipeOption(
+        "embedding.model", "--embedding-model", str, "What compares candidates (consistency)."
+    ),
+    RecipeOption(
+        "embedding.device", "--embedding-device", str, "auto (default), cpu, cuda or mps."
+    ),
+    RecipeOption(
+        "prompt_dir", "--prompt-dir", Path, "A folder whose templates replace the shipped ones."
+    ),
+    RecipeOption(
+        "models.default.model", "--model", str, "provider/name for every role; see: hipo models."
+    ),
+    RecipeOption(
+        "models.initiator.model", "--initiator-model", str, "Another model for the initiator."
+    ),
+    RecipeOption(
+        "models.responder.model", "--responder-model", str, "Another model for the responder."
+    ),
+    RecipeOption(
+        "models.reflector.model", "--reflector-model", str, "Another model for reflection."
+    ),
+    RecipeOption("models.default.base_url", "--base-url", str, "Where to send requests."),
+    RecipeOption(
+        "models.default.api_key_env", "--api-key-env", str, "Variable that holds the key."
+    ),
+    RecipeOption("models.default.temperature", "--temperature", float, "Default 0.2."),
+    RecipeOption("models.default.top_p", "--top-p", float, "Default 0.6."),
+    RecipeOption("models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024."),
+    RecipeOption("prices", "--prices", Path, "A price table that goes before the shipped one."),
+    RecipeOption(
+        "budget_usd", "--budget-usd", float, "Stop before the run, over its life, costs more."
+    ),
+    RecipeOption("budget_tokens", "--budget-tokens", int, "Stop before the run uses more tokens."),
+    RecipeOption(
+        "limits.max_concurrency", "--max-concurrency", int, "Requests in flight; default 32."
+    ),
+    RecipeOption("limits.max_requests_per_minute", "--max-requests-per-minute", int, "Per model."),
+    RecipeOption("limits.max_tokens_per_minute", "--max-tokens-per-minute", int, "Per model."),
+    RecipeOption(
+        "limits.timeout_s", "--timeout", float, "Seconds allowed for a request; default 120."
+    ),
 )
 OPTION_OF: Mapping[str, str] = {flag.field: flag.name.partition("/")[0] for flag in FLAGS}
 """The option that sets a recipe field."""

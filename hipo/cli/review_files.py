@@ -15,7 +15,7 @@ from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_f
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
-from pipeline.store.review_records import Study
+from pipeline.store.review_records import ReviewStudy
 from pipeline.store.reviews import ReviewStore
 from quality.review.exchange import Outgoing, outgoing
 from quality.review.exhibits import Exhibits
@@ -23,7 +23,7 @@ from quality.review.export_argilla import dataset_settings, records
 from quality.review.export_label_studio import labelling_config, tasks
 from quality.review.import_csv import read_csv
 from quality.review.import_label_studio import read_label_studio
-from quality.review.importing import Imported, check_incoming, merge_all
+from quality.review.importing import ImportedReviews, check_incoming, merge_all
 from quality.review.scenario_reports import scenario_reports
 from quality.review.spreadsheet import write_csv
 from scenarios.errors import UsageError
@@ -35,7 +35,7 @@ _RUN = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs
 _STUDY = typer.Option(None, "--study", help="Which study, where there are several.")
 
 
-class Target(StrEnum):
+class ExchangeTarget(StrEnum):
     """Where answers go."""
 
     LABEL_STUDIO = "label-studio"
@@ -44,7 +44,7 @@ class Target(StrEnum):
     PDF = "pdf"
 
 
-class Kind(StrEnum):
+class StudyKind(StrEnum):
     """The two things a study can be."""
 
     REVIEW = "review"
@@ -54,7 +54,7 @@ class Kind(StrEnum):
 def export_answers(
     *,
     run: str = _RUN,
-    to: Target = typer.Option(..., "--to", help="label-studio, argilla, csv or pdf."),
+    to: ExchangeTarget = typer.Option(..., "--to", help="label-studio, argilla, csv or pdf."),
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Folder; default RUN/review-<study>."
     ),
@@ -64,7 +64,9 @@ def export_answers(
     blind: bool | None = typer.Option(
         None, "--blind/--declared", help="Without declared labels; default for a quiz."
     ),
-    mode: Kind = typer.Option(Kind.REVIEW, "--mode", help="Of a study that is begun by this."),
+    mode: StudyKind = typer.Option(
+        StudyKind.REVIEW, "--mode", help="Of a study that is begun by this."
+    ),
     everything: bool = typer.Option(False, "--all", help="The same: every dialogue."),
     most: int | None = typer.Option(None, "-n", min=1, help="The same: at most so many."),
     per_item: int = typer.Option(3, "--per-item", min=1, help="The same: people per item."),
@@ -137,7 +139,7 @@ def list_reports(
         print(columns(["scenario", "fact", "by", "what is wrong"], rows))
 
 
-def _existing(store: ReviewStore, name: str | None) -> Study | None:
+def _existing(store: ReviewStore, name: str | None) -> ReviewStudy | None:
     """Return the study meant, or None where one has to be begun."""
     studies = store.studies.all()
     if not studies or (name is not None and name not in {study.id for study in studies}):
@@ -146,29 +148,29 @@ def _existing(store: ReviewStore, name: str | None) -> Study | None:
 
 
 def _files(
-    to: Target,
+    to: ExchangeTarget,
     scheme: Scheme,
-    study: Study,
+    study: ReviewStudy,
     dialogues: Sequence[Outgoing],
     *,
     blank: bool,
     blind: bool,
 ) -> dict[str, bytes]:
     """Return the files of an export by name."""
-    if to is Target.LABEL_STUDIO:
+    if to is ExchangeTarget.LABEL_STUDIO:
         rows = tasks(scheme, study, dialogues, blind=blind)
         return {
             "label-studio.json": orjson.dumps(rows, option=orjson.OPT_INDENT_2),
             "label-studio.xml": labelling_config(scheme, study).encode(),
         }
-    if to is Target.ARGILLA:
+    if to is ExchangeTarget.ARGILLA:
         lines = [orjson.dumps(r) for r in records(scheme, study, dialogues, blind=blind)]
         settings = dataset_settings(scheme, study)
         return {
             "argilla.jsonl": b"\n".join(lines) + b"\n",
             "argilla.settings.json": orjson.dumps(settings, option=orjson.OPT_INDENT_2),
         }
-    if to is Target.CSV:
+    if to is ExchangeTarget.CSV:
         name = "blank.csv" if blank else "answers.csv"
         # Excel takes a table for UTF-8 only if it begins with this mark.
         return {name: b"\xef\xbb\xbf" + write_csv(scheme, dialogues, blank=blank).encode()}
@@ -188,7 +190,7 @@ def _read(file: Path) -> str:
         raise UsageError(f"{file} cannot be read: {error}") from error
 
 
-def _report(done: Imported) -> int:
+def _report(done: ImportedReviews) -> int:
     counts = done.outcomes
     print(
         f"{plural(counts['added'], 'answer')} added, {counts['changed']} changed,"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hipo.app.generation import Run
 from hipo.cli.console import columns, dollars, number, plural, reasons
-from pipeline.store.state import ArmState, RunState
+from pipeline.store.queries.status import ArmState, RunState
 
 
 def state_as_json(folder: Path, state: RunState) -> dict[str, object]:

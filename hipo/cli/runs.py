@@ -13,8 +13,8 @@ from hipo.app.run_folders import RUNS, find_run, runs_in
 from hipo.cli.console import Format, columns, number, write_json
 from hipo.cli.errors import say
 from hipo.cli.run_report import cost_of, state_as_json, state_as_text
+from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore
-from pipeline.store.state import RunState
 from scenarios.errors import UsageError
 
 app = typer.Typer(

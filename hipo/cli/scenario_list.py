@@ -10,7 +10,7 @@ import typer
 from hipo.cli.console import Format, columns, one_line, plural, write_json
 from hipo.cli.options import split
 from hipo.cli.scenario_options import CONTEXT, SCENARIO_DIRS
-from scenarios.catalogue import Catalogue, Entry
+from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from scenarios.spelling import suggestion
@@ -53,8 +53,8 @@ def list_scenarios(
 
 
 def filtered(
-    entries: Sequence[Entry], categories: Sequence[str], tags: Sequence[str]
-) -> list[Entry]:
+    entries: Sequence[CatalogueEntry], categories: Sequence[str], tags: Sequence[str]
+) -> list[CatalogueEntry]:
     """Return the entries of any of the categories that carry all of the tags.
 
     Raises:
@@ -70,7 +70,7 @@ def filtered(
     ]
 
 
-def listing_as_json(entries: Sequence[Entry]) -> dict[str, object]:
+def listing_as_json(entries: Sequence[CatalogueEntry]) -> dict[str, object]:
     """Return what ``hipo scenarios list --format json`` prints.
 
     ``scenarios``: a list of objects with ``id``, ``scheme``, ``title``, ``category``, ``summary``,
@@ -100,7 +100,7 @@ def _check(kind: str, wanted: Iterable[str], there: Iterable[str]) -> None:
             )
 
 
-def _described(entry: Entry) -> dict[str, object]:
+def _described(entry: CatalogueEntry) -> dict[str, object]:
     scenario = entry.scenario
     return {
         "id": scenario.id,
@@ -117,7 +117,7 @@ def _described(entry: Entry) -> dict[str, object]:
     }
 
 
-def _row(entry: Entry) -> list[str]:
+def _row(entry: CatalogueEntry) -> list[str]:
     scenario = entry.scenario
     return [
         scenario.id,
@@ -128,7 +128,7 @@ def _row(entry: Entry) -> list[str]:
     ]
 
 
-def _by_category(entries: Sequence[Entry]) -> dict[str, tuple[int, int]]:
+def _by_category(entries: Sequence[CatalogueEntry]) -> dict[str, tuple[int, int]]:
     counts: dict[str, tuple[int, int]] = {}
     for entry in entries:
         scenarios, facts = counts.get(entry.scenario.category, (0, 0))
@@ -136,7 +136,7 @@ def _by_category(entries: Sequence[Entry]) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def _counts(entries: Sequence[Entry]) -> list[str]:
+def _counts(entries: Sequence[CatalogueEntry]) -> list[str]:
     """Return one line for each category, and one for all."""
     if not entries:
         return ["no scenario fits"]

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from hipo.cli.errors import say
 from hipo.cli.models import EMBEDDING_PACKAGES, INSTALL_EMBEDDINGS
-from scenarios.checks.subject import Similarity
+from scenarios.checks.checked_scenario import Similarity
 
 NOT_INSTALLED = f"meanings were not compared; to compare them too: {INSTALL_EMBEDDINGS}"
 NOT_WANTED = "meanings were not compared (--no-embeddings)"

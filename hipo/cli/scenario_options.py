@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from scenarios.catalogue import Catalogue, Entry
+from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.pack import PATH_VARIABLE
 from scenarios.text_file import shown_path
@@ -37,7 +37,7 @@ def with_target(target: str, dirs: Sequence[Path] | None) -> list[Path]:
     return [*given, Path(target)] if target.endswith(_SUFFIXES) else given
 
 
-def find(target: str, dirs: Sequence[Path] | None, *, real_names: bool = False) -> Entry:
+def find(target: str, dirs: Sequence[Path] | None, *, real_names: bool = False) -> CatalogueEntry:
     """Return the scenario that is meant.
 
     Args:

@@ -14,7 +14,7 @@ import yaml
 
 from hipo.cli.console import harmless, write_json
 from hipo.cli.scenario_options import CONTEXT, REAL_NAMES, SCENARIO_DIRS, TARGET, find
-from scenarios.catalogue import Entry
+from scenarios.catalogue import CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Fact, Scenario
@@ -70,7 +70,7 @@ def scenario_as_data(scenario: Scenario) -> dict[str, Any]:
     return {name: value for name, value in data.items() if value != []}
 
 
-def readable(entry: Entry) -> Iterator[str]:
+def readable(entry: CatalogueEntry) -> Iterator[str]:
     """Yield the lines of a scenario the way people read it."""
     scenario = entry.scenario
     yield harmless(f"{scenario.title}  ({scenario.id})")

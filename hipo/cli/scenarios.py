@@ -7,21 +7,27 @@ from typing import ClassVar
 
 import typer
 
-from hipo.cli.main import Entry, LazyGroup
+from hipo.cli.main import CommandEntry, LazyGroup
 
 
 class ScenarioGroup(LazyGroup):
     """The commands about scenarios, each in a module of its own."""
 
-    table: ClassVar[Mapping[str, Entry]] = {
-        "list": Entry("hipo.cli.scenario_list", "List scenarios, and count them."),
-        "show": Entry("hipo.cli.scenario_show", "Read one scenario."),
-        "new": Entry("hipo.cli.scenario_new", "Begin one: a commented file that is valid."),
-        "validate": Entry("hipo.cli.scenario_validate", "Check files, all problems at once."),
-        "schema": Entry("hipo.cli.scenario_schema", "Print the JSON Schema, for editors."),
-        "stats": Entry("hipo.cli.scenario_stats", "Count, measure and compare scenarios."),
-        "preview": Entry("hipo.cli.scenario_preview", "Play a dialogue per goal; keep nothing."),
-        "graph": Entry("hipo.cli.scenario_graph", "Draw who knows, claims and reveals what."),
+    table: ClassVar[Mapping[str, CommandEntry]] = {
+        "list": CommandEntry("hipo.cli.scenario_list", "List scenarios, and count them."),
+        "show": CommandEntry("hipo.cli.scenario_show", "Read one scenario."),
+        "new": CommandEntry("hipo.cli.scenario_new", "Begin one: a commented file that is valid."),
+        "validate": CommandEntry(
+            "hipo.cli.scenario_validate", "Check files, all problems at once."
+        ),
+        "schema": CommandEntry("hipo.cli.scenario_schema", "Print the JSON Schema, for editors."),
+        "stats": CommandEntry("hipo.cli.scenario_stats", "Count, measure and compare scenarios."),
+        "preview": CommandEntry(
+            "hipo.cli.scenario_preview", "Play a dialogue per goal; keep nothing."
+        ),
+        "graph": CommandEntry(
+            "hipo.cli.scenario_graph", "Draw who knows, claims and reveals what."
+        ),
     }
 
 

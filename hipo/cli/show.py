@@ -16,7 +16,7 @@ from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render, render_prompts
 from hipo.cli.run_report import arm_model, arm_strategy
 from pipeline.store.calls import CallRecord
-from pipeline.store.reading import Ending
+from pipeline.store.queries.dialogues import Ending
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.catalogue import Catalogue

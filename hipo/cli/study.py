@@ -26,7 +26,7 @@ from hipo.cli.progress import watcher
 from hipo.cli.report import write_file
 from hipo.cli.verify_options import with_verification_options
 from outputs.export import code_version
-from outputs.study import SOURCES, Study, read_study, study_as_json
+from outputs.study import SOURCES, StudyResult, read_study, study_as_json
 from outputs.study_page import study_files, study_page, study_table
 from pipeline.arms import STRATEGIES
 from pipeline.recipe import Recipe
@@ -197,7 +197,7 @@ def _within(leg: Leg, legs: Sequence[Leg]) -> Recipe | None:
     return leg.recipe.with_changes(changes)
 
 
-def write_study(result: Study, folder: Path) -> None:
+def write_study(result: StudyResult, folder: Path) -> None:
     """Write the page, the data and the plots of a study into its folder."""
     title = f"{folder.resolve().name}: strategies and models"
     write_file(folder / PAGE, study_page(result, title=title, version=code_version()))
@@ -207,7 +207,7 @@ def write_study(result: Study, folder: Path) -> None:
         write_file(folder / name, svg)
 
 
-def study_as_text(result: Study, folder: Path, calls: int) -> str:
+def study_as_text(result: StudyResult, folder: Path, calls: int) -> str:
     """Return a study the way ``hipo study`` prints it."""
     lines = []
     if not calls:

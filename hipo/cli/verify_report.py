@@ -11,13 +11,13 @@ from hipo.app.verification import Verified
 from hipo.cli.console import columns, number, plural, reasons
 from pipeline.material import load_material
 from pipeline.store.judgement_records import VERDICTS, VerdictCounts
-from pipeline.store.judgement_stats import FlagCount, MisledCount, Tally
+from pipeline.store.queries.judgements import FlagCount, MisledCount, Tally
 from pipeline.store.run_store import RunStore
 from prompts.judges import COHERENCE
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class VerificationSummary:
     """What the store of a run holds about its verification."""
 
     generated: int
@@ -34,11 +34,11 @@ class Findings:
         return self.generated - sum(self.counts.verdicts.values())
 
 
-def read_findings(folder: Path) -> Findings:
+def read_findings(folder: Path) -> VerificationSummary:
     """Read what is known about the verification of a run."""
     with RunStore.open(folder, readonly=True) as store:
         scheme = load_material(store).scheme
-        return Findings(
+        return VerificationSummary(
             generated=store.state().generated,
             counts=store.judgements.counts(),
             tallies=tuple(store.judgements.tallies()),
@@ -48,7 +48,7 @@ def read_findings(folder: Path) -> Findings:
         )
 
 
-def findings_as_json(verified: Verified, findings: Findings) -> dict[str, object]:
+def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[str, object]:
     """Return what ``hipo verify --format json`` prints.
 
     ``folder``; ``dialogues``: generated ones; ``verified``: judged and decided on just now,
@@ -85,7 +85,7 @@ def findings_as_json(verified: Verified, findings: Findings) -> dict[str, object
     }
 
 
-def findings_as_text(verified: Verified, findings: Findings) -> str:
+def findings_as_text(verified: Verified, findings: VerificationSummary) -> str:
     """Return what was done and found the way ``hipo verify`` prints it."""
     outcome = verified.outcome
     lines = []
@@ -110,7 +110,7 @@ def verification_tables(folder: Path) -> str:
     return "\n".join(_tables(read_findings(folder)))
 
 
-def _tables(findings: Findings) -> list[str]:
+def _tables(findings: VerificationSummary) -> list[str]:
     lines: list[str] = []
     for source, title in (
         ("self", "self-consistency: share of labels found again, by number of turns"),
@@ -160,7 +160,7 @@ def _percent(tallies: Iterable[Tally]) -> str:
     return f"{100 * sum(tally.carried for tally in listed) / judged:.1f}%" if judged else ""
 
 
-def _shares_as_json(findings: Findings, source: str) -> list[dict[str, object]]:
+def _shares_as_json(findings: VerificationSummary, source: str) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     sums: dict[tuple[str, str], tuple[int, int]] = {}
     for tally in findings.tallies:
@@ -189,7 +189,7 @@ def _share(
     }
 
 
-def _verdicts(findings: Findings) -> dict[str, int]:
+def _verdicts(findings: VerificationSummary) -> dict[str, int]:
     counts: dict[str, int] = {v: findings.counts.verdicts.get(v, 0) for v in VERDICTS}
     return {**counts, "undecided": findings.undecided}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from outputs.dataset.manifest import Column, ExportedFile
 from outputs.formats.llama_factory import dataset_info
 from outputs.formats.shape import Prompt, split_prompt
-from outputs.manifest import Column, ExportedFile
 
 _INSTRUCTION = Column("instruction", "text", "The task, the labels and the form of the answer.")
 _INPUT = Column("input", "text", "What the task is to be done on.")

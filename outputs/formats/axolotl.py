@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import yaml
 
+from outputs.dataset.manifest import Column, ExportedFile
 from outputs.formats.shape import Prompt, assistant, lines_files, message_list
-from outputs.manifest import Column, ExportedFile
 
 STANZA = "axolotl.yaml"
 _HEAD = """\

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import orjson
 
+from outputs.dataset.manifest import ExportedFile
 from outputs.formats.shape import lines_files
-from outputs.manifest import ExportedFile
 
 DATASET_INFO = "dataset_info.json"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from outputs.manifest import Column, ExportedFile
+from outputs.dataset.manifest import Column, ExportedFile
 from prompts.prompt import PromptMessage
 
 Prompt = Sequence[PromptMessage]

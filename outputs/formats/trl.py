@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from outputs.dataset.manifest import Column, ExportedFile
 from outputs.formats.shape import Prompt, assistant, message_list
-from outputs.manifest import Column, ExportedFile
 
 
 class Messages:

@@ -14,7 +14,7 @@ _STAGE = _HEAD + _BAR + _SLOPE
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class FunnelStage:
     """One stage; ``value`` None means that it is not known."""
 
     label: str
@@ -22,7 +22,7 @@ class Stage:
     text: str
 
 
-def funnel_chart(stages: Sequence[Stage], *, label: str) -> str:
+def funnel_chart(stages: Sequence[FunnelStage], *, label: str) -> str:
     """Return an SVG of a funnel; a stage whose number is not known is an empty frame.
 
     Args:

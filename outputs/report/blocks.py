@@ -111,7 +111,7 @@ Block = Table | Plot | Grid | Note | Tiles | Transcript
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """A headline, a sentence on what is shown, and what is shown."""
 
     id: str
@@ -127,5 +127,5 @@ class Page:
     title: str
     subtitle: str
     notices: tuple[Note, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
     footer: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outputs.plots.lines import Series, Spot, line_chart
-from outputs.report.blocks import Grid, Note, Plot, Section, Table
+from outputs.report.blocks import Grid, Note, Plot, ReportSection, Table
 from outputs.report.wording import count, dimension_title, percent
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
@@ -69,7 +69,9 @@ def _score(file: str, line: int, row: dict[str, str], known: set[str]) -> Cumula
     return CumulativeScore(row["model"], row["dimension"], **numbers)
 
 
-def cumulative_section(scores: Sequence[CumulativeScore], scheme: Scheme, run: str) -> Section:
+def cumulative_section(
+    scores: Sequence[CumulativeScore], scheme: Scheme, run: str
+) -> ReportSection:
     """Return the curves, or how to get there.
 
     Source: HIPO, Figure 5 (its values are printed nowhere, so that none stand beside these).
@@ -84,14 +86,14 @@ def cumulative_section(scores: Sequence[CumulativeScore], scheme: Scheme, run: s
             f"and name a CSV file with the columns {', '.join(COLUMNS)}:"
         )
         note = Note(text, f"hipo report {run} --benchmark results.csv")
-        return Section("cumulative", "Accuracy as dialogues unfold", lead, (note,))
+        return ReportSection("cumulative", "Accuracy as dialogues unfold", lead, (note,))
     by_dimension: defaultdict[str, list[CumulativeScore]] = defaultdict(list)
     for score in scores:
         by_dimension[score.dimension].append(score)
     plots = tuple(
         _plot(dimension_title(scheme, name), found) for name, found in by_dimension.items()
     )
-    return Section("cumulative", "Accuracy as dialogues unfold", lead, (Grid(plots),))
+    return ReportSection("cumulative", "Accuracy as dialogues unfold", lead, (Grid(plots),))
 
 
 def _plot(title: str, scores: Sequence[CumulativeScore]) -> Plot:

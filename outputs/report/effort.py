@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
-from outputs.report.blocks import Block, Grid, Note, Plot, Section, Table, Tile, Tiles
+from outputs.report.blocks import Block, Grid, Note, Plot, ReportSection, Table, Tile, Tiles
 from outputs.report.gathered import Gathered
 from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
-from pipeline.store.figures import RequestCount
+from pipeline.store.queries.report import RequestCount
 
 
-def diversity_section(run: Gathered) -> Section:
+def diversity_section(run: Gathered) -> ReportSection:
     """Return distinct n-grams, self-BLEU and the spread of embeddings, by arm."""
     lead = (
         "How much answers repeat each other. Distinct-n: share of different n-word sequences. "
@@ -21,7 +21,7 @@ def diversity_section(run: Gathered) -> Section:
     )
     title = "Diversity"
     if not run.diversity:
-        return Section("diversity", title, lead, (Note("There are no answers to look at."),))
+        return ReportSection("diversity", title, lead, (Note("There are no answers to look at."),))
     rows, bars = [], []
     for arm, found in run.diversity.items():
         name = run.arms[arm]
@@ -57,15 +57,15 @@ def diversity_section(run: Gathered) -> Section:
     ]
     if run.diversity_note:
         blocks.append(Note(run.diversity_note))
-    return Section("diversity", title, lead, tuple(blocks))
+    return ReportSection("diversity", title, lead, tuple(blocks))
 
 
-def effort_section(run: Gathered) -> Section:
+def effort_section(run: Gathered) -> ReportSection:
     """Return calls, tokens, cost, latency and retries, by role and model."""
     lead = "Every request to a model, those that failed too. Times are of requests that went well."
     if not run.requests:
         note = Note("No model was asked: these dialogues came from elsewhere.")
-        return Section("effort", "Cost, tokens, time", lead, (note,))
+        return ReportSection("effort", "Cost, tokens, time", lead, (note,))
     by_use: defaultdict[tuple[str, str], list[RequestCount]] = defaultdict(list)
     for found in run.requests:
         by_use[found.role, found.model].append(found)
@@ -114,7 +114,7 @@ def effort_section(run: Gathered) -> Section:
         ),
         _trouble(run),
     ]
-    return Section("effort", "Cost, tokens, time", lead, tuple(blocks))
+    return ReportSection("effort", "Cost, tokens, time", lead, tuple(blocks))
 
 
 def quantile(times: Sequence[tuple[int, int]], share: float) -> float | None:

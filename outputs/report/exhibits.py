@@ -6,8 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
-from outputs.report.blocks import Block, Grid, Line, Mark, Note, Plot, Section, Table, Transcript
-from outputs.report.gathered import Exhibit, Gathered
+from outputs.report.blocks import (
+    Block,
+    Grid,
+    Line,
+    Mark,
+    Note,
+    Plot,
+    ReportSection,
+    Table,
+    Transcript,
+)
+from outputs.report.gathered import Gathered, ReportedDialogue
 from outputs.report.judged import unverified
 from outputs.report.wording import count, counted, dimension_title, label
 from quality.records import VERDICTS, Flag
@@ -17,7 +27,7 @@ _UNFOLDED = 2
 _MOST_CODES = 14
 
 
-def samples_section(run: Gathered) -> Section:
+def samples_section(run: Gathered) -> ReportSection:
     """Return dialogues that differ as far as possible."""
     lead = (
         "Chosen to differ in scenario, category, arm, goal and length. The private fact is known "
@@ -28,15 +38,15 @@ def samples_section(run: Gathered) -> Section:
         for number, exhibit in enumerate(run.samples)
     )
     none = Note("No dialogue has been generated yet.")
-    return Section("samples", "Dialogues to read", lead, blocks or (none,))
+    return ReportSection("samples", "Dialogues to read", lead, blocks or (none,))
 
 
-def flags_section(run: Gathered) -> Section:
+def flags_section(run: Gathered) -> ReportSection:
     """Return which flags were raised, and the dialogues with most of them."""
     title, lead = "Flags", "What judges and rules objected to, and the dialogues with most flags."
     if not run.flagged:
         note = Note("Nothing was flagged.") if run.verified else unverified(run)
-        return Section("flags", title, lead, (note,))
+        return ReportSection("flags", title, lead, (note,))
     codes = Counter[str]()
     verdicts = Counter[tuple[str, str]]()
     for found in run.flagged:
@@ -56,10 +66,10 @@ def flags_section(run: Gathered) -> Section:
     drawn = bar_chart(rows, label=f"Dialogues by flag: {said}", colour=5)
     blocks: list[Block] = [Grid((Plot("Dialogues by flag", drawn), table))]
     blocks += [_transcript(run, exhibit) for exhibit in run.worst]
-    return Section("flags", title, lead, tuple(blocks))
+    return ReportSection("flags", title, lead, tuple(blocks))
 
 
-def _transcript(run: Gathered, exhibit: Exhibit, *, unfolded: bool = False) -> Transcript:
+def _transcript(run: Gathered, exhibit: ReportedDialogue, *, unfolded: bool = False) -> Transcript:
     sample, scenario = exhibit.sample, exhibit.scenario
     tags = [
         sample.goal,
@@ -85,7 +95,7 @@ def _transcript(run: Gathered, exhibit: Exhibit, *, unfolded: bool = False) -> T
     )
 
 
-def _line(run: Gathered, exhibit: Exhibit, turn: Turn) -> Line:
+def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn) -> Line:
     scenario = exhibit.scenario
     speaker = turn.role if scenario is None else scenario.roles[turn.role].name
     wanted = dict(turn.wanted)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from outputs.manifest import MANIFEST
+from outputs.dataset.manifest import MANIFEST
 from scenarios.errors import UsageError
 
 

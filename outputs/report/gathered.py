@@ -11,7 +11,7 @@ from outputs.diversity import Diversity, measure
 from outputs.report.cumulative import CumulativeScore
 from outputs.report.sampling import chosen
 from pipeline.material import Material, load_material
-from pipeline.store.figures import (
+from pipeline.store.queries.report import (
     EndingCount,
     Figures,
     FlaggedCount,
@@ -24,8 +24,8 @@ from pipeline.store.figures import (
     VoteCount,
     open_figures,
 )
+from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.run_store import RunStore
-from pipeline.store.state import ArmState, RunState
 from pipeline.voting import Encoder
 from quality.records import Flag, Judgement
 from scenarios.dialogue import Dialogue
@@ -52,7 +52,7 @@ class ReportOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
+class ReportedDialogue:
     """One dialogue with everything that is known of it."""
 
     sample: Sample
@@ -90,8 +90,8 @@ class Gathered:
     diversity: Mapping[str, Diversity]
     """By arm id."""
     diversity_note: str
-    samples: tuple[Exhibit, ...]
-    worst: tuple[Exhibit, ...]
+    samples: tuple[ReportedDialogue, ...]
+    worst: tuple[ReportedDialogue, ...]
 
     @property
     def scheme(self) -> Scheme:
@@ -211,7 +211,7 @@ async def _diversity(
 
 def _exhibits(
     store: RunStore, material: Material, samples: Sequence[Sample]
-) -> tuple[Exhibit, ...]:
+) -> tuple[ReportedDialogue, ...]:
     keys = []
     for sample in samples:
         case, _, arm = sample.id.partition("/")
@@ -227,5 +227,7 @@ def _exhibits(
         except UsageError:
             scenario = None
         flags = assessments[key].flags if key in assessments else ()
-        exhibits.append(Exhibit(sample, dialogue, scenario, flags, tuple(judgements.get(key, ()))))
+        exhibits.append(
+            ReportedDialogue(sample, dialogue, scenario, flags, tuple(judgements.get(key, ())))
+        )
     return tuple(exhibits)

@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
-from outputs.consistency import GOAL_REMARK, Share, comparable, grouped, kappa, shares
+from outputs.judge_agreement import GOAL_REMARK, ConfirmedShare, comparable, grouped, kappa, shares
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.lines import Series, Spot, line_chart
 from outputs.reliability import people_agreement
-from outputs.report.blocks import Block, Grid, Note, Plot, Section, Table
+from outputs.report.blocks import Block, Grid, Note, Plot, ReportSection, Table
 from outputs.report.gathered import Gathered
 from outputs.report.labels import pair_plot
 from outputs.report.published import published
@@ -25,7 +25,7 @@ from outputs.report.wording import (
     share,
     spread,
 )
-from pipeline.store.figures import VoteCount
+from pipeline.store.queries.report import VoteCount
 from prompts.judges import COHERENCE
 from scenarios.errors import UsageError
 
@@ -47,7 +47,7 @@ def dimensions(run: Gathered, votes: Sequence[VoteCount]) -> list[str]:
     return [name for name in known if name in judged]
 
 
-def strategies_section(run: Gathered) -> Section:
+def strategies_section(run: Gathered) -> ReportSection:
     """Return consistency by strategy, model and dimension.
 
     Source: HIPO, Figure 7.
@@ -60,14 +60,14 @@ def strategies_section(run: Gathered) -> Section:
     )
     votes = comparable(run.votes, run.scheme)
     if not votes:
-        return Section("strategies", title, lead, (unverified(run),))
+        return ReportSection("strategies", title, lead, (unverified(run),))
     found = shares(grouped(votes, lambda vote: (vote.arm, vote.source, vote.dimension)))
     plots = []
     for dimension in dimensions(run, votes):
         used = [(s, name) for s, name in SOURCES if any(k[1:] == (s, dimension) for k in found)]
         rows, cells = [], []
         for arm, name in run.arms.items():
-            mine = [found.get((arm, source, dimension), Share(0, 0)) for source, _ in used]
+            mine = [found.get((arm, source, dimension), ConfirmedShare(0, 0)) for source, _ in used]
             rows.append(BarRow(name, tuple(map(_bar, mine))))
             cells.append((name, *(_exact(each) for each in mine)))
         heading = dimension_title(run.scheme, dimension)
@@ -84,10 +84,10 @@ def strategies_section(run: Gathered) -> Section:
     note = Note(GOAL_REMARK)
     few = narrow(len({vote.scenario for vote in votes}))
     warning = (Note(few, tone="warning"),) if few else ()
-    return Section("strategies", title, lead, (Grid(tuple(plots)), note, *warning))
+    return ReportSection("strategies", title, lead, (Grid(tuple(plots)), note, *warning))
 
 
-def turns_section(run: Gathered) -> Section:
+def turns_section(run: Gathered) -> ReportSection:
     """Return consistency by the length of dialogues.
 
     Source: HIPO, Figure 8.
@@ -95,7 +95,7 @@ def turns_section(run: Gathered) -> Section:
     title, lead = "Consistency and length", "The same shares by the number of improvised exchanges."
     votes = comparable(run.votes, run.scheme)
     if not votes:
-        return Section("turns", title, lead, (unverified(run),))
+        return ReportSection("turns", title, lead, (unverified(run),))
     found = shares(grouped(votes, lambda vote: (vote.source, vote.dimension, vote.turns)))
     plots = []
     for source, name in SOURCES:
@@ -127,10 +127,10 @@ def turns_section(run: Gathered) -> Section:
         plots.append(Plot(heading, drawn, Table(heading, header, tuple(rows))))
     printed = published(run.scheme.id)
     notes = [Note(printed.self_consistency)] if printed and printed.self_consistency else []
-    return Section("turns", title, lead, (Grid(tuple(plots)), *notes))
+    return ReportSection("turns", title, lead, (Grid(tuple(plots)), *notes))
 
 
-def agreement_section(run: Gathered) -> Section:
+def agreement_section(run: Gathered) -> ReportSection:
     """Return how well judges and people agree, beyond what chance would bring about."""
     lead = (
         "Agreement beyond chance: between the declared labels and those given anew, between "
@@ -140,7 +140,7 @@ def agreement_section(run: Gathered) -> Section:
     if not blocks:
         blocks.append(unverified(run))
     blocks += _people(run)
-    return Section("agreement", "Agreement", lead, tuple(blocks))
+    return ReportSection("agreement", "Agreement", lead, tuple(blocks))
 
 
 def _anew(run: Gathered) -> list[Block]:
@@ -219,18 +219,18 @@ def _people(run: Gathered) -> list[Block]:
     return [Table("Between the people who reviewed", header, rows)]
 
 
-def _bar(found: Share) -> Bar:
+def _bar(found: ConfirmedShare) -> Bar:
     if found.interval is None:
         return Bar(found.value, share(found))
     return Bar(found.value, share(found), found.interval.low, found.interval.high)
 
 
-def _spot(turns: int, found: Share) -> Spot:
+def _spot(turns: int, found: ConfirmedShare) -> Spot:
     value = found.yes / found.judged
     if found.interval is None:
         return Spot(turns, value, share(found))
     return Spot(turns, value, share(found), found.interval.low, found.interval.high)
 
 
-def _exact(found: Share) -> str:
+def _exact(found: ConfirmedShare) -> str:
     return f"{share(found)} of {count(found.judged)}" if found.judged else NOTHING

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.heatmap import heatmap
-from outputs.report.blocks import Block, Grid, Note, Plot, Section, Table
+from outputs.report.blocks import Block, Grid, Note, Plot, ReportSection, Table
 from outputs.report.gathered import Gathered
 from outputs.report.published import Published, published
 from outputs.report.wording import count, dimension_title, label, part, percent
 from outputs.value_names import names_of, value_names
-from pipeline.store.figures import LabelCount, PairCount
+from pipeline.store.queries.report import LabelCount, PairCount
 from scenarios.schemes.model import Dimension
 
 
-def labels_section(run: Gathered) -> Section:
+def labels_section(run: Gathered) -> ReportSection:
     """Return the distributions of goals, labels and categories."""
     others = published(run.scheme.id)
     goals = Counter[str]()
@@ -42,10 +42,10 @@ def labels_section(run: Gathered) -> Section:
         "Labels that the generator declared for its improvised answers, and the goals it was "
         "assigned. Labels that never occur are shown too."
     )
-    return Section("labels", "Labels", lead, tuple(blocks))
+    return ReportSection("labels", "Labels", lead, tuple(blocks))
 
 
-def tactics_section(run: Gathered) -> Section:
+def tactics_section(run: Gathered) -> ReportSection:
     """Return the labels that were asked for against those that were declared."""
     lead = (
         "Rows are labels that the pipeline asked for, columns those that the generator declared; "
@@ -57,13 +57,13 @@ def tactics_section(run: Gathered) -> Section:
             "with",
             "hipo generate --tactics balanced",
         )
-        return Section("tactics", "Wanted and obtained tactics", lead, (note,))
+        return ReportSection("tactics", "Wanted and obtained tactics", lead, (note,))
     plots = [
         pair_plot(run, dimension, run.wanted, ("wanted", "declared"))
         for dimension in run.scheme.utterance_dimensions
         if any(pair.dimension == dimension.id for pair in run.wanted)
     ]
-    return Section("tactics", "Wanted and obtained tactics", lead, (Grid(tuple(plots)),))
+    return ReportSection("tactics", "Wanted and obtained tactics", lead, (Grid(tuple(plots)),))
 
 
 def pair_plot(

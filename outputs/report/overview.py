@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from outputs.consistency import Share, comparable
-from outputs.plots.funnel import Stage, funnel_chart
-from outputs.report.blocks import Grid, Note, Plot, Section, Table, Tile, Tiles
+from outputs.judge_agreement import ConfirmedShare, comparable
+from outputs.plots.funnel import FunnelStage, funnel_chart
+from outputs.report.blocks import Grid, Note, Plot, ReportSection, Table, Tile, Tiles
 from outputs.report.gathered import Gathered
 from outputs.report.wording import (
     NOTHING,
@@ -53,7 +53,7 @@ def notices(run: Gathered) -> tuple[Note, ...]:
     return tuple(found)
 
 
-def overview_section(run: Gathered) -> Section:
+def overview_section(run: Gathered) -> ReportSection:
     """Return the numbers that matter most."""
     scenarios = {ending.scenario for ending in run.endings if ending.status == "generated"}
     accepted = sum(e.n for e in run.endings if e.verdict == "accepted")
@@ -73,7 +73,7 @@ def overview_section(run: Gathered) -> Section:
     for source, name in (("self", "self-consistency"), ("external", "external agreement")):
         votes = [v for v in comparable(run.votes, run.scheme) if v.source == source and not v.whole]
         votes = [v for v in votes if v.dimension in {d.id for d in run.scheme.dimensions}]
-        found = Share(sum(v.yes for v in votes), sum(v.judged for v in votes))
+        found = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
         remark = f"{count(found.judged)} labels judged" if found.judged else "not verified yet"
         tiles.append(Tile(percent(found.value), name, remark))
     tokens = run.state.prompt_tokens + run.state.completion_tokens
@@ -88,10 +88,10 @@ def overview_section(run: Gathered) -> Section:
         f"Label scheme {run.scheme.title} ({run.scheme.id}); state of {moment(run.state.updated)}."
     )
     table = Table("Who wrote what", ("strategy · model", "generated", "failed"), arms)
-    return Section("overview", "At a glance", lead, (Tiles(tuple(tiles)), table))
+    return ReportSection("overview", "At a glance", lead, (Tiles(tuple(tiles)), table))
 
 
-def funnel_section(run: Gathered) -> Section:
+def funnel_section(run: Gathered) -> ReportSection:
     """Return how many dialogues got how far, and why the others did not."""
     failed = Counter(run.state.failed)
     verdicts: Counter[str] = Counter()
@@ -148,11 +148,11 @@ def funnel_section(run: Gathered) -> Section:
         note = "How much was exported is not recorded in the run. To count an export, name it:"
         blocks.append(Note(note, f"hipo report {run.run} --export DIR"))
     lead = "What is left after each stage, and what was lost on the way."
-    return Section("funnel", "From plan to export", lead, tuple(blocks))
+    return ReportSection("funnel", "From plan to export", lead, tuple(blocks))
 
 
-def _stage(label: str, value: int | None, planned: int) -> Stage:
-    return Stage(label, value, "not known" if value is None else part(value, planned))
+def _stage(label: str, value: int | None, planned: int) -> FunnelStage:
+    return FunnelStage(label, value, "not known" if value is None else part(value, planned))
 
 
 def _codes(run: Gathered, verdict: str) -> str:

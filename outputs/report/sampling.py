@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from pipeline.store.figures import Sample
+from pipeline.store.queries.report import Sample
 from scenarios.spec import Scenario
 
 

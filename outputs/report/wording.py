@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from outputs.consistency import Share
+from outputs.judge_agreement import ConfirmedShare
 from quality.bootstrap import Interval
 from scenarios.schemes.model import LabelValue, Scheme
 
@@ -39,7 +39,7 @@ def spread(interval: Interval | None) -> str:
     return "" if interval is None else f"{100 * interval.low:.0f}{NOTHING}{100 * interval.high:.0f}"
 
 
-def share(found: Share) -> str:
+def share(found: ConfirmedShare) -> str:
     """Return a share with its interval."""
     bounds = spread(found.interval)
     return percent(found.value) + (f" [{bounds}]" if bounds else "")

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from pipeline.configuration import DIALOGUE_VERSION
 from pipeline.importing.reading import Reader
 from pipeline.importing.situations import write_situations
 from pipeline.material import OWN_SCENARIOS
 from pipeline.recipe import Recipe
-from pipeline.store.configs import write_recipe
+from pipeline.run_identity import DIALOGUE_VERSION
+from pipeline.store.config_epochs import write_recipe
 from pipeline.store.run_store import RunStore
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
@@ -31,7 +31,7 @@ STRATEGY = "imported"
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedRun:
     """What was brought into a run."""
 
     folder: Path
@@ -50,7 +50,7 @@ def import_dialogues(
     scenario_dirs: Sequence[Path] = (),
     real_names: bool = False,
     generator: str | None = None,
-) -> Imported:
+) -> ImportedRun:
     """Read a file of dialogues, one JSON object a line, into a new run.
 
     Args:
@@ -94,7 +94,7 @@ def import_dialogues(
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
-    return Imported(folder, dialogues, len(check.situations), check.unlabelled)
+    return ImportedRun(folder, dialogues, len(check.situations), check.unlabelled)
 
 
 def _checked(path: Path, reader: Reader) -> int:

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 import orjson
 
-from pipeline.importing.rows import Row, RowTurn
+from pipeline.importing.rows import ImportRow, RowTurn
 from pipeline.importing.situations import FACT, situation
 from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
@@ -71,12 +71,12 @@ class Reader:
         if not isinstance(data, dict):
             return located.problem((), found=shortened(data), expected="one JSON object")
         try:
-            row = validate_model(Row, Located(data, name, {(): number}))
+            row = validate_model(ImportRow, Located(data, name, {(): number}))
             return self._dialogue(row, located)
         except InputError as error:
             return error.problems[0]
 
-    def _dialogue(self, row: Row, located: Located) -> Dialogue:
+    def _dialogue(self, row: ImportRow, located: Located) -> Dialogue:
         scenario, fact = self._setting(row, located)
         goal = self._goal(row, located)
         turns = tuple(
@@ -102,7 +102,7 @@ class Reader:
         )
         return Dialogue(case, self.arm, turns)
 
-    def _setting(self, row: Row, located: Located) -> tuple[Scenario, str]:
+    def _setting(self, row: ImportRow, located: Located) -> tuple[Scenario, str]:
         """Return the scenario of a row and the id of its fact."""
         wanted = row.scenario or row.case.scenario
         if wanted is None:
@@ -124,7 +124,7 @@ class Reader:
             _refuse(located, "fact", found, f"the id of a fact of {wanted}", hint)
         return scenario, str(fact)
 
-    def _situation(self, row: Row, located: Located) -> Scenario:
+    def _situation(self, row: ImportRow, located: Located) -> Scenario:
         for name in ("background", "fact"):
             if not getattr(row, name):
                 _refuse(
@@ -139,7 +139,7 @@ class Reader:
             )  # fmt: skip
         return self.situations.setdefault(made.id, made)
 
-    def _goal(self, row: Row, located: Located) -> str:
+    def _goal(self, row: ImportRow, located: Located) -> str:
         goal = row.goal or row.case.goal
         if goal is None:
             return ""

@@ -76,7 +76,7 @@ class RowCase(_Lenient):
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
 
-class Row(_Lenient):
+class ImportRow(_Lenient):
     """A dialogue: what was said, about which scenario or in which situation."""
 
     turns: Annotated[tuple[RowTurn, ...], Field(min_length=1, max_length=MOST_TURNS)] = Field(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from pipeline.importing.rows import Row
+from pipeline.importing.rows import ImportRow
 from scenarios.fingerprint import content_id
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
@@ -17,7 +17,7 @@ FACT = "given"
 UNKNOWN_DATE = "0001"
 
 
-def situation(row: Row, scheme: Scheme) -> Scenario:
+def situation(row: ImportRow, scheme: Scheme) -> Scenario:
     """Return the scenario that a row with a background and a fact of its own describes.
 
     Rows that say the same about the situation, the people and the fact share one.

@@ -8,7 +8,7 @@ import orjson
 
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.initiating import ask
-from pipeline.offline.reading import Asked, Field, PromptNotUnderstood, read_prompt
+from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood, read_prompt
 from pipeline.offline.reflecting import reflect
 from pipeline.offline.responding import rationale, read_scene, speak
 from pipeline.offline.tactics import (
@@ -50,7 +50,7 @@ def _json(value: dict[str, object]) -> str:
     return orjson.dumps(value).decode()
 
 
-def _respond(asked: Asked, state: int, seed: int, dice: Dice) -> dict[str, object]:
+def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str, object]:
     """Answer as the one who knows: an utterance, the goal as assigned, a label per dimension."""
     scene = read_scene(asked)
     goal = asked.line("Your goal", "Goal")
@@ -84,7 +84,9 @@ def _shown(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _label(field: Field, tactic: Tactic, goal: str, wanted: dict[str, str], dice: Dice) -> Value:
+def _label(
+    field: AnswerKey, tactic: Tactic, goal: str, wanted: dict[str, str], dice: Dice
+) -> Value:
     """Return the value of a key: the goal as assigned, what the utterance carries, else a draw."""
     if goal in field.options:
         return goal
@@ -95,7 +97,7 @@ def _label(field: Field, tactic: Tactic, goal: str, wanted: dict[str, str], dice
     return draw_value(field, wanted.get(field.name), dice)
 
 
-def _open_labels(asked: Asked) -> tuple[str, ...]:
+def _open_labels(asked: ActorRequest) -> tuple[str, ...]:
     text = asked.sections.get("Acts open to you", "").partition("Open to you:")[2]
     first = text.strip().splitlines()[:1]
     return tuple(part.strip() for part in "".join(first).split("|") if part.strip())

@@ -11,7 +11,7 @@ from pipeline.offline.lexicon import words
 from pipeline.offline.manner import read_manner
 from pipeline.offline.person import in_person
 from pipeline.offline.phrases import definite, noun_phrases, tidy
-from pipeline.offline.reading import Asked
+from pipeline.offline.reading import ActorRequest
 from pipeline.offline.wording import adapted, joined, repeats
 
 _TRIES = 24
@@ -19,7 +19,7 @@ _INDIRECT = re.compile(r"\b(?:whether|who|what|why|how|when|where|which)\b.*", r
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers|their|they|them|it|its)\b", re.IGNORECASE)
 
 
-def ask(asked: Asked, dice: Dice) -> str:
+def ask(asked: ActorRequest, dice: Dice) -> str:
     """Return a question of one or two sentences that has not been asked before.
 
     Raises:

@@ -40,7 +40,7 @@ class PromptNotUnderstood(RunError):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class AnswerKey:
     """One key of the answer that is asked for, and which values it may take."""
 
     name: str
@@ -51,11 +51,11 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ActorRequest:
     """Everything a prompt says, apart from its static text."""
 
     task: Task
-    fields: tuple[Field, ...]
+    fields: tuple[AnswerKey, ...]
     sections: Mapping[str, str]
     spoken: tuple[tuple[str, str], ...]
     """(``INITIATOR`` or ``RESPONDER``, text) of every utterance so far."""
@@ -105,7 +105,7 @@ class Asked:
 
 
 @lru_cache(maxsize=256)
-def answer_fields(system: str) -> tuple[Field, ...]:
+def answer_fields(system: str) -> tuple[AnswerKey, ...]:
     """Return the keys of the answer skeleton under ``# Answer format``, in order.
 
     Raises:
@@ -120,14 +120,14 @@ def answer_fields(system: str) -> tuple[Field, ...]:
     return fields
 
 
-def _field(name: str, value: str) -> Field:
+def _field(name: str, value: str) -> AnswerKey:
     if match := _OPTIONS.search(value):
         options = tuple(part.strip() for part in match[2].split("|") if part.strip())
         if options:
-            return Field(name, "label" if match[1] == "one" else "labels", options)
+            return AnswerKey(name, "label" if match[1] == "one" else "labels", options)
     if match := _NUMBER.search(value):
-        return Field(name, "number", low=_number(match[1], 0.0), high=_number(match[2], 1.0))
-    return Field(name, "flag" if "true or false" in value else "text")
+        return AnswerKey(name, "number", low=_number(match[1], 0.0), high=_number(match[2], 1.0))
+    return AnswerKey(name, "flag" if "true or false" in value else "text")
 
 
 def _number(text: str, default: float) -> float:
@@ -173,7 +173,7 @@ def _cut(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[str, str]]
         yield mark[1], text[mark.end() : end].strip()
 
 
-def read_prompt(messages: Sequence[tuple[str, str]]) -> Asked:
+def read_prompt(messages: Sequence[tuple[str, str]]) -> ActorRequest:
     """Read (role, content) messages.
 
     Raises:
@@ -187,7 +187,7 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> Asked:
     fields = answer_fields(system)
     sections = _user_sections(tasks[0])
     names = {field.name for field in fields}
-    return Asked(
+    return ActorRequest(
         task=_task(names, sections),
         fields=fields,
         sections=sections,

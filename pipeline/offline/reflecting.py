@@ -5,13 +5,13 @@ from __future__ import annotations
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.grammar import listed, realise
 from pipeline.offline.phrases import tidy
-from pipeline.offline.reading import Asked, Field, PromptNotUnderstood
+from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood
 from pipeline.offline.wording import sentence
 
 _REASON, _CARRIED = "_reason", "_carried"
 
 
-def reflect(asked: Asked, dice: Dice) -> dict[str, object]:
+def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
     """Return a reason and a verdict per dimension.
 
     About one draft in six misses one label, a vague one (Manner) twice as often; which, follows
@@ -33,7 +33,7 @@ def reflect(asked: Asked, dice: Dice) -> dict[str, object]:
     return {field.name: _value(field, declared, missed, dice) for field in asked.fields}
 
 
-def _value(field: Field, declared: dict[str, str], missed: set[str], dice: Dice) -> object:
+def _value(field: AnswerKey, declared: dict[str, str], missed: set[str], dice: Dice) -> object:
     if field.name.endswith(_CARRIED):
         return field.name.removesuffix(_CARRIED) not in missed
     dimension = field.name.removesuffix(_REASON)

@@ -12,7 +12,7 @@ from pipeline.offline.grammar import Slots, available, choices, fill, listed, re
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
 from pipeline.offline.phrases import content_words, definite, lowered, noun_phrases, tidy
-from pipeline.offline.reading import Asked
+from pipeline.offline.reading import ActorRequest
 from pipeline.offline.tactics import Tactic
 from pipeline.offline.wording import adapted, joined, repeats, sentence
 
@@ -57,7 +57,7 @@ class Scene:
     """Everything said before, draft included, which must not be said again."""
 
 
-def read_scene(asked: Asked) -> Scene:
+def read_scene(asked: ActorRequest) -> Scene:
     """Gather what the prompt gives the one who answers.
 
     Raises:

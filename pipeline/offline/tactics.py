@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.offline.dice import Dice
-from pipeline.offline.reading import Field
+from pipeline.offline.reading import AnswerKey
 
 Value = str | float | list[str]
 
@@ -48,7 +48,7 @@ def goal_mark(goal: str) -> str:
     return "d" if low.startswith(("decep", "deceiv")) else "t"
 
 
-def draw_value(field: Field, wanted: str | None, dice: Dice) -> Value:
+def draw_value(field: AnswerKey, wanted: str | None, dice: Dice) -> Value:
     """Return a value for a dimension of any scheme: the wanted one where the skeleton has it."""
     if field.kind == "number":
         return _number(field, wanted, dice)
@@ -61,7 +61,7 @@ def draw_value(field: Field, wanted: str | None, dice: Dice) -> Value:
     return dice.pick(field.options) if field.options else (wanted or "")
 
 
-def _number(field: Field, wanted: str | None, dice: Dice) -> float:
+def _number(field: AnswerKey, wanted: str | None, dice: Dice) -> float:
     low, high = field.low, field.high
     if wanted is not None:
         try:
@@ -74,7 +74,7 @@ def _number(field: Field, wanted: str | None, dice: Dice) -> float:
 
 
 def draw_tactic(
-    fields: Sequence[Field],
+    fields: Sequence[AnswerKey],
     wanted: Mapping[str, str],
     *,
     mark: str,

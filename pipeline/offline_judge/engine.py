@@ -12,11 +12,11 @@ from collections.abc import Sequence
 
 import orjson
 
-from pipeline.offline.reading import Field, PromptNotUnderstood
+from pipeline.offline.reading import AnswerKey, PromptNotUnderstood
 from pipeline.offline_judge.coherence import incoherence
 from pipeline.offline_judge.hearer import misleading_line
 from pipeline.offline_judge.labelling import Given, label_by_likeness, label_by_rule
-from pipeline.offline_judge.reading import Asked, read_prompt
+from pipeline.offline_judge.reading import JudgeRequest, read_prompt
 
 __all__ = ["PromptNotUnderstood", "answer"]
 
@@ -39,7 +39,7 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     return orjson.dumps({field.name: found.get(field.name, "") for field in asked.fields}).decode()
 
 
-def _labels(asked: Asked) -> dict[str, object]:
+def _labels(asked: JudgeRequest) -> dict[str, object]:
     """Label an utterance, or a whole conversation, on every dimension asked about."""
     found: dict[str, object] = {}
     for field in asked.fields:
@@ -50,12 +50,12 @@ def _labels(asked: Asked) -> dict[str, object]:
     return found
 
 
-def _given(asked: Asked, field: Field) -> Given:
+def _given(asked: JudgeRequest, field: AnswerKey) -> Given:
     rule = label_by_rule(asked, field.options) if field.kind == "label" else None
     return rule or label_by_likeness(asked, field, asked.labels.get(field.name, {}))
 
 
-def _verdict(asked: Asked) -> dict[str, object]:
+def _verdict(asked: JudgeRequest) -> dict[str, object]:
     """Compare each declared label with the judge's own, and look at the coherence."""
     found: dict[str, object] = {}
     thoughts = []
@@ -80,10 +80,10 @@ def _verdict(asked: Asked) -> dict[str, object]:
     return found
 
 
-def _field(dimension: str, asked: Asked) -> Field:
+def _field(dimension: str, asked: JudgeRequest) -> AnswerKey:
     """Return what the label of a dimension can be; where no labels are listed it is a number."""
     options = tuple(asked.labels.get(dimension, {}))
-    return Field(dimension, "label" if options else "number", options)
+    return AnswerKey(dimension, "label" if options else "number", options)
 
 
 def _agrees(given: Given, declared: str) -> bool:
@@ -93,7 +93,7 @@ def _agrees(given: Given, declared: str) -> bool:
     return str(given.value) in {declared, *(part.strip() for part in declared.split(", "))}
 
 
-def _whole(asked: Asked) -> dict[str, object]:
+def _whole(asked: JudgeRequest) -> dict[str, object]:
     line = misleading_line(asked)
     if line is None:
         why = "nothing the responder said contradicts the fact"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pipeline.offline_judge.reading import Asked
+from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.truth import QUALITY, Matter, treatment_of
 
 
-def misleading_line(asked: Asked) -> tuple[str, str] | None:
+def misleading_line(asked: JudgeRequest) -> tuple[str, str] | None:
     """Return the first line of the responder that contradicts the fact, and why; else None.
 
     What is left out, vague or beside the point counts as keeping a thing back, which misleads

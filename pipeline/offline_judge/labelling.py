@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.offline.reading import Field
+from pipeline.offline.reading import AnswerKey
 from pipeline.offline_judge.acts import ACTS, act_of
 from pipeline.offline_judge.aims import AIMS, aim_of
 from pipeline.offline_judge.hearer import misleading_line
 from pipeline.offline_judge.likeness import scores
-from pipeline.offline_judge.reading import Asked
+from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.truth import MANIPULATIONS, Matter, treatment_of
 
 Value = str | float | list[str]
@@ -29,7 +29,7 @@ class Given:
     """Whether anything in the words speaks for it."""
 
 
-def label_by_rule(asked: Asked, labels: Sequence[str]) -> Given | None:
+def label_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
     """Return the label of the utterance, or of the conversation, if these labels have rules.
 
     Dimensions are known by their labels, whatever they are called.
@@ -50,7 +50,7 @@ def label_by_rule(asked: Asked, labels: Sequence[str]) -> Given | None:
     return None if asked.utterance else _goal_by_rule(asked, labels)
 
 
-def _goal_by_rule(asked: Asked, labels: Sequence[str]) -> Given | None:
+def _goal_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
     """Return the goal of a conversation, if one of two labels is to deceive."""
     deceiving = [label for label in labels if label.casefold().startswith(_DECEIT)]
     if len(deceiving) != 1 or len(labels) != 2:
@@ -62,7 +62,7 @@ def _goal_by_rule(asked: Asked, labels: Sequence[str]) -> Given | None:
     return Given(other, "nothing that was said contradicts the fact")
 
 
-def label_by_likeness(asked: Asked, field: Field, texts: Mapping[str, str]) -> Given:
+def label_by_likeness(asked: JudgeRequest, field: AnswerKey, texts: Mapping[str, str]) -> Given:
     """Return the likeliest label, the middle of a range, or the likeliest of several."""
     if field.kind == "number":
         return Given((field.low + field.high) / 2, "no rule for numbers: the middle", sure=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from pipeline.offline.reading import Field, PromptNotUnderstood, answer_fields
+from pipeline.offline.reading import AnswerKey, PromptNotUnderstood, answer_fields
 
 Task = Literal["labels", "turn", "dialogue"]
 
@@ -28,11 +28,11 @@ _UTTERANCE = re.compile(r"\AUtterance:[ \t]*(.*)\Z", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JudgeRequest:
     """Everything a judge's prompt says, apart from the rules for language models."""
 
     task: Task
-    fields: tuple[Field, ...]
+    fields: tuple[AnswerKey, ...]
     labels: Mapping[str, Mapping[str, str]]
     """By dimension: every label with its definition and example."""
     situation: str
@@ -55,7 +55,7 @@ class Asked:
         return tuple(text for who, text in self.said if who == "RESPONDER")
 
 
-def read_prompt(messages: Sequence[tuple[str, str]]) -> Asked:
+def read_prompt(messages: Sequence[tuple[str, str]]) -> JudgeRequest:
     """Read (role, content) messages.
 
     Raises:
@@ -76,7 +76,7 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> Asked:
     utterance = _UTTERANCE.search(sections.get("Utterance to judge", ""))
     if task == "turn" and utterance is None:
         raise PromptNotUnderstood("section '# Utterance to judge'", MODEL)
-    return Asked(
+    return JudgeRequest(
         task=task,
         fields=fields,
         labels=_labels(system),

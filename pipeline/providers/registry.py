@@ -28,7 +28,7 @@ class ModelName:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ProviderEntry:
     """What is known of a provider before its package is imported."""
 
     module: str
@@ -43,27 +43,27 @@ class Entry:
     languages: frozenset[str] | None = None
 
 
-PROVIDERS: Mapping[str, Entry] = {
-    "openai": Entry(
+PROVIDERS: Mapping[str, ProviderEntry] = {
+    "openai": ProviderEntry(
         module="pipeline.providers.openai",
         package="openai",
         default_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
     ),
-    "anthropic": Entry(
+    "anthropic": ProviderEntry(
         module="pipeline.providers.anthropic",
         package="anthropic",
         default_url="https://api.anthropic.com",
         key_env="ANTHROPIC_API_KEY",
     ),
-    "compatible": Entry(
+    "compatible": ProviderEntry(
         module="pipeline.providers.compatible",
         package="aiohttp",
         default_url=None,
         key_env=None,
         needs_url=True,
     ),
-    "offline": Entry(
+    "offline": ProviderEntry(
         module="pipeline.providers.offline",
         package="",
         default_url=None,

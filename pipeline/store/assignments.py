@@ -12,11 +12,11 @@ from pipeline.store.judgements import WHOLE
 from pipeline.store.review_records import (
     AnswerRefused,
     Assignment,
-    Draft,
+    FormDraft,
     GivenLabel,
     Item,
     Opinion,
-    Study,
+    ReviewStudy,
 )
 from pipeline.store.traces import label_from, stored_label
 
@@ -52,7 +52,7 @@ _INSERT = """
 
 def take(
     connection: sqlite3.Connection,
-    study: Study,
+    study: ReviewStudy,
     annotator: int,
     *,
     multiplier: int,
@@ -96,7 +96,7 @@ def take(
 
 def count_free(
     connection: sqlite3.Connection,
-    study: Study,
+    study: ReviewStudy,
     annotator: int,
     *,
     now: float,
@@ -118,7 +118,7 @@ def renew(connection: sqlite3.Connection, assignment: int, until: float) -> None
 
 def hold(
     connection: sqlite3.Connection,
-    study: Study,
+    study: ReviewStudy,
     assignment: int,
     annotator: int,
     *,
@@ -153,7 +153,7 @@ def hold(
 
 
 def find(
-    connection: sqlite3.Connection, study: Study, assignment: int, annotator: int
+    connection: sqlite3.Connection, study: ReviewStudy, assignment: int, annotator: int
 ) -> Assignment | None:
     """Return one assignment of an annotator; None where it is not theirs or not of the study."""
     row = connection.execute(
@@ -163,7 +163,9 @@ def find(
     return None if row is None else assignment_from(row)
 
 
-def save_draft(connection: sqlite3.Connection, assignment: int, draft: Draft, now: float) -> None:
+def save_draft(
+    connection: sqlite3.Connection, assignment: int, draft: FormDraft, now: float
+) -> None:
     """Keep a half-filled form, unless a newer one is there."""
     connection.execute(
         "insert into drafts values (?, ?, ?, ?, ?) on conflict do update set"
@@ -306,13 +308,13 @@ def item_from(row: Sequence[Any]) -> Item:
 
 
 def _free(
-    study: Study, annotator: int, now: float, category: str, reason: str
+    study: ReviewStudy, annotator: int, now: float, category: str, reason: str
 ) -> tuple[object, ...]:
     wished = (category, category, reason, reason)
     return (study.seq, annotator, now, study.per_item, annotator, *wished)
 
 
-def _is_closed(connection: sqlite3.Connection, study: Study, found: Assignment) -> bool:
+def _is_closed(connection: sqlite3.Connection, study: ReviewStudy, found: Assignment) -> bool:
     row: tuple[int] = connection.execute(
         "select exists (select 1 from adjudications where item = ?)"
         " or exists (select 1 from participations where study = ? and annotator = ?)",

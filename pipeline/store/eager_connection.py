@@ -6,7 +6,7 @@ import sqlite3
 import time
 from typing import Any
 
-from pipeline.store.connection import BUSY_TIMEOUT_MS
+from pipeline.store.sqlite import BUSY_TIMEOUT_MS
 
 ASK_EVERY_S = 0.002
 

@@ -17,7 +17,7 @@ from pipeline.store.judgement_records import (
     JudgeRun,
     VerdictCounts,
 )
-from pipeline.store.judgement_stats import (
+from pipeline.store.queries.judgements import (
     FlagCount,
     MisledCount,
     Tally,

@@ -7,7 +7,7 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from pipeline.store.connection import DATABASE, connect
+from pipeline.store.sqlite import DATABASE, connect
 
 _MINE = "(select seq from assignments where annotator = ?)"
 _NAME = (

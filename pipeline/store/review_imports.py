@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pipeline.store.assignments import read_labels, read_opinion, said, submit
-from pipeline.store.review_records import Assignment, GivenLabel, Item, Opinion, Study
+from pipeline.store.review_records import Assignment, GivenLabel, Item, Opinion, ReviewStudy
 
 Outcome = Literal["added", "changed", "unchanged", "surplus", "closed"]
 
 
 def merge_answer(
     connection: sqlite3.Connection,
-    study: Study,
+    study: ReviewStudy,
     item: Item,
     annotator: int,
     *,
@@ -68,7 +68,7 @@ def merge_answer(
 
 
 def _has_room(
-    connection: sqlite3.Connection, study: Study, item: Item, annotator: int, now: float
+    connection: sqlite3.Connection, study: ReviewStudy, item: Item, annotator: int, now: float
 ) -> bool:
     (live,) = connection.execute(
         "select count(*) from assignments where item = ? and annotator <> ?"

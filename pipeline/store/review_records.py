@@ -26,7 +26,7 @@ class AnswerRefused(RunError):
 
 
 @dataclass(frozen=True, slots=True)
-class Study:
+class ReviewStudy:
     """A round of reviewing within a run: which mode, and how many people see every item."""
 
     seq: int
@@ -94,7 +94,7 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class FormDraft:
     """A form half filled in, as the page sent it."""
 
     content: str

@@ -14,9 +14,9 @@ from pipeline.store.review_records import (
     Adjudication,
     GivenLabel,
     Item,
+    ReviewStudy,
     Sheet,
     Standing,
-    Study,
 )
 from pipeline.store.writer import Writer
 
@@ -67,7 +67,7 @@ class SheetLog:
         self._reader = reader
         self._writer = writer
 
-    def sheets(self, study: Study, *, item: int | None = None) -> Iterator[Sheet]:
+    def sheets(self, study: ReviewStudy, *, item: int | None = None) -> Iterator[Sheet]:
         """Yield every answer that is finished, in the order items were given out."""
         last = 0
         while True:
@@ -79,17 +79,17 @@ class SheetLog:
             for row in rows:
                 yield _sheet(row, labels[row[0]])
 
-    def items(self, study: Study) -> list[tuple[Item, int]]:
+    def items(self, study: ReviewStudy) -> list[tuple[Item, int]]:
         """Return every item with the number of answers it has, in the order they were added."""
         rows = self._reader.execute(_ITEMS, (study.seq,))
         return [(item_from(row[:5]), row[5]) for row in rows]
 
-    def item(self, study: Study, seq: int) -> Item | None:
+    def item(self, study: ReviewStudy, seq: int) -> Item | None:
         """Return one item of a study."""
         row = self._reader.execute(_FOUND, (study.seq, seq)).fetchone()
         return None if row is None else item_from(row)
 
-    def standings(self, study: Study) -> list[Standing]:
+    def standings(self, study: ReviewStudy) -> list[Standing]:
         """Return how far everybody is who has been given an item."""
         people: dict[int, Standing] = {}
         for seq, code, role, state, lead_s, done_at, finished in self._reader.execute(
@@ -108,7 +108,9 @@ class SheetLog:
             )
         return list(people.values())
 
-    def adjudications(self, study: Study, *, item: int | None = None) -> dict[int, Adjudication]:
+    def adjudications(
+        self, study: ReviewStudy, *, item: int | None = None
+    ) -> dict[int, Adjudication]:
         """Return the newest adjudication by item."""
         rows = self._reader.execute(_ADJUDICATED, (study.seq, item, item)).fetchall()
         labels = self._labels(_FINAL, [row[0] for row in rows])

@@ -11,7 +11,7 @@ from typing import Literal
 import orjson
 
 from pipeline.store.assignments import PRIME
-from pipeline.store.review_records import Mode, Study
+from pipeline.store.review_records import Mode, ReviewStudy
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
@@ -45,7 +45,7 @@ _NOT_YET = (
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ReviewCandidate:
     """A dialogue that could become an item of a study."""
 
     seq: int
@@ -64,11 +64,11 @@ class StudyLog:
         self._reader = reader
         self._writer = writer
 
-    def all(self) -> list[Study]:
+    def all(self) -> list[ReviewStudy]:
         """Return the studies of the run, oldest first."""
         return [_study(row) for row in self._reader.execute(f"{_STUDY} order by seq")]
 
-    def get(self, study: str) -> Study:
+    def get(self, study: str) -> ReviewStudy:
         """Return a study by its id.
 
         Raises:
@@ -91,7 +91,7 @@ class StudyLog:
         per_item: int,
         seed: int,
         hidden: Mapping[str, tuple[str, ...]],
-    ) -> Study:
+    ) -> ReviewStudy:
         """Begin a study, or return the one that is there if it is the same; blocks until durable.
 
         Raises:
@@ -117,16 +117,16 @@ class StudyLog:
         )
         return self.get(study)
 
-    def candidates(self, study: Study, which: Which) -> Iterator[Candidate]:
+    def candidates(self, study: ReviewStudy, which: Which) -> Iterator[ReviewCandidate]:
         """Yield dialogues that are no items yet: ``pending``, ``accepted`` or ``all``."""
         rows = self._reader.execute(_CANDIDATES[which] + _NOT_YET, (study.seq,)).fetchall()
         for seq, case, arm, scenario, assessment in rows:
             codes = self._reader.execute(
                 "select distinct code from flags where assessment = ? order by code", (assessment,)
             )
-            yield Candidate(seq, case, arm, scenario, tuple(code for (code,) in codes))
+            yield ReviewCandidate(seq, case, arm, scenario, tuple(code for (code,) in codes))
 
-    def add_items(self, study: Study, chosen: Iterable[tuple[Candidate, str]]) -> int:
+    def add_items(self, study: ReviewStudy, chosen: Iterable[tuple[ReviewCandidate, str]]) -> int:
         """Put (candidate, category) pairs into a study; returns how many were new."""
         now = time.time()
         rows = [
@@ -153,12 +153,12 @@ class StudyLog:
         return self._writer.run(write)
 
 
-def _study(row: Sequence[object]) -> Study:
+def _study(row: Sequence[object]) -> ReviewStudy:
     seq, study, mode, per_item, seed, hidden = row
     labels = {key: tuple(values) for key, values in orjson.loads(str(hidden)).items()}
-    return Study(seq, study, mode, per_item, seed, labels)  # type: ignore[arg-type] # STRICT columns
+    return ReviewStudy(seq, study, mode, per_item, seed, labels)  # type: ignore[arg-type] # STRICT columns
 
 
-def _shown(study: Study) -> str:
+def _shown(study: ReviewStudy) -> str:
     hidden = "; ".join(f"{key} without {', '.join(v)}" for key, v in study.hidden.items())
     return f"{study.mode} by {study.per_item} each" + (f", {hidden}" if hidden else "")

@@ -11,26 +11,26 @@ from types import TracebackType
 from typing import Self
 
 from pipeline.store import assignments
-from pipeline.store.configs import ConfigEpoch, read_configs
-from pipeline.store.connection import DATABASE, connect, connect_readonly
+from pipeline.store.config_epochs import ConfigEpoch, read_configs
 from pipeline.store.eager_connection import EagerConnection
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
 from pipeline.store.migrations import MIGRATIONS, check_version, migrate
-from pipeline.store.reading import DialogueReader
+from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.review_imports import Outcome, merge_answer
 from pipeline.store.review_people import PeopleLog
 from pipeline.store.review_records import (
     Assignment,
-    Draft,
+    FormDraft,
     GivenLabel,
     Item,
     Opinion,
-    Study,
+    ReviewStudy,
 )
 from pipeline.store.review_sheets import SheetLog
 from pipeline.store.review_studies import StudyLog
 from pipeline.store.run_store import RunStore
+from pipeline.store.sqlite import DATABASE, connect, connect_readonly
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
@@ -106,7 +106,13 @@ class ReviewStore:
     # Giving out and taking back
 
     async def take(
-        self, study: Study, annotator: int, *, lease_s: float, category: str = "", reason: str = ""
+        self,
+        study: ReviewStudy,
+        annotator: int,
+        *,
+        lease_s: float,
+        category: str = "",
+        reason: str = "",
     ) -> int | None:
         """Give an annotator an item; see :func:`pipeline.store.assignments.take`."""
         multiplier = 1 + seed_from(study.seed, "order", annotator) % (assignments.PRIME - 1)
@@ -123,11 +129,13 @@ class ReviewStore:
             )
         )
 
-    def assignment(self, study: Study, assignment: int, annotator: int) -> Assignment | None:
+    def assignment(self, study: ReviewStudy, assignment: int, annotator: int) -> Assignment | None:
         """Return an assignment; None where it is not this annotator's."""
         return assignments.find(self._reader, study, assignment, annotator)
 
-    def latest_done(self, study: Study, annotator: int, *, before: int | None = None) -> int | None:
+    def latest_done(
+        self, study: ReviewStudy, annotator: int, *, before: int | None = None
+    ) -> int | None:
         """Return the item an annotator answered last, or the one before ``before``."""
         row = self._reader.execute(
             "select s.seq from assignments s join review_items i on i.seq = s.item"
@@ -139,7 +147,7 @@ class ReviewStore:
         return None if row is None else int(row[0])
 
     def progress(
-        self, study: Study, annotator: int, *, category: str = "", reason: str = ""
+        self, study: ReviewStudy, annotator: int, *, category: str = "", reason: str = ""
     ) -> tuple[int, int]:
         """Return (items an annotator has answered, items there are for them in all)."""
         rows = self._reader.execute(
@@ -164,15 +172,21 @@ class ReviewStore:
         found = assignments.read_opinion(self._reader, assignment)
         return None if found is None else found[1]
 
-    def draft_of(self, assignment: int) -> Draft | None:
+    def draft_of(self, assignment: int) -> FormDraft | None:
         """Return the draft of an assignment."""
         row = self._reader.execute(
             "select content, edits, lead_s from drafts where assignment = ?", (assignment,)
         ).fetchone()
-        return None if row is None else Draft(*row)
+        return None if row is None else FormDraft(*row)
 
     async def save_draft(
-        self, study: Study, assignment: int, annotator: int, draft: Draft, *, lease_s: float
+        self,
+        study: ReviewStudy,
+        assignment: int,
+        annotator: int,
+        draft: FormDraft,
+        *,
+        lease_s: float,
     ) -> None:
         """Keep a half-filled form and the item with it; durable on return.
 
@@ -189,7 +203,7 @@ class ReviewStore:
 
     async def lock_labels(
         self,
-        study: Study,
+        study: ReviewStudy,
         assignment: int,
         annotator: int,
         labels: Sequence[GivenLabel],
@@ -213,7 +227,7 @@ class ReviewStore:
 
     async def submit(
         self,
-        study: Study,
+        study: ReviewStudy,
         assignment: int,
         annotator: int,
         labels: Sequence[GivenLabel] | None,
@@ -236,7 +250,7 @@ class ReviewStore:
 
         return await self._writer.post(write)
 
-    async def give_back(self, study: Study, assignment: int, annotator: int) -> None:
+    async def give_back(self, study: ReviewStudy, assignment: int, annotator: int) -> None:
         """Let go of an item, so that somebody else gets it; durable on return.
 
         Raises:
@@ -253,7 +267,7 @@ class ReviewStore:
 
     def merge(
         self,
-        study: Study,
+        study: ReviewStudy,
         item: Item,
         annotator: int,
         labels: Sequence[GivenLabel],
@@ -268,7 +282,7 @@ class ReviewStore:
             )
         )
 
-    async def finish(self, study: Study, annotator: int) -> None:
+    async def finish(self, study: ReviewStudy, annotator: int) -> None:
         """Close the answers of an annotator: from now on they may see the gold."""
         await self._writer.post(
             lambda connection: connection.execute(
@@ -277,7 +291,7 @@ class ReviewStore:
             )
         )
 
-    def has_finished(self, study: Study, annotator: int) -> bool:
+    def has_finished(self, study: ReviewStudy, annotator: int) -> bool:
         """Whether an annotator's answers are closed."""
         row = self._reader.execute(
             "select 1 from participations where study = ? and annotator = ?", (study.seq, annotator)

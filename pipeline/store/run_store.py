@@ -11,7 +11,7 @@ from typing import Self
 
 from pipeline.store.calls import CallLog, charge_lost
 from pipeline.store.cases import CaseLog
-from pipeline.store.configs import (
+from pipeline.store.config_epochs import (
     ConfigEpoch,
     add_config,
     begin,
@@ -20,13 +20,19 @@ from pipeline.store.configs import (
     set_state,
     write_recipe,
 )
-from pipeline.store.connection import DATABASE, connect, connect_readonly
 from pipeline.store.dialogues import DialogueLog
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
 from pipeline.store.migrations import check_current, migrate
-from pipeline.store.reading import DialogueReader
-from pipeline.store.state import STATES, RunState, read_alias_counts, read_spent, read_state
+from pipeline.store.queries.dialogues import DialogueReader
+from pipeline.store.queries.status import (
+    STATES,
+    RunState,
+    read_alias_counts,
+    read_spent,
+    read_state,
+)
+from pipeline.store.sqlite import DATABASE, connect, connect_readonly
 from pipeline.store.texts import TextTable
 from pipeline.store.writer import Writer
 from scenarios.case import Case

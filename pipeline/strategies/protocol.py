@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from pipeline.client import AnswerUnusable, CallContext, Repair
 from prompts.prompt import Rendered
 from prompts.responses import ResponseFormat
-from prompts.views import ResponderView
+from prompts.role_views import ResponderView
 from scenarios.case import Case
 from scenarios.dialogue import Draft, Trace
 from scenarios.fingerprint import seed_from

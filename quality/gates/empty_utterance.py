@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from quality.gates.subject import Subject
+from quality.gates.protocol import GatedDialogue
 from quality.records import Flag
 
 
@@ -15,7 +15,7 @@ class EmptyUtterance:
 
     code: Final = "empty_utterance"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every turn that says nothing, the opening included."""
         return [
             subject.flag(self.code, "there is no word in it", turn)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from quality.gates.subject import Subject
+from quality.gates.protocol import GatedDialogue
 from quality.records import Flag
 from scenarios.spec import Scenario
 from scenarios.wording import content_stems, shingles, union
@@ -26,7 +26,7 @@ class FactLeaked:
     run: int = 5
     code: Final = "fact_leaked"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every improvised turn of the initiator that tells the fact.
 
         The severity is the share of the fact's private words, as far as untold, that it holds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from quality.gates.subject import Subject
+from quality.gates.protocol import GatedDialogue
 from quality.records import Flag
 
 
@@ -15,7 +15,7 @@ class GoalMismatch:
 
     code: Final = "goal_mismatch"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer whose goal is not the assigned one; no goal declared is no mismatch."""
         assigned = subject.dialogue.case.goal
         return [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from quality.gates.subject import Subject, quoted
+from quality.gates.protocol import GatedDialogue, quoted
 from quality.records import Flag
 from scenarios.schemes.model import Dimension
 from scenarios.wording import is_negated, sentences, stem, words
@@ -76,7 +76,7 @@ class GoalStated:
 
     code: Final = "goal_stated"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer that gives a goal away, whichever."""
         names = _names(subject.scheme.goal)
         found = []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from quality.gates.subject import Subject, carries
+from quality.gates.protocol import GatedDialogue, carries
 from quality.records import Flag
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Contradiction, LabelValue
@@ -18,7 +18,7 @@ class LabelContradiction:
 
     code: Final = "label_contradiction"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer whose labels contradict one another or the goal."""
         return [
             subject.flag(self.code, f"{_shown(rule, labels)}: {rule.reason}", turn)
@@ -36,7 +36,7 @@ def broken(rule: Contradiction, labels: Mapping[str, LabelValue]) -> bool:
     )
 
 
-def _labels(subject: Subject, turn: Turn) -> dict[str, LabelValue]:
+def _labels(subject: GatedDialogue, turn: Turn) -> dict[str, LabelValue]:
     found: dict[str, LabelValue] = {label.dimension: label.value for label in turn.tactic}
     goal = subject.dialogue.case.goal or turn.declared_goal
     if goal:

@@ -9,7 +9,7 @@ from typing import Final
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-from quality.gates.subject import Subject
+from quality.gates.protocol import GatedDialogue
 from quality.records import Flag
 from scenarios.wording import SCRIPTS, script_share, words
 
@@ -30,7 +30,7 @@ class WrongLanguage:
     doubt: float = 0.05
     code: Final = "wrong_language"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every turn that is not in the language of the case.
 
         The severity is how improbable that language is. What the guesser does not know is judged

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from quality.gates.subject import Subject
+from quality.gates.protocol import GatedDialogue
 from quality.records import Flag
 from scenarios.wording import shingles, words
 
@@ -68,7 +68,7 @@ class NearDuplicates:
         self._vectors: Vector = np.zeros((0, 0), np.float32)
         self._cases: list[str] = []
 
-    def add_and_check(self, subject: Subject, vector: Vector | None = None) -> list[Flag]:
+    def add_and_check(self, subject: GatedDialogue, vector: Vector | None = None) -> list[Flag]:
         """Remember a dialogue and flag it if it nearly equals one that is remembered.
 
         Args:
@@ -154,7 +154,7 @@ class NearDuplicates:
         self._cases.append(case)
 
 
-def improvised_text(subject: Subject) -> str:
+def improvised_text(subject: GatedDialogue) -> str:
     """Return what was improvised in a dialogue, one line per turn."""
     return "\n".join(turn.text for turn in subject.improvised)
 

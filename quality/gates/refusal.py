@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, cast
 
-from quality.gates.subject import Subject, quoted
+from quality.gates.protocol import GatedDialogue, quoted
 from quality.records import Flag
 from scenarios.yaml_source import read_yaml
 
@@ -30,7 +30,7 @@ class Refusal:
         own = [re.escape(" ".join(phrase.split())) for phrase in self.more]
         object.__setattr__(self, "_pattern", _compiled((*_shipped(), *own)))
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every improvised turn that holds such a phrase."""
         found = []
         for turn in subject.improvised:

@@ -11,11 +11,11 @@ from quality.gates.goal_stated import GoalStated
 from quality.gates.label_contradiction import LabelContradiction
 from quality.gates.language import WrongLanguage
 from quality.gates.near_duplicates import NearDuplicates
+from quality.gates.protocol import Gate, GatedDialogue
 from quality.gates.refusal import Refusal
 from quality.gates.repeated_turn import RepeatedTurn
 from quality.gates.sentence_count import SentenceCount
 from quality.gates.settings import GateSettings
-from quality.gates.subject import Gate, Subject
 from quality.gates.truncated import Truncated
 from quality.gates.unmet_requirement import UnmetRequirement
 from quality.gates.wanted_tactic import WantedTactic
@@ -52,7 +52,7 @@ def build_near_duplicates(settings: GateSettings) -> NearDuplicates | None:
     )
 
 
-def check_all(gates: Sequence[Gate], subject: Subject) -> list[Flag]:
+def check_all(gates: Sequence[Gate], subject: GatedDialogue) -> list[Flag]:
     """Return the flags of all gates, those of a turn in the order of the turns, then the rest."""
     flags = [flag for gate in gates for flag in gate.check(subject)]
     return sorted(flags, key=_place)

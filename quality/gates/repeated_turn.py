@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from quality.gates.subject import Subject
+from quality.gates.protocol import GatedDialogue
 from quality.records import Flag
 from scenarios.wording import words
 
@@ -18,7 +18,7 @@ class RepeatedTurn:
     share: float = 0.8
     code: Final = "repeated_turn"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every turn that is nearly an earlier one; the severity is how alike they are."""
         found = []
         turns = subject.dialogue.turns

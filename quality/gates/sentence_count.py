@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from quality.gates.subject import Subject
+from quality.gates.protocol import GatedDialogue
 from quality.records import Flag
 from scenarios.wording import sentences
 
@@ -17,7 +17,7 @@ class SentenceCount:
     limit: int = 2
     code: Final = "too_many_sentences"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every turn with more sentences than the limit; the severity is their number."""
         found = []
         for turn in subject.improvised:

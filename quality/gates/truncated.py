@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
-from quality.gates.subject import Subject, quoted
+from quality.gates.protocol import GatedDialogue, quoted
 from quality.records import Flag
 
 _NO_FULL_STOP = frozenset({"th", "lo", "km", "my", "bo", "dz"})
@@ -25,7 +25,7 @@ class Truncated:
 
     code: Final = "truncated"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every improvised turn that is cut off; one without words is left to another gate."""
         if subject.language in _NO_FULL_STOP:
             return []

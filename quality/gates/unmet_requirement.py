@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from quality.gates.subject import Subject, carries, label_of
+from quality.gates.protocol import GatedDialogue, carries, label_of
 from quality.records import Flag
 from scenarios.schemes.model import Requirement
 
@@ -16,7 +16,7 @@ class UnmetRequirement:
 
     code: Final = "unmet_requirement"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag the dialogue for each requirement its labelled answers leave unmet."""
         return [
             subject.flag(self.code, requirement.reason)
@@ -25,13 +25,13 @@ class UnmetRequirement:
         ]
 
 
-def _applies(requirement: Requirement, subject: Subject) -> bool:
+def _applies(requirement: Requirement, subject: GatedDialogue) -> bool:
     """Whether the case is one the requirement speaks of; of other dimensions nothing is known."""
     assigned = {subject.scheme.assigned: subject.dialogue.case.goal}
     return all(assigned.get(name) in labels for name, labels in requirement.when.items())
 
 
-def _unmet(requirement: Requirement, subject: Subject) -> bool:
+def _unmet(requirement: Requirement, subject: GatedDialogue) -> bool:
     for dimension, labels in requirement.some_turn.items():
         found = [label_of(turn, dimension) for turn in subject.answers]
         known = [value for value in found if value is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from quality.gates.subject import Subject, label_of
+from quality.gates.protocol import GatedDialogue, label_of
 from quality.records import Flag
 from scenarios.schemes.model import LabelValue
 
@@ -16,7 +16,7 @@ class WantedTactic:
 
     code: Final = "wanted_not_obtained"
 
-    def check(self, subject: Subject) -> list[Flag]:
+    def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer with a wanted label it does not declare."""
         return [
             subject.flag(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker
 from prompts.judges import COHERENCE, MISLED, JudgePrompts, TurnVerdict, judge_view
-from quality.judges.protocol import Questions, Seat, answers_of, said
+from quality.judges.protocol import JudgeIdentity, Questions, answers_of, said
 from quality.records import Judgement
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import LabelValue, Scheme
@@ -24,7 +24,7 @@ class ExternalJudge:
     scheme: Scheme
     prompts: JudgePrompts
     asker: Asker
-    seat: Seat
+    seat: JudgeIdentity
 
     async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
         """Return a judgement per answer and declared dimension, coherence, and one on misleading."""

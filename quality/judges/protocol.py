@@ -24,7 +24,7 @@ JUDGING_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class JudgeIdentity:
     """Who judges, in which capacity, and under which configuration."""
 
     source: Source
@@ -39,9 +39,11 @@ class Seat:
         return f"{self.source} {self.judge}"
 
 
-def seat(source: Source, judge: str, prompts: JudgePrompts, identity: Mapping[str, object]) -> Seat:
+def seat(
+    source: Source, judge: str, prompts: JudgePrompts, identity: Mapping[str, object]
+) -> JudgeIdentity:
     """Return the seat of a judge; ``identity`` is what decides its model's answers."""
-    return Seat(
+    return JudgeIdentity(
         source, judge, fingerprint([JUDGING_VERSION, source, prompts.fingerprint, dict(identity)])
     )
 
@@ -50,7 +52,7 @@ class Judge(Protocol):
     """Reads a dialogue and says what it thinks of every improvised answer, and of the whole."""
 
     @property
-    def seat(self) -> Seat:
+    def seat(self) -> JudgeIdentity:
         """Who this is."""
 
     async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
@@ -74,7 +76,7 @@ class Questions:
 
     asker: Asker
     repair: Repair
-    seat: Seat
+    seat: JudgeIdentity
     dialogue: Dialogue
     epoch: int
 

@@ -8,7 +8,7 @@ from typing import Final
 from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker
 from prompts.judges import JudgePrompts, judge_view
-from quality.judges.protocol import Questions, Seat, answers_of, said
+from quality.judges.protocol import JudgeIdentity, Questions, answers_of, said
 from quality.records import Judgement
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
@@ -51,7 +51,7 @@ class SelfJudge:
     scheme: Scheme
     prompts: JudgePrompts
     asker: Asker
-    seat: Seat
+    seat: JudgeIdentity
 
     async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
         """Return one judgement per answer and utterance dimension, and one on the goal."""

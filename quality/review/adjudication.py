@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.store.review_records import Adjudication, Item, Opinion, Sheet, Study
-from quality.answers import majority
-from quality.review.exhibits import Exhibit
-from quality.review.forms import Field, Section, shown_value
+from pipeline.store.review_records import Adjudication, Item, Opinion, ReviewStudy, Sheet
+from quality.annotations import majority
+from quality.review.exhibits import ReviewDialogue
+from quality.review.forms import FormField, FormSection, shown_value
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import LabelValue
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AdjudicationRow:
     """One question, and everybody's answer to it."""
 
-    field: Field
+    field: FormField
     answers: tuple[str, ...]
     """As people read them, in the order of the columns."""
     differ: bool
@@ -33,7 +33,7 @@ class Row:
 class SideBySide:
     """An item as the expert sees it."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[AdjudicationRow, ...]
     opinions: tuple[Opinion, ...]
     columns: int
 
@@ -55,15 +55,15 @@ class Waiting:
     """What the expert decided; empty before."""
 
 
-def in_blind_order(study: Study, sheets: Sequence[Sheet]) -> list[Sheet]:
+def in_blind_order(study: ReviewStudy, sheets: Sequence[Sheet]) -> list[Sheet]:
     """Return the sheets of an item in an order that does not follow the annotators."""
     return sorted(sheets, key=lambda s: seed_from(study.seed, s.item.case, s.item.arm, s.annotator))
 
 
 def side_by_side(
-    sections: Sequence[Section],
+    sections: Sequence[FormSection],
     sheets: Sequence[Sheet],
-    exhibit: Exhibit,
+    exhibit: ReviewDialogue,
     settled: Adjudication | None,
 ) -> SideBySide:
     """Lay the answers of an item beside each other."""
@@ -80,7 +80,7 @@ def side_by_side(
 
 
 def waiting_line(
-    item: Item, sheets: Sequence[Sheet], exhibit: Exhibit, settled: Adjudication | None
+    item: Item, sheets: Sequence[Sheet], exhibit: ReviewDialogue, settled: Adjudication | None
 ) -> Waiting:
     """Return an item for the list."""
     side = side_by_side(exhibit.sections, sheets, exhibit, settled)
@@ -94,14 +94,14 @@ def waiting_line(
 
 
 def _row(
-    field: Field,
+    field: FormField,
     values: Sequence[LabelValue | None],
     declared: LabelValue | None,
     final: LabelValue | None,
-) -> Row:
+) -> AdjudicationRow:
     known = [value for value in values if value is not None]
     common = Counter(known).most_common(1)[0][0] if known else None
-    return Row(
+    return AdjudicationRow(
         field=field,
         answers=tuple(shown_value(field.dimension, value) for value in values),
         differ=len(set(known)) > 1,

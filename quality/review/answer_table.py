@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pipeline.store.review_records import Item, Sheet
-from quality.answers import Answer, Timing
+from quality.annotations import Answer, Timing
 
 
 def item_name(item: Item, turn: int | None) -> str:

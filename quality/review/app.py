@@ -13,16 +13,16 @@ from starlette.exceptions import HTTPException as RoutingError
 from starlette.responses import Response
 
 from quality.review import entry, expert_pages, items
-from quality.review.desk import Desk
 from quality.review.guard import Guard
-from quality.review.web import Elsewhere, Refused, environment, went_elsewhere, went_wrong
+from quality.review.service import ReviewService
+from quality.review.web import Redirect, RefusedRequest, environment, went_elsewhere, went_wrong
 from scenarios.errors import RunError
 from scenarios.fingerprint import content_id
 
 STATIC = Path(__file__).parent / "static"
 
 
-def build_app(desk: Desk) -> FastAPI:
+def build_app(desk: ReviewService) -> FastAPI:
     """Return the application that serves one study of one run."""
 
     @asynccontextmanager
@@ -40,15 +40,15 @@ def build_app(desk: Desk) -> FastAPI:
     @app.get("/static/{name}")
     async def static(name: str) -> Response:
         if name not in files:
-            raise Refused(404, "There is no such file.")
+            raise RefusedRequest(404, "There is no such file.")
         kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
         headers = {"cache-control": "public, max-age=31536000, immutable"}
         return Response(files[name], media_type=kind, headers=headers)
 
     for router in (entry.router, items.router, expert_pages.router):
         app.include_router(router)
-    app.add_exception_handler(Elsewhere, _elsewhere)
-    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(Redirect, _elsewhere)
+    app.add_exception_handler(RefusedRequest, _refused)
     app.add_exception_handler(RoutingError, _unknown)
     app.add_exception_handler(HTTPException, _unknown)
     app.add_exception_handler(RequestValidationError, _unknown)
@@ -68,8 +68,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _unknown(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     message = "There is no such page." if status in (404, 422) else "This cannot be done."
-    return went_wrong(request, Refused(404 if status == 422 else status, message))
+    return went_wrong(request, RefusedRequest(404 if status == 422 else status, message))
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    return went_wrong(request, Refused(503, f"Nothing was saved: {error}. Try again."))
+    return went_wrong(request, RefusedRequest(503, f"Nothing was saved: {error}. Try again."))

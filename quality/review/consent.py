@@ -26,7 +26,7 @@ STORED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class ConsentBlock:
     """One piece of the text."""
 
     kind: Literal["h1", "h2", "p", "list"]
@@ -37,7 +37,7 @@ class Block:
 class Consent:
     """What people agree to, ready to be shown."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ConsentBlock, ...]
     fingerprint: str
     """Of the text as it was shown; stored with the agreement."""
 
@@ -64,20 +64,20 @@ def load_consent(path: Path | None) -> Consent:
     return Consent(blocks, fingerprint([[b.kind, list(b.lines)] for b in blocks])[:20])
 
 
-def _block(part: str) -> Block:
+def _block(part: str) -> ConsentBlock:
     lines = [line.strip() for line in part.strip().splitlines()]
     if lines == [PLACE]:
-        return Block("list", STORED)
+        return ConsentBlock("list", STORED)
     if lines[0].startswith("## "):
-        return Block("h2", (" ".join(lines)[3:],))
+        return ConsentBlock("h2", (" ".join(lines)[3:],))
     if lines[0].startswith("# "):
-        return Block("h1", (" ".join(lines)[2:],))
+        return ConsentBlock("h1", (" ".join(lines)[2:],))
     if not lines[0].startswith("- "):
-        return Block("p", (" ".join(lines),))
+        return ConsentBlock("p", (" ".join(lines),))
     entries: list[str] = []
     for line in lines:
         if line.startswith("- "):
             entries.append(line[2:])
         else:
             entries[-1] += f" {line}"
-    return Block("list", tuple(entries))
+    return ConsentBlock("list", tuple(entries))

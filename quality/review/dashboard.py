@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pipeline.store.review_records import Item, Sheet, Standing, Study
+from pipeline.store.review_records import Item, ReviewStudy, Sheet, Standing
 from quality.agreement import AgreementRow, Consensus, agreement_table, consensus
 from quality.annotation_qc import annotation_qc
-from quality.answers import RawAnswer
+from quality.annotations import RawAnswer
 from quality.bootstrap import Resampling
 from quality.findings import Finding
 from quality.review.answer_table import answers, timings
@@ -24,7 +24,7 @@ SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class AnnotatorProgress:
     """How one annotator is doing."""
 
     code: str
@@ -45,7 +45,7 @@ class Overview:
     """Items with all their answers."""
     answers: int
     expected: int
-    people: tuple[Progress, ...]
+    people: tuple[AnnotatorProgress, ...]
     agreement: tuple[AgreementRow, ...]
     consensus: Mapping[str, Consensus]
     no_agreement: str
@@ -56,7 +56,7 @@ class Overview:
 
 def overview(
     scheme: Scheme,
-    study: Study,
+    study: ReviewStudy,
     sheets: Sequence[Sheet],
     items: Sequence[tuple[Item, int]],
     *,
@@ -95,8 +95,8 @@ def _agreement(scheme: Scheme, sheets: Sequence[Sheet]) -> tuple[list[AgreementR
     return rows, "" if rows else "no answers yet"
 
 
-def _progress(standing: Standing, findings: int, now: float) -> Progress:
-    return Progress(
+def _progress(standing: Standing, findings: int, now: float) -> AnnotatorProgress:
+    return AnnotatorProgress(
         code=standing.code,
         done=standing.done,
         open=standing.open,

@@ -12,7 +12,7 @@ from quality.review.passwords import hashed, matches, return_code
 from quality.review.sessions import LASTS_S, new_token
 from quality.review.translations import ORIGINAL
 from quality.review.web import (
-    Refused,
+    RefusedRequest,
     cookie_name,
     desk_of,
     first,
@@ -41,13 +41,13 @@ async def enter(request: Request, token: str = "") -> Response:
     """Use up a link."""
     desk = desk_of(request)
     if desk.access.accounts:
-        raise Refused(404, "Links let nobody in here; log in with name and password.")
+        raise RefusedRequest(404, "Links let nobody in here; log in with name and password.")
     role = desk.links.spend(token)
     if role is None:
         known = request.cookies.get(cookie_name(desk), "")
         if known and desk.store.people.visit(known):
             return RedirectResponse("/", 303)
-        raise Refused(
+        raise RefusedRequest(
             401,
             "This link has been used, or was not made by this server. Each link works once; a new"
             " one stands in the terminal the page was started from.",
@@ -63,7 +63,7 @@ async def enter(request: Request, token: str = "") -> Response:
 async def login_page(request: Request) -> Response:
     """Ask for name and password."""
     if not desk_of(request).access.accounts:
-        raise Refused(404, "There is nothing to log in to; a link lets you in.")
+        raise RefusedRequest(404, "There is nothing to log in to; a link lets you in.")
     return page(request, "login", problem="")
 
 
@@ -72,13 +72,13 @@ async def login(request: Request) -> Response:
     """Let somebody with an account in."""
     desk = desk_of(request)
     if not desk.access.accounts:
-        raise Refused(404, "There is nothing to log in to; a link lets you in.")
+        raise RefusedRequest(404, "There is nothing to log in to; a link lets you in.")
     data = await sent_form(request, None)
     name, password = first(data, "name", LONGEST_NAME), first(data, "password", 1000)
     peer = request.client.host if request.client else ""
     keys = (f"name {name.casefold()}", f"peer {peer}")
     if desk.patience.is_over(*keys):
-        raise Refused(429, "Too many wrong passwords. Try again in five minutes.")
+        raise RefusedRequest(429, "Too many wrong passwords. Try again in five minutes.")
     known = desk.store.people.secret_of(name)
     stored = known[3] if known and known[2] else _WRONG
     fits = await asyncio.to_thread(matches, password, stored)
@@ -162,7 +162,7 @@ async def _come_back(request: Request, name: str, code: str) -> Response:
     desk, guest = desk_of(request), guest_of(request)
     keys = (f"code {name.casefold()}",)
     if desk.patience.is_over(*keys):
-        raise Refused(429, "Too many wrong codes. Try again in five minutes.")
+        raise RefusedRequest(429, "Too many wrong codes. Try again in five minutes.")
     known = desk.store.people.secret_of(name)
     stored = known[3] if known else _WRONG
     fits = await asyncio.to_thread(matches, code.lower(), stored)
@@ -192,6 +192,6 @@ async def language(request: Request) -> Response:
     data = await sent_form(request, guest)
     chosen = first(data, "language")
     if chosen not in desk.translations.languages:
-        raise Refused(422, "This language is not on offer.")
+        raise RefusedRequest(422, "This language is not on offer.")
     await desk.store.people.update_session(guest.token, language=chosen)
     return RedirectResponse("/", 303)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.store.review_records import Item, Sheet, Study
+from pipeline.store.review_records import Item, ReviewStudy, Sheet
 from pipeline.store.reviews import ReviewStore
 from quality.review.answer_table import item_name
-from quality.review.exhibits import Exhibit, Exhibits
+from quality.review.exhibits import Exhibits, ReviewDialogue
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 ISSUE = "issue"
@@ -24,7 +24,7 @@ class Outgoing:
     """One dialogue of a study, and the answers to it."""
 
     item: Item
-    exhibit: Exhibit
+    exhibit: ReviewDialogue
     sheets: tuple[Sheet, ...]
 
     @property
@@ -71,7 +71,7 @@ class Incoming:
 
 
 def outgoing(
-    store: ReviewStore, study: Study, exhibits: Exhibits, *, annotator: str | None = None
+    store: ReviewStore, study: ReviewStudy, exhibits: Exhibits, *, annotator: str | None = None
 ) -> Iterator[Outgoing]:
     """Yield every dialogue of a study with its answers, or those of one annotator's code."""
     for item, _ in store.sheets.items(study):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipeline.store.review_records import Item, Study
+from pipeline.store.review_records import Item, ReviewStudy
 from pipeline.store.reviews import ReviewStore
 from quality.records import Flag
-from quality.review.forms import Section, sections
+from quality.review.forms import FormSection, sections
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
@@ -33,7 +33,7 @@ class Utterance:
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibit:
+class ReviewDialogue:
     """A dialogue as reviewers see it; what they may not see yet is told apart by its name."""
 
     dialogue: Dialogue
@@ -45,7 +45,7 @@ class Exhibit:
     """What only the responder knows; shown in mode review only."""
     fact_about: str
     utterances: tuple[Utterance, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[FormSection, ...]
     declared: Mapping[tuple[int | None, str], LabelValue]
     """What the actor declared, by (turn, dimension), and the goal it was given; a number between the
     points of its scale is moved to the nearest. Never shown before somebody's own labels are
@@ -62,7 +62,7 @@ class Exhibits:
     """Finds the exhibit of items; the latest are kept in memory."""
 
     def __init__(
-        self, store: ReviewStore, scheme: Scheme, study: Study, scenario_of: ScenarioOf
+        self, store: ReviewStore, scheme: Scheme, study: ReviewStudy, scenario_of: ScenarioOf
     ) -> None:
         """Read dialogues from ``store`` and their scenarios through ``scenario_of``."""
         self._store = store
@@ -71,7 +71,7 @@ class Exhibits:
         self._scenario_of = scenario_of
         self._kept = lru_cache(maxsize=KEPT)(self._of)
 
-    def of(self, item: Item) -> Exhibit:
+    def of(self, item: Item) -> ReviewDialogue:
         """Return the exhibit of an item."""
         return self._kept(item.id)
 
@@ -81,19 +81,21 @@ class Exhibits:
         assessment = self._store.judgements.assessments([key]).get(key)
         return () if assessment is None else assessment.flags
 
-    def _of(self, dialogue_id: str) -> Exhibit:
+    def _of(self, dialogue_id: str) -> ReviewDialogue:
         dialogue = self._store.dialogues.dialogue(dialogue_id)
         return exhibit(dialogue, self._scenario_of(dialogue.case), self._scheme, self._study)
 
 
-def exhibit(dialogue: Dialogue, scenario: Scenario | None, scheme: Scheme, study: Study) -> Exhibit:
+def exhibit(
+    dialogue: Dialogue, scenario: Scenario | None, scheme: Scheme, study: ReviewStudy
+) -> ReviewDialogue:
     """Put together what a reviewer needs; without a scenario there is no background and no fact."""
     targets = target_turns(dialogue)
     names = _role_names(scenario)
     fact = None
     if scenario is not None and dialogue.case.fact in {f.id for f in scenario.facts}:
         fact = scenario.fact(dialogue.case.fact)
-    return Exhibit(
+    return ReviewDialogue(
         dialogue=dialogue,
         title=scenario.title if scenario else dialogue.case.scenario,
         background=scenario.background if scenario else "",

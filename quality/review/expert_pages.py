@@ -13,11 +13,11 @@ from pipeline.store.review_records import Adjudication, GivenLabel, Sheet
 from quality.records import Decision
 from quality.review.adjudication import in_blind_order, side_by_side, waiting_line
 from quality.review.dashboard import overview
-from quality.review.desk import Desk
 from quality.review.forms import form_values, read_form
 from quality.review.opinions import read_text
 from quality.review.scenario_reports import scenario_reports
-from quality.review.web import Refused, desk_of, expert, first, page, sent_form, went_well
+from quality.review.service import ReviewService
+from quality.review.web import RefusedRequest, desk_of, expert, first, page, sent_form, went_well
 
 router = APIRouter()
 LISTED = 200
@@ -62,7 +62,7 @@ async def adjudicate(request: Request, number: int) -> Response:
     data = await sent_form(request, guest)
     item = desk.store.sheets.item(desk.study, number)
     if item is None:
-        raise Refused(404, "There is no such item.")
+        raise RefusedRequest(404, "There is no such item.")
     filled = read_form(desk.exhibits.of(item).sections, data)
     problems = dict(filled.problems)
     chosen = first(data, "verdict")
@@ -95,7 +95,7 @@ def _adjudication_page(
     desk, guest = desk_of(request), expert(request)
     item = desk.store.sheets.item(desk.study, number)
     if item is None:
-        raise Refused(404, "There is no such item.")
+        raise RefusedRequest(404, "There is no such item.")
     exhibit = desk.exhibits.of(item)
     settled = desk.store.sheets.adjudications(desk.study, item=number).get(number)
     sheets = in_blind_order(desk.study, list(desk.store.sheets.sheets(desk.study, item=number)))
@@ -124,7 +124,7 @@ def _adjudication_page(
     )
 
 
-def _next_waiting(desk: Desk, after: int) -> str:
+def _next_waiting(desk: ReviewService, after: int) -> str:
     """Return the next item with all its answers that nobody has settled, or the list."""
     final = desk.store.sheets.adjudications(desk.study)
     waiting = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
-from pipeline.store.review_records import Study
+from pipeline.store.review_records import ReviewStudy
 from quality.review.exchange import (
     CONFIRMED,
     ISSUE,
@@ -29,7 +29,7 @@ def user_id(code: str) -> str:
     return str(uuid.uuid5(PEOPLE, code))
 
 
-def dataset_settings(scheme: Scheme, study: Study) -> dict[str, object]:
+def dataset_settings(scheme: Scheme, study: ReviewStudy) -> dict[str, object]:
     """Return what ``argilla.Settings.from_json`` reads."""
     fields = [_field("background", "text"), _field("dialogue", "chat"), _field("utterance", "text")]
     if study.mode == "review":
@@ -63,7 +63,7 @@ def dataset_settings(scheme: Scheme, study: Study) -> dict[str, object]:
 
 
 def records(
-    scheme: Scheme, study: Study, dialogues: Iterable[Outgoing], *, blind: bool
+    scheme: Scheme, study: ReviewStudy, dialogues: Iterable[Outgoing], *, blind: bool
 ) -> list[dict[str, object]]:
     """Return what ``argilla.Record.from_dict`` reads, one record per utterance.
 
@@ -78,7 +78,7 @@ def records(
 
 def _record(
     scheme: Scheme,
-    study: Study,
+    study: ReviewStudy,
     dialogue: Outgoing,
     turn: int,
     name: str,
@@ -138,7 +138,7 @@ def _named(scheme: Scheme, labels: dict[str, LabelValue]) -> dict[str, object]:
     return named
 
 
-def _question(dimension: Dimension, study: Study) -> dict[str, object]:
+def _question(dimension: Dimension, study: ReviewStudy) -> dict[str, object]:
     title = dimension.title or dimension.id
     help_ = dimension.question
     if dimension.level == "dialogue":

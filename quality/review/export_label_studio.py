@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from pipeline.store.review_records import Sheet, Study
+from pipeline.store.review_records import ReviewStudy, Sheet
 from quality.review.exchange import (
     CONFIRMED,
     ISSUE,
@@ -25,7 +25,7 @@ MAIL = "@annotators.invalid"
 _TEXTS = (ISSUE_REASON, SCENARIO_PROBLEM, NOTE)
 
 
-def labelling_config(scheme: Scheme, study: Study) -> str:
+def labelling_config(scheme: Scheme, study: ReviewStudy) -> str:
     """Return the XML of a project in which a study can be answered."""
     view = ET.Element("View")
     _header(view, "Situation")
@@ -59,7 +59,7 @@ def labelling_config(scheme: Scheme, study: Study) -> str:
 
 
 def tasks(
-    scheme: Scheme, study: Study, dialogues: Iterable[Outgoing], *, blind: bool
+    scheme: Scheme, study: ReviewStudy, dialogues: Iterable[Outgoing], *, blind: bool
 ) -> list[dict[str, object]]:
     """Return one task per utterance, with everybody's answers as annotations.
 
@@ -78,7 +78,7 @@ def tasks(
 
 def _task(
     scheme: Scheme,
-    study: Study,
+    study: ReviewStudy,
     dialogue: Outgoing,
     turn: int,
     name: str,
@@ -156,7 +156,7 @@ def _region(name: str, kind: str, value: dict[str, object]) -> dict[str, object]
     return {"from_name": name, "to_name": "utterance", "type": kind, "value": value}
 
 
-def _control(view: ET.Element, dimension: Dimension, study: Study) -> None:
+def _control(view: ET.Element, dimension: Dimension, study: ReviewStudy) -> None:
     if dimension.measurement == "interval" and dimension.range and not dimension.point_values:
         low, high = (f"{bound:g}" for bound in dimension.range)
         ET.SubElement(view, "Number", name=dimension.id, toName="utterance", min=low, max=high)

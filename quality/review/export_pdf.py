@@ -22,9 +22,9 @@ from reportlab.platypus import (
     Spacer,
 )
 
-from pipeline.store.review_records import Study
+from pipeline.store.review_records import ReviewStudy
 from quality.review.exchange import Outgoing, dimensions_of
-from quality.review.forms import Field
+from quality.review.forms import FormField
 from scenarios.schemes.model import Dimension, Scheme
 
 LATIN, ASIAN = "Vera", "STSong-Light"
@@ -32,7 +32,7 @@ _BOX = "[&nbsp;&nbsp;]"
 _MARK = colors.HexColor("#fff4d6")
 
 
-def write_pdf(scheme: Scheme, study: Study, dialogues: Iterable[Outgoing]) -> bytes:
+def write_pdf(scheme: Scheme, study: ReviewStudy, dialogues: Iterable[Outgoing]) -> bytes:
     """Return a form for pen and paper; answers go in again as CSV.
 
     Chinese, Japanese and Korean text uses a font of the reader's own.
@@ -75,7 +75,9 @@ def _styles() -> dict[str, ParagraphStyle]:
     }
 
 
-def _front(scheme: Scheme, study: Study, styles: dict[str, ParagraphStyle]) -> Iterator[Flowable]:
+def _front(
+    scheme: Scheme, study: ReviewStudy, styles: dict[str, ParagraphStyle]
+) -> Iterator[Flowable]:
     yield Paragraph(_text(scheme.title), styles["h1"])
     yield Paragraph("Code: ______________   Date: ______________", styles["body"])
     yield Paragraph(_text(scheme.description), styles["body"])
@@ -88,7 +90,7 @@ def _front(scheme: Scheme, study: Study, styles: dict[str, ParagraphStyle]) -> I
         yield KeepTogether(parts)
 
 
-def _definitions(dimension: Dimension, study: Study) -> list[str]:
+def _definitions(dimension: Dimension, study: ReviewStudy) -> list[str]:
     lines = []
     for label in dimension.labels:
         if label.id in study.hidden.get(dimension.id, ()):
@@ -99,7 +101,7 @@ def _definitions(dimension: Dimension, study: Study) -> list[str]:
 
 
 def _dialogue(
-    number: int, dialogue: Outgoing, study: Study, styles: dict[str, ParagraphStyle]
+    number: int, dialogue: Outgoing, study: ReviewStudy, styles: dict[str, ParagraphStyle]
 ) -> Iterator[Flowable]:
     exhibit = dialogue.exhibit
     yield Paragraph(f"{number}. {_text(exhibit.title)}", styles["h1"])
@@ -124,7 +126,7 @@ def _dialogue(
     yield Paragraph("Note: " + "_" * 80, styles["body"])
 
 
-def _question(field: Field) -> str:
+def _question(field: FormField) -> str:
     title = f"<b>{_text(field.title)}</b>"
     if field.kind == "number":
         low, high = field.dimension.range or (0.0, 0.0)

@@ -20,7 +20,7 @@ Fields = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FormChoice:
     """One answer that can be chosen."""
 
     key: str
@@ -33,14 +33,14 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FormField:
     """One question, asked of one turn or of the whole dialogue."""
 
     name: str
     dimension: Dimension
     turn: int | None
     kind: Literal["one", "many", "number"]
-    choices: tuple[Choice, ...]
+    choices: tuple[FormChoice, ...]
 
     @property
     def title(self) -> str:
@@ -49,12 +49,12 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class FormSection:
     """The questions of one turn, or those of the whole dialogue."""
 
     id: str
     turn: int | None
-    fields: tuple[Field, ...]
+    fields: tuple[FormField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def quiz_hides(scheme: Scheme) -> dict[str, tuple[str, ...]]:
 
 def sections(
     scheme: Scheme, turns: Sequence[int], hidden: Mapping[str, Sequence[str]]
-) -> tuple[Section, ...]:
+) -> tuple[FormSection, ...]:
     """Return the questions about a dialogue: turn by turn, then once about the whole of it.
 
     Args:
@@ -89,7 +89,7 @@ def sections(
         hidden: labels that are not offered, by dimension.
     """
     found = [
-        Section(
+        FormSection(
             f"t{turn}",
             turn,
             tuple(_field(f"t{turn}", d, turn, hidden) for d in scheme.utterance_dimensions),
@@ -97,10 +97,10 @@ def sections(
         for turn in turns
     ]
     whole = tuple(_field("d", d, None, hidden) for d in scheme.dimensions if d.level == "dialogue")
-    return (*found, Section("d", None, whole))
+    return (*found, FormSection("d", None, whole))
 
 
-def read_form(asked: Sequence[Section], data: Fields) -> Filled:
+def read_form(asked: Sequence[FormSection], data: Fields) -> Filled:
     """Read a complete form; what is missing or was not on offer is a problem of its field."""
     labels: list[GivenLabel] = []
     problems: dict[str, str] = {}
@@ -115,7 +115,7 @@ def read_form(asked: Sequence[Section], data: Fields) -> Filled:
     return Filled(tuple(labels), problems)
 
 
-def form_values(asked: Sequence[Section], labels: Sequence[GivenLabel]) -> dict[str, list[str]]:
+def form_values(asked: Sequence[FormSection], labels: Sequence[GivenLabel]) -> dict[str, list[str]]:
     """Return what a form sends that holds these labels; the reverse of :func:`read_form`."""
     known = {(label.turn, label.dimension): label.value for label in labels}
     return {
@@ -142,22 +142,22 @@ def shown_value(dimension: Dimension, value: LabelValue | None) -> str:
 
 def _field(
     prefix: str, dimension: Dimension, turn: int | None, hidden: Mapping[str, Sequence[str]]
-) -> Field:
+) -> FormField:
     name = f"{prefix}.{dimension.id}"
     if dimension.measurement == "interval":
         points = dimension.point_values
         choices = tuple(
-            Choice(_key(i), repr(point), _anchor(dimension, i, point))
+            FormChoice(_key(i), repr(point), _anchor(dimension, i, point))
             for i, point in enumerate(points)
         )
-        return Field(name, dimension, turn, "one" if points else "number", choices)
+        return FormField(name, dimension, turn, "one" if points else "number", choices)
     offered = [v for v in dimension.labels if v.id not in hidden.get(dimension.id, ())]
     choices = tuple(
-        Choice(_key(i), label.id, label.id, label.definition, label.example)
+        FormChoice(_key(i), label.id, label.id, label.definition, label.example)
         for i, label in enumerate(offered)
     )
     kind: Literal["one", "many"] = "many" if dimension.measurement == "multi" else "one"
-    return Field(name, dimension, turn, kind, choices)
+    return FormField(name, dimension, turn, kind, choices)
 
 
 def _key(position: int) -> str:
@@ -173,7 +173,7 @@ def _number(value: float) -> str:
     return "0" if text == "-0" else text
 
 
-def _value(field: Field, given: Sequence[str]) -> LabelValue | None:
+def _value(field: FormField, given: Sequence[str]) -> LabelValue | None:
     """Return the value of a field; None where it is missing or was not on offer."""
     offered = {choice.value for choice in field.choices}
     if field.kind == "many":

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.store.review_records import Adjudication, Sheet, Study
-from quality.review.exhibits import Exhibit
+from pipeline.store.review_records import Adjudication, ReviewStudy, Sheet
+from quality.review.exhibits import ReviewDialogue
 from scenarios.schemes.model import LabelValue, Scheme
 
 
@@ -27,7 +27,7 @@ class Score:
 
 
 def gold_labels(
-    exhibit: Exhibit, adjudication: Adjudication | None, study: Study
+    exhibit: ReviewDialogue, adjudication: Adjudication | None, study: ReviewStudy
 ) -> dict[tuple[int | None, str], LabelValue]:
     """Return the labels that count as right, by (turn, dimension).
 

@@ -8,7 +8,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quality.review.desk import Access
+from quality.review.service import Access
 
 LARGEST = 64 * 1024
 """Bytes of a form; the largest form there is has a few hundred fields and two short notes."""

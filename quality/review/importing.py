@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipeline.store.review_imports import Outcome
-from pipeline.store.review_records import GivenLabel, Item, Opinion, Study
+from pipeline.store.review_records import GivenLabel, Item, Opinion, ReviewStudy
 from pipeline.store.reviews import ReviewStore
-from quality.answers import read_value
+from quality.annotations import read_value
 from quality.review.exchange import (
     CONFIRMED,
     ISSUE,
@@ -30,7 +30,7 @@ from scenarios.spelling import suggestion
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class ImportedAnswer:
     """One person's answer to one item, in the vocabulary of the scheme."""
 
     item: Item
@@ -40,7 +40,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedReviews:
     """What became of a file."""
 
     outcomes: Counter[Outcome]
@@ -52,13 +52,13 @@ class Imported:
 
 def check_incoming(
     store: ReviewStore,
-    study: Study,
+    study: ReviewStudy,
     scheme: Scheme,
     exhibits: Exhibits,
     incoming: Iterable[Incoming],
     *,
     file: str,
-) -> list[Checked]:
+) -> list[ImportedAnswer]:
     """Check everything a file says before any of it is stored.
 
     Raises:
@@ -67,7 +67,7 @@ def check_incoming(
     """
     items = {item.id: item for item, _ in store.sheets.items(study)}
     problems: list[Problem] = []
-    checked: list[Checked] = []
+    checked: list[ImportedAnswer] = []
     for sheet in incoming:
         item = items.get(sheet.item)
         if item is None:
@@ -90,15 +90,15 @@ def check_incoming(
             else:
                 labels.append(GivenLabel(turn, name, value))
         opinion = _opinion(sheet, problems, file)
-        checked.append(Checked(item, sheet.annotator, tuple(labels), opinion))
+        checked.append(ImportedAnswer(item, sheet.annotator, tuple(labels), opinion))
     if problems:
         raise InputError(problems)
     return checked
 
 
 def merge_all(
-    store: ReviewStore, study: Study, checked: Iterable[Checked], *, origin: str
-) -> Imported:
+    store: ReviewStore, study: ReviewStudy, checked: Iterable[ImportedAnswer], *, origin: str
+) -> ImportedReviews:
     """Merge checked answers; the same file again changes nothing."""
     outcomes: Counter[Outcome] = Counter()
     left_out: dict[str, list[str]] = {"surplus": [], "closed": []}
@@ -114,10 +114,10 @@ def merge_all(
                 store.judgements.decide_now(decision)
         if outcome in left_out:
             left_out[outcome].append(f"{answer.item.id} by {person.code}")
-    return Imported(outcomes, tuple(left_out["surplus"]), tuple(left_out["closed"]))
+    return ImportedReviews(outcomes, tuple(left_out["surplus"]), tuple(left_out["closed"]))
 
 
-def _value(dimension: Dimension, raw: object, study: Study) -> LabelValue | None:
+def _value(dimension: Dimension, raw: object, study: ReviewStudy) -> LabelValue | None:
     read = read_value(dimension, raw)
     if read is None:
         return None

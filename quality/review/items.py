@@ -8,9 +8,8 @@ import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from pipeline.store.review_records import AnswerRefused, Assignment, Draft, Opinion
-from quality.review.desk import Desk
-from quality.review.exhibits import Exhibit
+from pipeline.store.review_records import AnswerRefused, Assignment, FormDraft, Opinion
+from quality.review.exhibits import ReviewDialogue
 from quality.review.forms import Filled, form_values, read_form
 from quality.review.gold import gold_labels, scores
 from quality.review.opinions import (
@@ -19,9 +18,10 @@ from quality.review.opinions import (
     read_text,
     reasons,
 )
+from quality.review.service import ReviewService
 from quality.review.web import (
-    Guest,
-    Refused,
+    RefusedRequest,
+    VisitorSession,
     annotator,
     desk_of,
     first,
@@ -75,15 +75,15 @@ async def draft(request: Request, number: int) -> Response:
     data = await sent_form(request, guest)
     stage = "opinion" if _opines(desk, _mine(desk, guest, number)) else "labels"
     if first(data, "stage") != stage:
-        raise Refused(409, "This part of the item has been sent already.")
+        raise RefusedRequest(409, "This part of the item has been sent already.")
     kept = {name: values for name, values in data.items() if name not in _NO_DRAFT}
-    content = Draft(orjson.dumps(kept).decode(), _edits(data), _lead_s(data))
+    content = FormDraft(orjson.dumps(kept).decode(), _edits(data), _lead_s(data))
     try:
         await desk.store.save_draft(
             desk.study, number, guest.person.seq, content, lease_s=desk.lease_s
         )
     except AnswerRefused as error:
-        raise Refused(_STATUS[error.code], str(error)) from error
+        raise RefusedRequest(_STATUS[error.code], str(error)) from error
     return JSONResponse({"saved": True})
 
 
@@ -98,7 +98,7 @@ async def send(request: Request, number: int) -> Response:
             return await _send_opinion(request, guest, assignment, data)
         return await _send_labels(request, guest, assignment, data)
     except AnswerRefused as error:
-        raise Refused(_STATUS[error.code], str(error)) from error
+        raise RefusedRequest(_STATUS[error.code], str(error)) from error
 
 
 @router.post("/item/{number}/give-back")
@@ -109,12 +109,12 @@ async def give_back(request: Request, number: int) -> Response:
     try:
         await desk.store.give_back(desk.study, number, guest.person.seq)
     except AnswerRefused as error:
-        raise Refused(_STATUS[error.code], str(error)) from error
+        raise RefusedRequest(_STATUS[error.code], str(error)) from error
     return RedirectResponse("/next", 303)
 
 
 async def _send_labels(
-    request: Request, guest: Guest, assignment: Assignment, data: dict[str, list[str]]
+    request: Request, guest: VisitorSession, assignment: Assignment, data: dict[str, list[str]]
 ) -> Response:
     desk = desk_of(request)
     filled = read_form(desk.exhibits.of(assignment.item).sections, data)
@@ -131,11 +131,13 @@ async def _send_labels(
 
 
 async def _send_opinion(
-    request: Request, guest: Guest, assignment: Assignment, data: dict[str, list[str]]
+    request: Request, guest: VisitorSession, assignment: Assignment, data: dict[str, list[str]]
 ) -> Response:
     desk = desk_of(request)
     if not _opines(desk, assignment):
-        raise Refused(409, "Choose your labels first; the declared ones are shown after that.")
+        raise RefusedRequest(
+            409, "Choose your labels first; the declared ones are shown after that."
+        )
     offered = reasons(desk.scheme, desk.exhibits.flags(assignment.item))
     opinion, problems = read_opinion(data, offered, _time_spent(assignment, data))
     if problems:
@@ -146,7 +148,7 @@ async def _send_opinion(
 
 def _incomplete(
     request: Request,
-    guest: Guest,
+    guest: VisitorSession,
     assignment: Assignment,
     data: dict[str, list[str]],
     filled: Filled,
@@ -163,7 +165,7 @@ def _incomplete(
 
 def _item_page(
     request: Request,
-    guest: Guest,
+    guest: VisitorSession,
     assignment: Assignment,
     *,
     sent: dict[str, list[str]] | None = None,
@@ -203,7 +205,9 @@ def _item_page(
     )
 
 
-def _kept_values(desk: Desk, assignment: Assignment, exhibit: Exhibit) -> dict[str, list[str]]:
+def _kept_values(
+    desk: ReviewService, assignment: Assignment, exhibit: ReviewDialogue
+) -> dict[str, list[str]]:
     """Return what was sent before, as form values."""
     if assignment.state == "open":
         return {}
@@ -269,7 +273,7 @@ async def finish(request: Request) -> Response:
     return RedirectResponse("/finish", 303)
 
 
-def _scores(desk: Desk, code: str) -> list[object]:
+def _scores(desk: ReviewService, code: str) -> list[object]:
     final = desk.store.sheets.adjudications(desk.study)
     mine = [s for s in desk.store.sheets.sheets(desk.study) if s.annotator == code]
     gold = {
@@ -281,15 +285,15 @@ def _scores(desk: Desk, code: str) -> list[object]:
     return list(scores(desk.scheme, mine, gold))
 
 
-def _mine(desk: Desk, guest: Guest, number: int) -> Assignment:
+def _mine(desk: ReviewService, guest: VisitorSession, number: int) -> Assignment:
     """Return one of the guest's own items; what is not theirs does not exist."""
     assignment = desk.store.assignment(desk.study, number, guest.person.seq)
     if assignment is None or assignment.state == "given_back":
-        raise Refused(404, "There is no such item among yours.")
+        raise RefusedRequest(404, "There is no such item among yours.")
     return assignment
 
 
-def _opines(desk: Desk, assignment: Assignment) -> bool:
+def _opines(desk: ReviewService, assignment: Assignment) -> bool:
     """Whether the labels are locked and the declared ones may be seen."""
     return desk.study.mode == "review" and assignment.state != "open"
 

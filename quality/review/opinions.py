@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from pipeline.store.review_records import Opinion
 from quality.records import Flag
-from quality.review.forms import KEYS, Choice, Fields
+from quality.review.forms import KEYS, Fields, FormChoice
 from scenarios.schemes.model import Scheme
 
 LONGEST_NOTE = 2_000
 YES, NO = "yes", "no"
 
 
-def reasons(scheme: Scheme, flags: Sequence[Flag]) -> tuple[Choice, ...]:
+def reasons(scheme: Scheme, flags: Sequence[Flag]) -> tuple[FormChoice, ...]:
     """Return what can be wrong with a dialogue: what it was flagged for goes first."""
     named: dict[str, str] = {
         f"flag:{flag.code}": f"As flagged: {flag.code.replace('_', ' ')}" for flag in flags
@@ -26,13 +26,13 @@ def reasons(scheme: Scheme, flags: Sequence[Flag]) -> tuple[Choice, ...]:
     named["unnatural"] = "Nobody talks like that"
     named["other"] = "Something else (say what in the note)"
     return tuple(
-        Choice(KEYS[i] if i < len(KEYS) else "", value, title)
+        FormChoice(KEYS[i] if i < len(KEYS) else "", value, title)
         for i, (value, title) in enumerate(named.items())
     )
 
 
 def read_opinion(
-    data: Fields, offered: Sequence[Choice], lead_s: float
+    data: Fields, offered: Sequence[FormChoice], lead_s: float
 ) -> tuple[Opinion, dict[str, str]]:
     """Read the answer of a review; returns it with what is wrong, by field."""
     problems: dict[str, str] = {}

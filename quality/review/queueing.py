@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from pipeline.store.review_records import Study
-from pipeline.store.review_studies import Candidate, Which
+from pipeline.store.review_records import ReviewStudy
+from pipeline.store.review_studies import ReviewCandidate, Which
 from pipeline.store.reviews import ReviewStore
 from quality.review.exhibits import ScenarioOf
 from scenarios.fingerprint import seed_from
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class QueueSelection:
     """What a study is about."""
 
     which: Which
@@ -26,13 +26,15 @@ class Selection:
     """Largest number of items; drawn by the seed of the study."""
 
 
-def fill(store: ReviewStore, study: Study, selection: Selection, scenario_of: ScenarioOf) -> int:
+def fill(
+    store: ReviewStore, study: ReviewStudy, selection: QueueSelection, scenario_of: ScenarioOf
+) -> int:
     """Put what has become reviewable into a study, and return how many items are new.
 
     Items that are there already stay, whatever becomes of their dialogue.
     """
     by_scenario: dict[str, str] = {}
-    chosen: list[tuple[Candidate, str]] = []
+    chosen: list[tuple[ReviewCandidate, str]] = []
     for candidate in store.studies.candidates(study, selection.which):
         if candidate.scenario not in by_scenario:
             case = store.dialogues.ending(f"{candidate.case}/{candidate.arm}").case

@@ -11,7 +11,7 @@ from pathlib import Path
 import uvicorn
 
 from quality.review.app import build_app
-from quality.review.desk import Access, Desk
+from quality.review.service import Access, ReviewService
 from scenarios.errors import UsageError
 
 
@@ -97,7 +97,7 @@ def listening(address: Address) -> socket.socket:
     return listener
 
 
-def server(desk: Desk, address: Address) -> uvicorn.Server:
+def server(desk: ReviewService, address: Address) -> uvicorn.Server:
     """Return a server of the page; ``run(sockets=[listening(address)])`` starts it.
 
     Raises:

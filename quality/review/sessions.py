@@ -55,7 +55,7 @@ class Links:
         return role
 
 
-class Patience:
+class LoginThrottle:
     """Counts wrong passwords by whatever key is guessed at, and says when it has had enough."""
 
     def __init__(self, *, tries: int = TRIES, window_s: float = WINDOW_S) -> None:

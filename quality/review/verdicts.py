@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pipeline.store.review_records import Item, Opinion, Sheet, Study
+from pipeline.store.review_records import Item, Opinion, ReviewStudy, Sheet
 from pipeline.store.reviews import ReviewStore
 from quality.records import Decision
 
 
-def verdict(item: Item, study: Study, sheets: Sequence[Sheet]) -> Decision | None:
+def verdict(item: Item, study: ReviewStudy, sheets: Sequence[Sheet]) -> Decision | None:
     """Return what reviewers decide about a dialogue, as soon as no further answer can change it.
 
     More than half of the people a study asks have to confirm an issue (2 of 3) for the dialogue to
@@ -34,7 +34,7 @@ def verdict(item: Item, study: Study, sheets: Sequence[Sheet]) -> Decision | Non
     return None
 
 
-def settled(store: ReviewStore, study: Study, item: Item) -> Decision | None:
+def settled(store: ReviewStore, study: ReviewStudy, item: Item) -> Decision | None:
     """Return the decision that has to be stored now; None where nothing changes.
 
     An expert who has decided is not overruled, and a quiz decides nothing.

@@ -13,8 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from pipeline.store.review_records import Annotator, Visit
-from quality.review.desk import Desk
 from quality.review.forms import shown_value
+from quality.review.service import ReviewService
 from quality.review.sessions import LASTS_S, form_token, is_form_token
 from quality.review.translations import ORIGINAL
 from scenarios.fingerprint import content_id
@@ -23,7 +23,7 @@ PAGES = Path(__file__).parent / "pages"
 MOST_FIELDS = 2_000
 
 
-class Elsewhere(Exception):
+class Redirect(Exception):
     """The guest has to go to another page first."""
 
     def __init__(self, path: str) -> None:
@@ -32,7 +32,7 @@ class Elsewhere(Exception):
         self.path = path
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """The request is answered with a message and a status."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -43,7 +43,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Guest:
+class VisitorSession:
     """A browser with a session."""
 
     token: str
@@ -57,7 +57,7 @@ class Guest:
             Elsewhere: they have not said yet.
         """
         if self.visit.annotator is None:
-            raise Elsewhere("/name")
+            raise Redirect("/name")
         return self.visit.annotator
 
 
@@ -76,19 +76,19 @@ def environment() -> Environment:
     return templates
 
 
-def desk_of(request: Request) -> Desk:
+def desk_of(request: Request) -> ReviewService:
     """Return the desk of the application."""
-    desk: Desk = request.app.state.desk
+    desk: ReviewService = request.app.state.desk
     return desk
 
 
-def cookie_name(desk: Desk) -> str:
+def cookie_name(desk: ReviewService) -> str:
     """Return the name of the cookie: one per run, and bound to the host under TLS."""
     name = f"hipo-review-{content_id(str(desk.store.folder.resolve()))[:8]}"
     return f"__Host-{name}" if desk.access.tls else name
 
 
-def set_cookie(response: Response, desk: Desk, token: str) -> None:
+def set_cookie(response: Response, desk: ReviewService, token: str) -> None:
     """Let the browser keep its session."""
     response.set_cookie(
         cookie_name(desk),
@@ -101,7 +101,7 @@ def set_cookie(response: Response, desk: Desk, token: str) -> None:
     )
 
 
-def guest_of(request: Request) -> Guest:
+def guest_of(request: Request) -> VisitorSession:
     """Return the guest of a request.
 
     Raises:
@@ -113,16 +113,16 @@ def guest_of(request: Request) -> Guest:
     visit = desk.store.people.visit(token) if token else None
     if visit is None:
         if desk.access.accounts:
-            raise Elsewhere("/login")
-        raise Refused(
+            raise Redirect("/login")
+        raise RefusedRequest(
             401,
             "You need a link to come in. Each link works once: ask the person who invited you for a"
             " new one, or look at the terminal the page was started from.",
         )
-    return Guest(token, visit)
+    return VisitorSession(token, visit)
 
 
-def seated(request: Request) -> Guest:
+def seated(request: Request) -> VisitorSession:
     """Return a guest who has been through every page before the first item.
 
     Raises:
@@ -131,15 +131,15 @@ def seated(request: Request) -> Guest:
     desk, guest = desk_of(request), guest_of(request)
     visit = guest.visit
     if visit.consent != desk.consent.fingerprint:
-        raise Elsewhere("/consent")
+        raise Redirect("/consent")
     if visit.annotator is None:
-        raise Elsewhere("/name")
+        raise Redirect("/name")
     if visit.language is None and len(desk.translations.languages) > 1:
-        raise Elsewhere("/language")
+        raise Redirect("/language")
     return guest
 
 
-def annotator(request: Request) -> Guest:
+def annotator(request: Request) -> VisitorSession:
     """Return a seated guest who annotates.
 
     Raises:
@@ -147,11 +147,11 @@ def annotator(request: Request) -> Guest:
     """
     guest = seated(request)
     if guest.visit.role != "annotator":
-        raise Elsewhere("/adjudicate")
+        raise Redirect("/adjudicate")
     return guest
 
 
-def expert(request: Request) -> Guest:
+def expert(request: Request) -> VisitorSession:
     """Return a seated guest who is an expert.
 
     Raises:
@@ -159,11 +159,11 @@ def expert(request: Request) -> Guest:
     """
     guest = seated(request)
     if guest.visit.role != "expert":
-        raise Refused(403, "This page is for the expert of the study.")
+        raise RefusedRequest(403, "This page is for the expert of the study.")
     return guest
 
 
-async def sent_form(request: Request, guest: Guest | None) -> dict[str, list[str]]:
+async def sent_form(request: Request, guest: VisitorSession | None) -> dict[str, list[str]]:
     """Return the form that was sent, once it is certain that it comes from our own page.
 
     Raises:
@@ -171,16 +171,16 @@ async def sent_form(request: Request, guest: Guest | None) -> dict[str, list[str
     """
     origin = request.headers.get("origin")
     if origin is not None and origin.partition("://")[2] != request.headers.get("host", ""):
-        raise Refused(403, "This form was not sent from the review page.")
+        raise RefusedRequest(403, "This form was not sent from the review page.")
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise Refused(403, "This form was not sent from the review page.")
+        raise RefusedRequest(403, "This form was not sent from the review page.")
     try:
         text = (await request.body()).decode("utf-8")
         data = parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError as error:
-        raise Refused(400, "This form cannot be read.") from error
+        raise RefusedRequest(400, "This form cannot be read.") from error
     if guest is not None and not is_form_token(guest.token, "".join(data.pop("csrf", ()))):
-        raise Refused(403, "This form is too old or was not made for you. Reload the page.")
+        raise RefusedRequest(403, "This form is too old or was not made for you. Reload the page.")
     return data
 
 
@@ -192,7 +192,7 @@ def first(data: Mapping[str, list[str]], name: str, limit: int = 200) -> str:
 def page(
     request: Request,
     template: str,
-    guest: Guest | None = None,
+    guest: VisitorSession | None = None,
     status: int = 200,
     **context: Any,
 ) -> HTMLResponse:
@@ -231,8 +231,8 @@ def went_well(request: Request, path: str) -> Response:
 
 
 def went_elsewhere(request: Request, error: Exception) -> Response:
-    """Answer :class:`Elsewhere`."""
-    path = error.path if isinstance(error, Elsewhere) else "/"
+    """Answer :class:`Redirect`."""
+    path = error.path if isinstance(error, Redirect) else "/"
     if wants_json(request):
         body = {"saved": False, "message": "You are no longer logged in.", "next": path}
         return JSONResponse(body, 401)
@@ -240,9 +240,9 @@ def went_elsewhere(request: Request, error: Exception) -> Response:
 
 
 def went_wrong(request: Request, error: Exception) -> Response:
-    """Answer :class:`Refused`."""
+    """Answer :class:`RefusedRequest`."""
     status, message = 500, "Something went wrong."
-    if isinstance(error, Refused):
+    if isinstance(error, RefusedRequest):
         status, message = error.status, error.message
     if wants_json(request):
         return JSONResponse({"saved": False, "message": message}, status)

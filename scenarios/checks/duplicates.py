@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scenarios.checks.subject import Subject
+from scenarios.checks.checked_scenario import CheckedScenario
 from scenarios.errors import Problem
 from scenarios.wording import resemblance
 
@@ -15,7 +15,7 @@ MEANING = 0.85
 """From which cosine similarity on they are; with all-MiniLM-L6-v2 the library's highest is .55."""
 
 
-def check_duplicates(subject: Subject) -> Iterator[Problem]:
+def check_duplicates(subject: CheckedScenario) -> Iterator[Problem]:
     """Find pairs of facts that differ too little in wording or, where it can be told, in meaning."""
     facts = subject.scenario.facts
     texts = [fact.text for fact in facts]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from scenarios.checks.subject import Place, Subject, all_texts, texts_in
+from scenarios.checks.checked_scenario import CheckedScenario, Place, all_texts, texts_in
 from scenarios.errors import Problem
 from scenarios.located import shortened
 from scenarios.wording import script_share, sentences
@@ -25,7 +25,7 @@ BACKGROUND = (3, 6)
 SCRIPT_SHARE = 0.6
 
 
-def check_form(subject: Subject) -> Iterator[Problem]:
+def check_form(subject: CheckedScenario) -> Iterator[Problem]:
     """Find texts that are too long, unfinished, or not in the language; impossible dates."""
     yield from _lengths(subject)
     yield from _number_of_facts(subject)
@@ -35,7 +35,7 @@ def check_form(subject: Subject) -> Iterator[Problem]:
     yield from _dates(subject)
 
 
-def _lengths(subject: Subject) -> Iterator[Problem]:
+def _lengths(subject: CheckedScenario) -> Iterator[Problem]:
     scenario = subject.scenario
     limits: list[tuple[Place, str, tuple[int, int]]] = [
         (("background",), scenario.background, BACKGROUND)
@@ -57,7 +57,7 @@ def _lengths(subject: Subject) -> Iterator[Problem]:
 _SPOKEN: tuple[Place, ...] = (("opening", "question"), ("opening", "statements"))
 
 
-def _number_of_facts(subject: Subject) -> Iterator[Problem]:
+def _number_of_facts(subject: CheckedScenario) -> Iterator[Problem]:
     count = len(subject.template.facts)
     if not FACTS[0] <= count <= FACTS[1]:
         report = subject.error if subject.shipped else subject.warning
@@ -69,7 +69,7 @@ def _number_of_facts(subject: Subject) -> Iterator[Problem]:
         )
 
 
-def _finished(subject: Subject, path: Place, text: str) -> Iterator[Problem]:
+def _finished(subject: CheckedScenario, path: Place, text: str) -> Iterator[Problem]:
     if unfinished := _UNFINISHED.search(text):
         yield subject.error(
             path,
@@ -84,7 +84,7 @@ def _finished(subject: Subject, path: Place, text: str) -> Iterator[Problem]:
         )
 
 
-def _languages(subject: Subject) -> Iterator[Problem]:
+def _languages(subject: CheckedScenario) -> Iterator[Problem]:
     languages = subject.template.languages
     if not languages:
         yield subject.error(("languages",), "an empty list", "at least one", code="language")
@@ -109,13 +109,13 @@ def _languages(subject: Subject) -> Iterator[Problem]:
             )
 
 
-def _fact_texts(subject: Subject) -> Iterator[tuple[Place, str]]:
+def _fact_texts(subject: CheckedScenario) -> Iterator[tuple[Place, str]]:
     for index, fact in enumerate(subject.scenario.facts):
         yield ("facts", index, "text"), fact.text
         yield ("facts", index, "about"), fact.about
 
 
-def _dates(subject: Subject) -> Iterator[Problem]:
+def _dates(subject: CheckedScenario) -> Iterator[Problem]:
     scenario = subject.template
     dates: list[tuple[Place, str]] = [(("outcome", "as_of"), scenario.outcome.as_of)]
     if scenario.sources != "fictional":

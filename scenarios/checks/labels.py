@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scenarios.checks.subject import Place, Subject
+from scenarios.checks.checked_scenario import CheckedScenario, Place
 from scenarios.errors import Problem
 from scenarios.spelling import suggestion
 
 ANY_GOAL = "any"
 
 
-def check_labels(subject: Subject) -> Iterator[Problem]:
+def check_labels(subject: CheckedScenario) -> Iterator[Problem]:
     """Find goals, felicitous labels, a category or tags that the scheme does not know."""
     scenario, scheme = subject.template, subject.scheme
     if scenario.scheme != scheme.id:
@@ -41,7 +41,7 @@ def check_labels(subject: Subject) -> Iterator[Problem]:
         yield from _known(subject, ("tags",), scenario.tags, scheme.tags, "tag")
 
 
-def _goals(subject: Subject) -> Iterator[Problem]:
+def _goals(subject: CheckedScenario) -> Iterator[Problem]:
     statements = subject.template.opening.statements
     values = subject.scheme.goal.values
     place: Place = ("opening", "statements")
@@ -68,7 +68,7 @@ def _goals(subject: Subject) -> Iterator[Problem]:
 
 
 def _known(
-    subject: Subject, place: Place, named: Sequence[str], known: Sequence[str], kind: str
+    subject: CheckedScenario, place: Place, named: Sequence[str], known: Sequence[str], kind: str
 ) -> Iterator[Problem]:
     for index, name in enumerate(named):
         if name not in known:

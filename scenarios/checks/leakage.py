@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from scenarios.checks.subject import Place, Subject
+from scenarios.checks.checked_scenario import CheckedScenario, Place
 from scenarios.errors import Problem
 from scenarios.located import shortened
 from scenarios.wording import (
@@ -33,7 +33,7 @@ ABOUT_SHARE = 0.4
 """From which share of the words that only the fact holds on its ``about`` gives it away."""
 
 
-def check_leakage(subject: Subject) -> Iterator[Problem]:
+def check_leakage(subject: CheckedScenario) -> Iterator[Problem]:
     """Find public sentences, opening statements and ``about`` phrases that tell a private fact."""
     windows = list(_windows(subject))
     for index, fact in enumerate(subject.scenario.facts):
@@ -47,7 +47,7 @@ def check_leakage(subject: Subject) -> Iterator[Problem]:
         yield from _same_meaning(subject, windows)
 
 
-def _windows(subject: Subject) -> Iterator[tuple[Place, str]]:
+def _windows(subject: CheckedScenario) -> Iterator[tuple[Place, str]]:
     """Yield sentences and neighbouring pairs of what is public; of statements what is not denied."""
     for path, text in subject.public_texts():
         parts = sentences(text)
@@ -69,7 +69,7 @@ def _tells(text: str, fact: str) -> bool:
     )
 
 
-def _leak(subject: Subject, path: Place, text: str, index: int) -> Problem:
+def _leak(subject: CheckedScenario, path: Place, text: str, index: int) -> Problem:
     return subject.error(
         path,
         shortened(text, 90),
@@ -79,7 +79,7 @@ def _leak(subject: Subject, path: Place, text: str, index: int) -> Problem:
     )
 
 
-def _about(subject: Subject, index: int) -> Iterator[Problem]:
+def _about(subject: CheckedScenario, index: int) -> Iterator[Problem]:
     fact = subject.scenario.facts[index]
     place: Place = ("facts", index, "about")
     if len(words(fact.about)) > ABOUT_WORDS:
@@ -109,7 +109,9 @@ def _about(subject: Subject, index: int) -> Iterator[Problem]:
         )
 
 
-def _same_meaning(subject: Subject, windows: Sequence[tuple[Place, str]]) -> Iterator[Problem]:
+def _same_meaning(
+    subject: CheckedScenario, windows: Sequence[tuple[Place, str]]
+) -> Iterator[Problem]:
     facts = subject.scenario.facts
     if subject.similarity is None or not windows:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scenarios.checks.subject import Place, Subject, all_texts
+from scenarios.checks.checked_scenario import CheckedScenario, Place, all_texts
 from scenarios.errors import Problem
 from scenarios.located import shortened
 from scenarios.spelling import suggestion
@@ -13,7 +13,7 @@ from scenarios.spelling import suggestion
 _BRACES = re.compile(r"\{([^{}]*)\}|[{}]")
 
 
-def check_names(subject: Subject) -> Iterator[Problem]:
+def check_names(subject: CheckedScenario) -> Iterator[Problem]:
     """Find undeclared and unused placeholders, stray braces, and real names in the open."""
     placeholders = subject.template.placeholders
     used: set[str] = set()
@@ -55,7 +55,7 @@ def check_names(subject: Subject) -> Iterator[Problem]:
                 )
 
 
-def _real_names(subject: Subject, path: Place, text: str) -> Iterator[Problem]:
+def _real_names(subject: CheckedScenario, path: Place, text: str) -> Iterator[Problem]:
     for name, placeholder in subject.template.placeholders.items():
         if placeholder.real is not None and _holds(text, placeholder.real):
             yield subject.error(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scenarios.checks.subject import Place
+from scenarios.checks.checked_scenario import Place
 from scenarios.errors import Problem
 from scenarios.located import Located
 from scenarios.spec import Scenario

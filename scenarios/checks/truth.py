@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from scenarios.checks.checked_scenario import CheckedScenario
 from scenarios.checks.labels import ANY_GOAL
-from scenarios.checks.subject import Subject
 from scenarios.errors import Problem
 
 
-def check_truth(subject: Subject) -> Iterator[Problem]:
+def check_truth(subject: CheckedScenario) -> Iterator[Problem]:
     """Find truthful statements that a fact belies, and facts that do not bear as they say."""
     yield from _truthful_statements(subject)
     yield from _bearings(subject)
@@ -17,7 +17,7 @@ def check_truth(subject: Subject) -> Iterator[Problem]:
     yield from _loose_ends(subject)
 
 
-def _truthful_statements(subject: Subject) -> Iterator[Problem]:
+def _truthful_statements(subject: CheckedScenario) -> Iterator[Problem]:
     """Under a goal that rules falsehood out, the opening statement may claim nothing false.
 
     Source: HIPO, section 4.2; a dialogue that opens with a lie has the wrong goal label.
@@ -41,7 +41,7 @@ def _truthful_statements(subject: Subject) -> Iterator[Problem]:
                 )
 
 
-def _bearings(subject: Subject) -> Iterator[Problem]:
+def _bearings(subject: CheckedScenario) -> Iterator[Problem]:
     """A fact that contradicts must belie what the deceptive statement claims; others may."""
     scenario = subject.template
     truthful = subject.scheme.truthful_goals
@@ -62,7 +62,7 @@ def _bearings(subject: Subject) -> Iterator[Problem]:
             )
 
 
-def _owners(subject: Subject) -> Iterator[Problem]:
+def _owners(subject: CheckedScenario) -> Iterator[Problem]:
     facts = subject.template.facts
     playable = any(fact.owner == "responder" for fact in facts)
     if not playable:
@@ -84,7 +84,7 @@ def _owners(subject: Subject) -> Iterator[Problem]:
             )
 
 
-def _loose_ends(subject: Subject) -> Iterator[Problem]:
+def _loose_ends(subject: CheckedScenario) -> Iterator[Problem]:
     scenario = subject.template
     used = {claim for s in scenario.opening.statements.values() for claim in s.claims}
     used |= {claim for fact in scenario.facts for claim in fact.contradicts}

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from outputs.benchmark_set import CategoryCounts
-from outputs.manifest import Column, ExportedFile, ExportFacts, FileFormat, Generator
+from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, FileFormat, Generator
 from scenarios.schemes.registry import load_scheme
 
 COLUMNS = (

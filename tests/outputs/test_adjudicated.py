@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from hipo.cli.main import run as hipo
-from outputs.documents import Documents
+from outputs.dataset.documents import Documents
 from outputs.export import ExportOptions, export
 from outputs.selection import Selection, opened
 from tests.outputs.corpora import SCHEME, make_run, rows_in

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from outputs.card import card_header, dataset_card, shares
-from outputs.consistency import Share
-from outputs.manifest import Generator
+from outputs.dataset.card import card_header, dataset_card, shares
+from outputs.dataset.manifest import Generator
+from outputs.judge_agreement import ConfirmedShare
 from outputs.markdown import escaped
-from outputs.reliability import Consistency, Reliability
+from outputs.reliability import JudgeConsistency, Reliability
 from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
 from quality.bootstrap import Interval
@@ -174,8 +174,10 @@ def test_why_agreement_is_not_known_is_said(facts):
 
 def test_what_judges_found_is_shown_with_its_interval(facts):
     found = (
-        Consistency("self", ("openai/a", "openai/b"), "intention", Share(3, 4, Interval(0.5, 1.0))),
-        Consistency("external", ("openai/c",), "goal", Share(0, 0)),
+        JudgeConsistency(
+            "self", ("openai/a", "openai/b"), "intention", ConfirmedShare(3, 4, Interval(0.5, 1.0))
+        ),
+        JudgeConsistency("external", ("openai/c",), "goal", ConfirmedShare(0, 0)),
     )
     card = dataset_card(replace(facts, reliability=Reliability(found)))
     line = "| self | openai/a, openai/b | Communicative intention (why) | 75.0% | 50.0% to 100.0% | 4 |"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from outputs.comparable import Row, row_lines
 from outputs.contamination import Contamination, RowSet, Settings, compare, overlap_share, without
+from outputs.dataset.reader import row_set
 from outputs.ngrams import SHORTEST, SIZE, NgramHasher, NgramIndex
-from outputs.row_files import row_set
 from scenarios.errors import InputError, UsageError
 from scenarios.wording import words
 

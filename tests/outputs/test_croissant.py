@@ -8,8 +8,8 @@ import mlcroissant
 import orjson
 import pytest
 
-from outputs.croissant import CROISSANT, check_hashes, croissant, croissant_bytes
-from outputs.manifest import Column
+from outputs.dataset.croissant import CROISSANT, check_hashes, croissant, croissant_bytes
+from outputs.dataset.manifest import Column
 from scenarios.errors import InputError, UsageError
 from tests.outputs.sample_facts import rows, sample_facts, write_file
 

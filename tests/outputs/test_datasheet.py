@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from outputs.datasheet import datasheet
-from outputs.manifest import Generator
+from outputs.dataset.datasheet import datasheet
+from outputs.dataset.manifest import Generator
 from tests.outputs.sample_facts import sample_facts
 
 SECTIONS = [

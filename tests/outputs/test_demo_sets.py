@@ -10,8 +10,8 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from hipo.cli.main import run
-from outputs.croissant import check_hashes
-from outputs.manifest import sha256_of
+from outputs.dataset.croissant import check_hashes
+from outputs.dataset.manifest import sha256_of
 from pipeline.store.run_store import RunStore
 from scenarios.catalogue import Catalogue
 from tests.outputs.corpora import rows_in

@@ -8,8 +8,8 @@ import orjson
 from huggingface_hub import DatasetCard
 
 from outputs.contamination import Settings, compare
-from outputs.croissant import check_hashes
-from outputs.documents import Documents, SplitCheck, split_rows
+from outputs.dataset.croissant import check_hashes
+from outputs.dataset.documents import Documents, SplitCheck, split_rows
 from tests.outputs.sample_facts import rows, sample_facts, write_file
 from tests.outputs.test_contamination import as_set, prose, texts
 

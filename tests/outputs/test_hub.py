@@ -11,9 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import orjson
 import pytest
 
-from outputs.card import dataset_card
-from outputs.croissant import CROISSANT, croissant_bytes
-from outputs.datasheet import datasheet
+from outputs.dataset.card import dataset_card
+from outputs.dataset.croissant import CROISSANT, croissant_bytes
+from outputs.dataset.datasheet import datasheet
 from outputs.hub import PushFailed, prepare_push, push_folder
 from scenarios.errors import InputError, UsageError
 from tests.outputs.sample_facts import sample_facts

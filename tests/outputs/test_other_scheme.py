@@ -7,7 +7,7 @@ import mlcroissant
 import pytest
 
 from hipo.cli.main import run as hipo
-from outputs.documents import Documents
+from outputs.dataset.documents import Documents
 from outputs.export import ExportOptions, export
 from outputs.selection import Selection
 from outputs.value_names import value_names

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.canvas import SIZE, Canvas, fitted, text_width
-from outputs.plots.funnel import Stage, funnel_chart
+from outputs.plots.funnel import FunnelStage, funnel_chart
 from outputs.plots.heatmap import heatmap
 from outputs.plots.legend import legend_lines
 from outputs.plots.lines import Series, Spot, line_chart
@@ -123,7 +123,7 @@ def test_heat_maps_stay_inside_and_show_every_count(data, rows, columns):
 @settings(deadline=None)
 @given(st.lists(st.tuples(texts, st.none() | st.integers(0, 10**9)), max_size=7))
 def test_funnels_stay_inside_and_an_unknown_stage_is_empty(stages):
-    drawn = funnel_chart([Stage(name, n, str(n)) for name, n in stages], label="funnel")
+    drawn = funnel_chart([FunnelStage(name, n, str(n)) for name, n in stages], label="funnel")
     root = check(drawn)
     known = [e for e in root.iter(f"{SVG}rect") if (e.get("class") or "").startswith("bar")]
     assert len(known) == sum(1 for _, n in stages if n)
@@ -196,7 +196,7 @@ def test_every_class_that_is_drawn_has_a_colour():
         line_chart([Series(str(i), (Spot(1, 0.5, "x", 0.1, 0.9), Spot(2, 0.5, "x"))) for i in range(7)],
                    label="x", axis="n"),
         heatmap(["a"], ["a", "b"], [[3, 0]], label="x"),
-        funnel_chart([Stage(str(i), 5, "x") for i in range(7)], label="x"),
+        funnel_chart([FunnelStage(str(i), 5, "x") for i in range(7)], label="x"),
     ]  # fmt: skip
     used = {
         name

@@ -6,11 +6,11 @@ import sqlite3
 
 import pytest
 
-from outputs.documents import Documents
+from outputs.dataset.documents import Documents
 from outputs.export import ExportOptions, export
 from outputs.reliability import people_agreement, reliability
 from outputs.selection import Selection, opened
-from pipeline.store.figures import PersonAnswer
+from pipeline.store.queries.report import PersonAnswer
 from scenarios.schemes.registry import load_scheme
 from tests.outputs.sample_run import let_people_answer, make_run
 

@@ -17,7 +17,7 @@ from outputs.report.effort import quantile
 from outputs.report.exported import exported_dialogues
 from outputs.report.gathered import ReportOptions
 from outputs.report.sampling import chosen
-from pipeline.store.figures import Sample, open_figures
+from pipeline.store.queries.report import Sample, open_figures
 from pipeline.store.run_store import RunStore
 from quality.records import JudgeRun
 from scenarios.catalogue import Catalogue

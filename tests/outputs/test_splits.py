@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from outputs.balance import Balance, balanced_column
 from outputs.splits import SPLITS, checked_fractions, plan_splits
-from pipeline.store.corpus import GroupTally
+from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
 from tests.outputs.corpora import SCHEME
 

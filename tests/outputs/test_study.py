@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hipo.cli.main import run as hipo
-from outputs.consistency import Count, differences, kappa, shares
+from outputs.judge_agreement import Count, differences, kappa, shares
 from outputs.study import ALL_MODELS, read_study, study_as_json
 from outputs.study_page import study_files, study_page
-from pipeline.store.figures import open_figures
-from quality.answers import Answer
+from pipeline.store.queries.report import open_figures
+from quality.annotations import Answer
 from quality.bootstrap import Resampling
 from quality.coefficients import cohen_kappa
 from quality.ratings import ratings

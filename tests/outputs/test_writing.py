@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outputs.manifest import Column
-from outputs.staging import check_target, staged
-from outputs.writing import RowWriter
+from outputs.dataset.folder import check_target, staged
+from outputs.dataset.manifest import Column
+from outputs.dataset.writer import RowWriter
 from scenarios.errors import UsageError
 
 pq = pytest.importorskip("pyarrow.parquet")
@@ -212,7 +212,7 @@ def test_what_a_living_process_is_writing_is_left_alone(tmp_path):
 KILLED_AT_EVERY_STEP = """
 import os, signal, sys
 from pathlib import Path
-from outputs.staging import staged
+from outputs.dataset.folder import staged
 
 target, last = Path(sys.argv[1]), 0
 WATCHED = ("open", "os.", "shutil.")

@@ -8,10 +8,10 @@ import random
 from contextlib import asynccontextmanager
 
 from pipeline.endpoint import Endpoint, Question
-from pipeline.endpoint_memory import EndpointMemory
-from pipeline.providers.limits import Gate, Limits
+from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
+from pipeline.providers.rate_limiter import RateLimiter, RateLimits
 from pipeline.providers.registry import build_provider, parse_model
 from pipeline.providers.retry import RetryPolicy
 from tests.pipeline.providers.asking import MESSAGES, SCHEMA
@@ -32,9 +32,9 @@ class Bench:
         self.endpoint = Endpoint(
             provider=provider,
             model="m",
-            memory=EndpointMemory(self.notices.append),
+            capabilities=EndpointCapabilities(self.notices.append),
             sleep=self.sleep,
-            gate=Gate(Limits(max_concurrency=16), self.sleep),
+            limiter=RateLimiter(RateLimits(max_concurrency=16), self.sleep),
             rng=random.Random(0),
             **options,
         )

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.arms import Arm, ModelSpec, StrategyName
-from pipeline.configuration import describe, differences, joined
 from pipeline.providers.protocol import Parameters
+from pipeline.run_identity import describe, differences, joined
 from scenarios.catalogue import Catalogue
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pipeline.providers.errors import BadRequest, FieldRejected, ServerFault, Unauthorised
-from pipeline.providers.limits import Gate, Limits
+from pipeline.providers.rate_limiter import RateLimiter, RateLimits
 from pipeline.providers.retry import RetryPolicy
 from tests.pipeline.endpoint_bench import PRICE, bench, said, seeds
 from tests.pipeline.providers.asking import echo
@@ -242,7 +242,7 @@ async def test_prose_and_unknown_labels_are_left_to_the_reader(server):
 async def test_no_more_requests_fly_at_once_than_permitted(server):
     server.latency_s = 0.01
     async with bench(server) as b:
-        b.endpoint.gate = Gate(Limits(max_concurrency=3))
+        b.endpoint.limiter = RateLimiter(RateLimits(max_concurrency=3))
         await asyncio.gather(*(b.ask(seed=i) for i in range(12)))
         assert server.most_at_once == 3
 

@@ -15,8 +15,8 @@ from pipeline.providers.errors import (
     TimedOut,
     Unreachable,
 )
-from pipeline.providers.limits import Gate, Limits
 from pipeline.providers.protocol import Choice, Parameters, Usage
+from pipeline.providers.rate_limiter import RateLimiter, RateLimits
 from pipeline.providers.retry import RetryPolicy
 from pipeline.stop import Stop, Stopped
 from tests.pipeline.endpoint_bench import PRICE, Bench, Scripted, bench, reply
@@ -102,7 +102,7 @@ async def test_one_failing_sample_does_not_break_the_others_off():
         return BadRequest("no", status=413)
 
     b = Bench(Scripted(fails, late), structured="instruct")
-    b.endpoint.memory.one_by_one = True
+    b.endpoint.capabilities.one_by_one = True
     with pytest.raises(BadRequest):
         await b.ask(0, 1)
     assert sorted(b.codes) == ["bad_request", "ok"]
@@ -206,7 +206,7 @@ async def test_a_cancelled_request_is_recorded_and_charged():
 @pytest.mark.anyio
 async def test_the_permit_is_free_while_a_request_waits_for_its_retry():
     b = Bench(Scripted(ServerFault("no", status=503), reply("b"), reply("a")))
-    b.endpoint.gate = Gate(Limits(max_concurrency=1), b.sleep)
+    b.endpoint.limiter = RateLimiter(RateLimits(max_concurrency=1), b.sleep)
     other = []
 
     async def sleep(seconds):

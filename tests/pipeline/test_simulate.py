@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import scenarios
 from pipeline.plan import Plan
-from pipeline.simulate import Simulator
+from pipeline.player import CasePlayer
 from pipeline.strategies.direct import Direct
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
@@ -73,7 +73,7 @@ class Speaker:
 
 async def play(case, speaker=None, **more):
     speaker = speaker or Speaker()
-    simulator = Simulator(
+    simulator = CasePlayer(
         scenarios=LIBRARY,
         scheme=HIPO,
         prompts=PROMPTS,
@@ -149,7 +149,7 @@ async def test_calls_are_seeded_by_run_case_turn_and_purpose():
 @pytest.mark.anyio
 async def test_a_retry_reaches_every_call_as_its_epoch():
     speaker = Speaker()
-    simulator = Simulator(LIBRARY, HIPO, PROMPTS, "an-arm", Direct(PROMPTS, speaker), speaker)
+    simulator = CasePlayer(LIBRARY, HIPO, PROMPTS, "an-arm", Direct(PROMPTS, speaker), speaker)
     await simulator.play(case_of(), 3)
     assert {c.epoch for c in speaker.contexts} == {3}
 
@@ -214,7 +214,7 @@ def test_nothing_private_ever_reaches_the_initiator(
     plan = Plan(HIPO, [scenario], turns=(turns,), goals=(goal,), axes=AXES)
     case = next(iter(plan))
     speaker = Speaker()
-    simulator = Simulator(
+    simulator = CasePlayer(
         scenarios={name: scenario},
         scheme=HIPO,
         prompts=PROMPTS,

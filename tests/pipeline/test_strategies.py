@@ -14,7 +14,7 @@ from pipeline.strategies.protocol import TurnTask
 from pipeline.strategies.reflective import Reflective
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
-from prompts.views import responder_view
+from prompts.role_views import responder_view
 from scenarios.case import make_case
 from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.fingerprint import seed_from

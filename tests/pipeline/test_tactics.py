@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import scenarios
 from pipeline.plan import Plan
-from pipeline.tactic_design import Context, Target, allowed_combinations, drawable, fit
+from pipeline.tactic_design import Context, TargetDistribution, allowed_combinations, drawable, fit
 from pipeline.tactics import TacticDesign
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
@@ -185,13 +185,15 @@ def test_a_scenario_outside_the_design_is_refused_by_name():
 
 def test_margins_out_of_reach_are_reported_with_what_is_achieved():
     contexts = {Context(NON_DISCLOSURE): 0.5, Context(DECEPTION): 0.5}
-    target = Target(("veracity",), {("Quality",): 0.8, ("None",): 0.2})
+    target = TargetDistribution(("veracity",), {("Quality",): 0.8, ("None",): 0.2})
     design = TacticDesign(HIPO, contexts, [target])
     assert {m.labels[0]: round(m.achieved, 3) for m in design.unmet} == {
         "Quality": 0.5,
         "None": 0.5,
     }
-    met = TacticDesign(HIPO, contexts, [Target(("veracity",), {("Quality",): 4, ("None",): 6})])
+    met = TacticDesign(
+        HIPO, contexts, [TargetDistribution(("veracity",), {("Quality",): 4, ("None",): 6})]
+    )
     assert met.unmet == ()
 
 
@@ -215,7 +217,9 @@ def test_a_label_without_alternative_is_not_held_back():
 
 def test_a_target_that_forbids_all_that_a_context_allows_leaves_the_context_as_it_was():
     contexts = {Context(DECEPTION, must=(0,)): 1.0}
-    result = fit(HIPO, drawable(HIPO), contexts, [Target(("veracity",), {("None",): 1.0})])
+    result = fit(
+        HIPO, drawable(HIPO), contexts, [TargetDistribution(("veracity",), {("None",): 1.0})]
+    )
     (distribution,) = result.distributions.values()
     assert len(distribution) == 4 * 4 * 5
     assert [p for _, p in distribution] == pytest.approx([1 / 80] * 80)
@@ -224,7 +228,9 @@ def test_a_target_that_forbids_all_that_a_context_allows_leaves_the_context_as_i
 
 def test_a_joint_table_is_met_and_the_dimensions_it_does_not_name_stay_free():
     shares = {("Inform", "Quantity"): 1, ("Convince", "None"): 1, ("Affect", "Manner"): 2}
-    design = TacticDesign(HIPO, PLAN.contexts(), [Target(("intention", "veracity"), shares)])
+    design = TacticDesign(
+        HIPO, PLAN.contexts(), [TargetDistribution(("intention", "veracity"), shares)]
+    )
     assert design.dimensions == ("intention", "veracity")
     assert design.unmet == ()
     assert {(m.labels, m.target) for m in design.margins if m.target} == {
@@ -270,7 +276,9 @@ def test_whatever_is_asked_for_every_context_keeps_a_distribution_over_what_it_a
     veracity, intention
 ):
     targets = [
-        Target((d.id,), {(label,): w for label, w in zip(d.values, weights, strict=True)})
+        TargetDistribution(
+            (d.id,), {(label,): w for label, w in zip(d.values, weights, strict=True)}
+        )
         for d, weights in (
             (HIPO.dimension("veracity"), veracity),
             (HIPO.dimension("intention"), intention),

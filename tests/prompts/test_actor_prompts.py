@@ -10,7 +10,7 @@ import pytest
 
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import SHIPPED, Templates
-from prompts.views import InitiatorView
+from prompts.role_views import InitiatorView
 from scenarios.dialogue import Draft, TacticLabel
 from scenarios.errors import UsageError
 

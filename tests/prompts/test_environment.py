@@ -8,7 +8,7 @@ import re
 import pytest
 
 from prompts.actors import ACTOR_TEMPLATES, ActorPrompts
-from prompts.environment import Block, Templates, as_data
+from prompts.environment import MultilineText, Templates, as_data
 from scenarios.errors import UsageError
 
 
@@ -115,7 +115,7 @@ def test_values_stay_on_one_line_and_blocks_do_not():
     assert as_data(" a\n\n# b\t c ") == "a # b c"
     assert as_data("# b") == "\\# b"
     assert as_data("#b is a tag") == "#b is a tag"
-    assert as_data(Block("{\n}")) == "{\n}"
+    assert as_data(MultilineText("{\n}")) == "{\n}"
     assert as_data(3) == 3
 
 

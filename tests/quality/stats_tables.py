@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from quality.answers import Answer
+from quality.annotations import Answer
 from scenarios.schemes.model import Dimension, Label, LabelValue
 
 LABELS = ("a", "b", "c", "d")

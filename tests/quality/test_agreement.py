@@ -11,7 +11,7 @@ from quality.agreement import (
     consensus,
     dimension_agreement,
 )
-from quality.answers import Answer
+from quality.annotations import Answer
 from quality.bootstrap import Resampling
 from quality.ratings import ratings
 from scenarios.errors import UsageError

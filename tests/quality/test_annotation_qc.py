@@ -11,7 +11,7 @@ from quality.annotation_qc import (
     timing_findings,
 )
 from quality.annotation_schema import check_schema
-from quality.answers import Answer, RawAnswer, Timing
+from quality.annotations import Answer, RawAnswer, Timing
 from quality.findings import QcSettings
 from scenarios.schemes.registry import load_scheme
 from tests.quality.stats_tables import LABELS

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.answers import RawAnswer, from_wide, majority, read_value
+from quality.annotations import RawAnswer, from_wide, majority, read_value
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from tests.quality.stats_tables import dimension

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality.answers import Answer
+from quality.annotations import Answer
 from quality.bootstrap import Resampling
 from quality.confusion import (
     CARRIED_LABELS,

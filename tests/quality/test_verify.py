@@ -10,7 +10,7 @@ from pipeline.executors.local import LocalExecutor
 from pipeline.providers.errors import RateLimited, Unauthorised
 from pipeline.stop import Stop
 from pipeline.store.run_store import RunStore
-from quality.checks import GateChecks
+from quality.gates.runner import GateChecks
 from quality.gates.settings import GateSettings
 from quality.policy import Policy, Rule, load_policy
 from quality.records import Assessment, Decision, Flag, Judgement, JudgeRun

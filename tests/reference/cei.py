@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from quality.answers import RawAnswer, from_wide
+from quality.annotations import RawAnswer, from_wide
 
 COLUMNS = {
     "emotion": "sl_plutchik_primary_",

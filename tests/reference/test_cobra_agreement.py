@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from quality.agreement import dimension_agreement
-from quality.answers import Answer
+from quality.annotations import Answer
 from scenarios.schemes.model import Dimension, Label
 from tests.reference.cei import read_csv, reference_folder
 

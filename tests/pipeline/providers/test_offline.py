@@ -12,7 +12,7 @@ from pipeline.providers.protocol import Message
 from pipeline.providers.registry import build_provider, parse_model
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
-from prompts.views import InitiatorView
+from prompts.role_views import InitiatorView
 from scenarios.schemes.model import Scheme
 from tests.pipeline.providers.asking import make_request
 from tests.wire.server import WireServer

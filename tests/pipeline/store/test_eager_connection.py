@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.store import eager_connection
-from pipeline.store.connection import connect
 from pipeline.store.eager_connection import EagerConnection
+from pipeline.store.sqlite import connect
 
 
 def test_it_begins_as_soon_as_the_other_writer_is_done(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from pipeline.store.connection import connect
 from pipeline.store.migrations import MIGRATIONS, check_current, migrate, schema_version
+from pipeline.store.sqlite import connect
 from scenarios.errors import UsageError
 
 

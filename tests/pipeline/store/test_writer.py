@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from pipeline.store.connection import connect
+from pipeline.store.sqlite import connect
 from pipeline.store.writer import StoreFailed, Writer
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from quality.gates.subject import Subject
+from quality.gates.protocol import GatedDialogue
 from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
@@ -54,7 +54,7 @@ class Stage:
             else:
                 turn = Turn(index, "initiator", text, "improvised")
             turns.append(turn)
-        return Subject(Dialogue(case, arm, tuple(turns)), scenario, scheme)
+        return GatedDialogue(Dialogue(case, arm, tuple(turns)), scenario, scheme)
 
     def answer(self, text, **options):
         """Return a subject whose only answer is ``text``."""

@@ -13,8 +13,8 @@ from pathlib import Path
 from hipo.app.generation import generate, load_recipe
 from hipo.app.reviewing import StudyWishes, open_desk
 from hipo.app.verification import Wishes, verify
-from quality.review.desk import Desk
 from quality.review.server import Address, access_at, server
+from quality.review.service import ReviewService
 
 
 def make_run(folder: Path, *, n: int, verified: bool = False, **changes: object) -> Path:
@@ -33,7 +33,7 @@ class Served:
     """A page that is being served."""
 
     url: str
-    desk: Desk
+    desk: ReviewService
     links: list[tuple[str, str]] = field(default_factory=list)
 
     def link(self, role: str = "annotator") -> str:

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from pipeline.store import assignments
-from pipeline.store.review_records import AnswerRefused, GivenLabel, Opinion, Study
+from pipeline.store.review_records import AnswerRefused, GivenLabel, Opinion, ReviewStudy
 from pipeline.store.reviews import ReviewStore
 
 LABELS = [GivenLabel(3, "veracity", "Quality"), GivenLabel(None, "goal", "deception")]
 
 
-def study_in(store: ReviewStore, *, per_item: int = 2, mode: str = "quiz") -> Study:
+def study_in(store: ReviewStore, *, per_item: int = 2, mode: str = "quiz") -> ReviewStudy:
     study = store.studies.begin("s", mode, per_item=per_item, seed=1, hidden={})
     store.studies.add_items(study, [(c, "any") for c in store.studies.candidates(study, "all")])
     return study
@@ -26,15 +26,17 @@ def people(store: ReviewStore, count: int) -> list[int]:
     return [store.people.known_as(f"Person {i}").seq for i in range(count)]
 
 
-async def take(store: ReviewStore, study: Study, who: int, lease_s: float = 600) -> int | None:
+async def take(
+    store: ReviewStore, study: ReviewStudy, who: int, lease_s: float = 600
+) -> int | None:
     return await store.take(study, who, lease_s=lease_s)
 
 
-async def send(store: ReviewStore, study: Study, number: int, who: int) -> bool:
+async def send(store: ReviewStore, study: ReviewStudy, number: int, who: int) -> bool:
     return await store.submit(study, number, who, LABELS, Opinion(lead_s=1), lease_s=600)
 
 
-async def work_through(store: ReviewStore, study: Study, who: int) -> list[str]:
+async def work_through(store: ReviewStore, study: ReviewStudy, who: int) -> list[str]:
     seen = []
     while (number := await take(store, study, who)) is not None:
         found = store.assignment(study, number, who)

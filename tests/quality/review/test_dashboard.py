@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pipeline.store.review_records import GivenLabel, Item, Opinion, Sheet, Standing, Study
+from pipeline.store.review_records import GivenLabel, Item, Opinion, ReviewStudy, Sheet, Standing
 from quality.review.dashboard import overview
 from scenarios.schemes.registry import load_scheme
 
 HIPO = load_scheme("hipo")
-STUDY = Study(1, "review", "review", 3, 0, {})
+STUDY = ReviewStudy(1, "review", "review", 3, 0, {})
 
 
 def sheet(number: int, who: str, veracity: str, opinion: Opinion) -> Sheet:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.review_erasure import erase_person
-from pipeline.store.review_records import Draft, GivenLabel, Opinion
+from pipeline.store.review_records import FormDraft, GivenLabel, Opinion
 from pipeline.store.reviews import ReviewStore
 from tests.quality.review.test_assigning import study_in
 
@@ -28,7 +28,9 @@ async def answer_one(folder: Path) -> int:
             )  # fmt: skip
         number = await store.take(study, ada, lease_s=600)
         assert number is not None
-        await store.save_draft(study, number, ada, Draft('{"note": ["half"]}', 1, 0), lease_s=600)
+        await store.save_draft(
+            study, number, ada, FormDraft('{"note": ["half"]}', 1, 0), lease_s=600
+        )
         await store.people.open_session("token", "annotator", 1e12, ada)
     return ada
 

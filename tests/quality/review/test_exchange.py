@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_finder
-from pipeline.store.review_records import GivenLabel, Opinion, Sheet, Study
+from pipeline.store.review_records import GivenLabel, Opinion, ReviewStudy, Sheet
 from pipeline.store.reviews import ReviewStore
 from quality.review.exchange import outgoing
 from quality.review.exhibits import Exhibits
@@ -21,7 +21,7 @@ from quality.review.export_label_studio import labelling_config, tasks
 from quality.review.forms import sections
 from quality.review.import_csv import read_csv
 from quality.review.import_label_studio import read_label_studio
-from quality.review.importing import Imported, check_incoming, merge_all
+from quality.review.importing import ImportedReviews, check_incoming, merge_all
 from quality.review.spreadsheet import write_csv
 from scenarios.errors import InputError
 from scenarios.schemes.model import Scheme
@@ -40,7 +40,7 @@ class Room:
         material = run_material(folder)
         self.scheme: Scheme = material.scheme
         wishes = StudyWishes(mode=mode, everything=True, per_item=2)
-        self.study: Study = open_study(store, material, wishes)
+        self.study: ReviewStudy = open_study(store, material, wishes)
         self.exhibits = Exhibits(
             store, self.scheme, self.study, scenario_finder(material, self.study)
         )
@@ -85,7 +85,7 @@ class Room:
         )
         await self.store.submit(self.study, number, who, labels, opinion, lease_s=600)
 
-    def bring_in(self, incoming: Any) -> Imported:
+    def bring_in(self, incoming: Any) -> ImportedReviews:
         checked = check_incoming(
             self.store, self.study, self.scheme, self.exhibits, incoming, file="f"
         )

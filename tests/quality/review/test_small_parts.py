@@ -6,26 +6,26 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store.review_records import Adjudication, GivenLabel, Item, Sheet, Study
+from pipeline.store.review_records import Adjudication, GivenLabel, Item, ReviewStudy, Sheet
 from quality.review.adjudication import in_blind_order, side_by_side
 from quality.review.consent import STORED, load_consent
-from quality.review.exhibits import Exhibit, exhibit
+from quality.review.exhibits import ReviewDialogue, exhibit
 from quality.review.gold import gold_labels, scores
 from quality.review.passwords import hashed, matches, return_code
 from quality.review.server import Address, access_at
-from quality.review.sessions import Links, Patience, form_token, is_form_token
+from quality.review.sessions import Links, LoginThrottle, form_token, is_form_token
 from quality.review.translations import Translations
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.registry import load_scheme
 from tests.pipeline.store.samples import dialogue
 
 HIPO = load_scheme("hipo")
-QUIZ = Study(1, "quiz", "quiz", 3, 0, {"veracity": ("None",)})
-REVIEW = Study(1, "review", "review", 3, 0, {})
+QUIZ = ReviewStudy(1, "quiz", "quiz", 3, 0, {"veracity": ("None",)})
+REVIEW = ReviewStudy(1, "review", "review", 3, 0, {})
 ITEM = Item(1, "c", "a", "", ())
 
 
-def shown(study: Study = QUIZ) -> Exhibit:
+def shown(study: ReviewStudy = QUIZ) -> ReviewDialogue:
     return exhibit(dialogue(), None, HIPO, study)
 
 
@@ -104,7 +104,7 @@ def test_a_link_is_spent_by_its_first_use() -> None:
 
 
 def test_patience_is_over_for_the_one_who_guesses() -> None:
-    patience = Patience(tries=2)
+    patience = LoginThrottle(tries=2)
     patience.failed("name ada", "peer 1")
     assert not patience.is_over("name ada")
     patience.failed("name ada", "peer 2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.store.review_records import Item, Opinion, Sheet, Study
+from pipeline.store.review_records import Item, Opinion, ReviewStudy, Sheet
 from quality.review.verdicts import verdict
 
 ITEM = Item(1, "c", "a", "", ())
@@ -12,7 +12,7 @@ ITEM = Item(1, "c", "a", "", ())
 
 def outcome(opinions: str, per_item: int = 3) -> str | None:
     """Decide over opinions written as y (confirms) and n (rejects)."""
-    study = Study(1, "s", "review", per_item, 0, {})
+    study = ReviewStudy(1, "s", "review", per_item, 0, {})
     sheets = [
         Sheet(i, ITEM, f"A{i}", "done", (), Opinion(issue=o == "y", issue_reason="goal"), 0, 0, "")
         for i, o in enumerate(opinions)
@@ -48,7 +48,7 @@ def test_an_even_split_goes_to_the_expert() -> None:
 
 
 def test_the_reason_says_who_many_confirm_and_why() -> None:
-    study = Study(1, "s", "review", 3, 0, {})
+    study = ReviewStudy(1, "s", "review", 3, 0, {})
     opinions = [Opinion(issue=True, issue_reason="goal"), Opinion(issue=True, issue_reason="goal")]
     sheets = [Sheet(i, ITEM, f"A{i}", "done", (), o, 0, 0, "") for i, o in enumerate(opinions)]
     decision = verdict(ITEM, study, sheets)

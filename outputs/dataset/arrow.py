@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from outputs.manifest import Column
+from outputs.dataset.manifest import Column
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:

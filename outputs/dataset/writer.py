@@ -17,9 +17,9 @@ from typing import Any, BinaryIO, Self
 
 import orjson
 
-from outputs.manifest import Column, ExportedFile, FileFormat, sha256_of
-from outputs.rows import Row
-from outputs.tables import arrow_schema, arrow_table, check_parquet, concatenated
+from outputs.dataset.arrow import arrow_schema, arrow_table, check_parquet, concatenated
+from outputs.dataset.columns import Row
+from outputs.dataset.manifest import Column, ExportedFile, FileFormat, sha256_of
 
 CHUNK = 4 * 1024 * 1024
 """Bytes of JSON lines written at once: with fewer, the threads wait for each other more often."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from outputs.manifest import MANIFEST
+from outputs.dataset.manifest import MANIFEST
 from scenarios.errors import UsageError
 
 

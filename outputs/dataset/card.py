@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from outputs.consistency import GOAL_REMARK
 from outputs.contamination import overlap_share
-from outputs.manifest import Column, ExportedFile, ExportFacts, Generator
+from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generator
+from outputs.judge_agreement import GOAL_REMARK
 from outputs.markdown import rendered
-from outputs.reliability import Consistency
+from outputs.reliability import JudgeConsistency
 from pipeline.importing.importer import STRATEGY
 from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
@@ -36,7 +36,7 @@ _SPLITS = ("train", "validation", "test")
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ValueShare:
     """How often a value occurs, for the tables of a document."""
 
     name: str
@@ -117,7 +117,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
     }
 
 
-def shares(counts: Mapping[str, int], *, in_order: bool = False) -> list[Share]:
+def shares(counts: Mapping[str, int], *, in_order: bool = False) -> list[ValueShare]:
     """Return the counts with their shares, the most frequent first, equals by name.
 
     Args:
@@ -128,7 +128,7 @@ def shares(counts: Mapping[str, int], *, in_order: bool = False) -> list[Share]:
     ordered = list(counts.items())
     if not in_order:
         ordered.sort(key=lambda item: (-item[1], item[0]))
-    return [Share(name, count, count / total) for name, count in ordered]
+    return [ValueShare(name, count, count / total) for name, count in ordered]
 
 
 def _is_scale(dimension: Dimension) -> bool:
@@ -200,7 +200,7 @@ def _measure(dimension: Dimension) -> str:
     return kinds.get(dimension.measurement, "one of these labels")
 
 
-def _consistency(facts: ExportFacts, row: Consistency) -> dict[str, object]:
+def _consistency(facts: ExportFacts, row: JudgeConsistency) -> dict[str, object]:
     """Return one row of the table of consistency as texts."""
     share, near = row.share, row.share.interval
     return {

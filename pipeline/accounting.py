@@ -16,7 +16,7 @@ from pipeline.providers.protocol import Choice, Reply, Request, Structured, Usag
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class RequestAttempt:
     """One request that was sent, whatever came of it."""
 
     code: str
@@ -60,7 +60,7 @@ class Attempt:
         return len(self.choices)
 
 
-Record = Callable[[Attempt], None]
+Record = Callable[[RequestAttempt], None]
 """Takes note of an attempt at once; it must not fail."""
 
 
@@ -93,7 +93,7 @@ def bound_of(request: Request, price: Price | None) -> Bound:
     return Bound(prompt, each * request.n, usd)
 
 
-class Account:
+class AttemptAccount:
     """Turns what came of one request into its record, and settles its budget reservation."""
 
     def __init__(
@@ -114,7 +114,7 @@ class Account:
         self._sent_at = time.time()
         self._started = time.perf_counter()
 
-    def answered(self, reply: Reply) -> Attempt:
+    def answered(self, reply: Reply) -> RequestAttempt:
         """Record an answer; choices beyond those asked for are ignored."""
         choices = dict(zip(self._samples, reply.choices, strict=False))
         cost = None
@@ -135,7 +135,7 @@ class Account:
             choices=choices,
         )
 
-    def failed(self, error: BaseException) -> Attempt:
+    def failed(self, error: BaseException) -> RequestAttempt:
         """Record a failure; unless it surely cost nothing it is charged at its worst."""
         free = isinstance(error, ProviderError) and was_surely_free(error)
         charged, tokens = (0.0, 0) if free else (self._bound.usd, self._bound.tokens)
@@ -172,9 +172,9 @@ class Account:
         charged_tokens: int,
         request_id: str | None = None,
         choices: Mapping[int, Choice] | None = None,
-    ) -> Attempt:
+    ) -> RequestAttempt:
         """Complete a record with what was asked and when."""
-        return Attempt(
+        return RequestAttempt(
             code=code,
             status=status,
             message=message,

@@ -9,7 +9,7 @@ from pipeline.actors import Initiator
 from pipeline.strategies.protocol import Asker, History, Strategy, TurnTask
 from pipeline.tactics import TacticDesign, Wanted
 from prompts.actors import ActorPrompts
-from prompts.views import ResponderView, initiator_view, responder_view
+from prompts.role_views import ResponderView, initiator_view, responder_view
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
@@ -19,7 +19,7 @@ from scenarios.variation import Axis, manner_lines, opening_texts
 
 
 @dataclass(frozen=True, slots=True)
-class Simulator:
+class CasePlayer:
     """Plays cases for one arm; one instance serves any number of dialogues at a time."""
 
     scenarios: Mapping[str, Scenario]

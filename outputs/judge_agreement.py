@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pipeline.store.figures import CaseVotes, VoteCount
+from pipeline.store.queries.report import CaseVotes, VoteCount
 from prompts.judges import MISLED
 from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
 from quality.flags import misleading_goals
@@ -25,7 +25,7 @@ GOAL_REMARK = (
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ConfirmedShare:
     """How many of the readable judgements say yes, and how far that would move."""
 
     yes: int
@@ -48,7 +48,9 @@ class Count:
     judged: int
 
 
-def shares(groups: Mapping[K, Iterable[Count]], how: Resampling | None = None) -> dict[K, Share]:
+def shares(
+    groups: Mapping[K, Iterable[Count]], how: Resampling | None = None
+) -> dict[K, ConfirmedShare]:
     """Return the share of each group, with a percentile bootstrap interval over clusters.
 
     Utterances of one dialogue, and dialogues of one scenario, resemble each other: what is drawn
@@ -65,7 +67,7 @@ def shares(groups: Mapping[K, Iterable[Count]], how: Resampling | None = None) -
     if summed and clusters > 1:
         bounds = intervals(estimate, clusters, how or Resampling())
     return {
-        key: Share(
+        key: ConfirmedShare(
             sum(pair[0] for pair in counts.values()),
             sum(pair[1] for pair in counts.values()),
             bound if sum(1 for pair in counts.values() if pair[1]) > 1 else None,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import orjson
 
-from outputs.card import CARD, dataset_card
 from outputs.contamination import Contamination, RowSet, Settings, compare
-from outputs.croissant import CROISSANT, croissant_bytes
-from outputs.datasheet import DATASHEET, datasheet
-from outputs.manifest import ExportedFile, ExportFacts
-from outputs.row_files import row_set
+from outputs.dataset.card import CARD, dataset_card
+from outputs.dataset.croissant import CROISSANT, croissant_bytes
+from outputs.dataset.datasheet import DATASHEET, datasheet
+from outputs.dataset.manifest import ExportedFile, ExportFacts
+from outputs.dataset.reader import row_set
 from pipeline.embeddings import Embed
 
 OVERLAP = "contamination.json"

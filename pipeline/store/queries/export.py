@@ -13,10 +13,10 @@ from typing import Any
 import orjson
 
 from pipeline.store.cases import CASE_COLUMNS, case_from
-from pipeline.store.connection import DATABASE, connect_readonly
 from pipeline.store.corrections import Place, corrected, read_corrections
 from pipeline.store.judgement_records import Verdict
 from pipeline.store.migrations import check_current
+from pipeline.store.sqlite import DATABASE, connect_readonly
 from pipeline.store.traces import label_from, trace_from
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel, Trace, Turn

@@ -13,7 +13,7 @@ from scenarios.spec import Fact, Scenario
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class GatedDialogue:
     """A dialogue under test. Nothing in it has to be complete: dialogues may be imported."""
 
     dialogue: Dialogue
@@ -58,7 +58,7 @@ class Gate(Protocol):
     def code(self) -> str:
         """The code of the flags it raises."""
 
-    def check(self, subject: Subject) -> Sequence[Flag]:
+    def check(self, subject: GatedDialogue) -> Sequence[Flag]:
         """Return a flag for every place that breaks the rule."""
 
 

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pipeline.providers.limits import Gate, Gates, Limits, pause
+from pipeline.providers.rate_limiter import RateLimiter, RateLimiters, RateLimits, pause
 
 
 def nothing():
@@ -20,12 +20,12 @@ def halt():
 @pytest.mark.parametrize("name", ["max_concurrency", "requests_per_minute", "tokens_per_minute"])
 def test_a_limit_that_lets_nothing_through_is_refused(name):
     with pytest.raises(ValueError, match=name):
-        Limits(**{name: 0})
+        RateLimits(**{name: 0})
 
 
 @pytest.mark.anyio
 async def test_no_more_than_the_permitted_number_are_inside():
-    gate, inside, most = Gate(Limits(max_concurrency=3)), 0, 0
+    gate, inside, most = RateLimiter(RateLimits(max_concurrency=3)), 0, 0
 
     async def enter():
         nonlocal inside, most
@@ -68,7 +68,7 @@ async def entered(gate, tokens, count):
 @pytest.mark.anyio
 async def test_a_request_rate_lets_in_one_seconds_worth_at_once(monkeypatch):
     clock = Clock(asyncio.get_running_loop(), monkeypatch)
-    gate = Gate(Limits(max_concurrency=100, requests_per_minute=300))
+    gate = RateLimiter(RateLimits(max_concurrency=100, requests_per_minute=300))
     assert await entered(gate, 1, 20) == 5
     clock.now += 0.41
     assert await entered(gate, 1, 20) == 2
@@ -77,7 +77,7 @@ async def test_a_request_rate_lets_in_one_seconds_worth_at_once(monkeypatch):
 @pytest.mark.anyio
 async def test_a_token_rate_counts_estimates_and_books_the_difference_later(monkeypatch):
     clock = Clock(asyncio.get_running_loop(), monkeypatch)
-    gate = Gate(Limits(max_concurrency=100, tokens_per_minute=6000))
+    gate = RateLimiter(RateLimits(max_concurrency=100, tokens_per_minute=6000))
     assert await entered(gate, 100, 20) == 10  # ten seconds' worth: 1,000 tokens
     for _ in range(10):
         gate.correct(100, 50)  # each used half: 500 tokens to the good
@@ -89,7 +89,7 @@ async def test_a_token_rate_counts_estimates_and_books_the_difference_later(monk
 @pytest.mark.anyio
 async def test_a_request_larger_than_the_bucket_passes_and_is_paid_for_afterwards(monkeypatch):
     clock = Clock(asyncio.get_running_loop(), monkeypatch)
-    gate = Gate(Limits(tokens_per_minute=600))
+    gate = RateLimiter(RateLimits(tokens_per_minute=600))
     assert await entered(gate, 150, 1) == 1  # the bucket holds 100, so that 50 are owed
     clock.now += 10.1
     assert await entered(gate, 50, 2) == 1  # 50 + 50 owed fill it again
@@ -102,7 +102,7 @@ async def test_a_closed_gate_makes_everybody_wait():
     async def sleep(seconds):
         slept.append(seconds)
 
-    gate = Gate(Limits(), sleep)
+    gate = RateLimiter(RateLimits(), sleep)
     gate.close_for(2.0)
     async with gate.permit(1, nothing):
         pass
@@ -111,7 +111,7 @@ async def test_a_closed_gate_makes_everybody_wait():
 
 @pytest.mark.anyio
 async def test_who_waits_for_a_rate_leaves_when_a_stop_is_asked_for():
-    gate, calls = Gate(Limits(requests_per_minute=1)), 0
+    gate, calls = RateLimiter(RateLimits(requests_per_minute=1)), 0
     async with gate.permit(1, nothing):
         pass
 
@@ -128,7 +128,7 @@ async def test_who_waits_for_a_rate_leaves_when_a_stop_is_asked_for():
 
 @pytest.mark.anyio
 async def test_a_stopped_run_gives_its_permit_back():
-    gate = Gate(Limits(max_concurrency=1))
+    gate = RateLimiter(RateLimits(max_concurrency=1))
     with pytest.raises(Halt):
         async with gate.permit(1, halt):
             pytest.fail("entered")
@@ -149,6 +149,6 @@ async def test_a_pause_is_slept_in_pieces_that_add_up():
 
 
 def test_who_talks_to_the_same_model_shares_a_gate():
-    gates = Gates(Limits())
-    assert gates.gate("openai", "u", "m") is gates.gate("openai", "u", "m")
-    assert gates.gate("openai", "u", "m") is not gates.gate("openai", "v", "m")
+    limiters = RateLimiters(RateLimits())
+    assert limiters.limiter("openai", "u", "m") is limiters.limiter("openai", "u", "m")
+    assert limiters.limiter("openai", "u", "m") is not limiters.limiter("openai", "v", "m")

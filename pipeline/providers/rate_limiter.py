@@ -16,7 +16,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RateLimits:
     """What an endpoint may be burdened with."""
 
     max_concurrency: int = 8
@@ -41,15 +41,15 @@ async def pause(seconds: float, check: Callable[[], None], sleep: Sleep) -> None
         left -= piece
 
 
-class Gate:
+class RateLimiter:
     """The way to one model: a permit, a request rate and a token rate.
 
     Bursts are kept to one second of requests and ten seconds of tokens: a whole minute's worth at
     once is what endpoints answer with 429.
     """
 
-    def __init__(self, limits: Limits, sleep: Sleep = asyncio.sleep) -> None:
-        """Open the gate as wide as ``limits`` allow."""
+    def __init__(self, limits: RateLimits, sleep: Sleep = asyncio.sleep) -> None:
+        """Admit as much as ``limits`` allow."""
         self.limits = limits
         self._sleep = sleep
         self._permits = asyncio.Semaphore(limits.max_concurrency)
@@ -97,20 +97,20 @@ class Gate:
             await _acquire(bucket, amount, check)
 
 
-class Gates:
-    """One gate per (provider, base URL, model), made when it is first asked for."""
+class RateLimiters:
+    """One limiter per (provider, base URL, model), made when it is first asked for."""
 
-    def __init__(self, limits: Limits) -> None:
-        """Give every gate the same ``limits``."""
+    def __init__(self, limits: RateLimits) -> None:
+        """Give every limiter the same ``limits``."""
         self._limits = limits
-        self._gates: dict[tuple[str, str | None, str], Gate] = {}
+        self._limiters: dict[tuple[str, str | None, str], RateLimiter] = {}
 
-    def gate(self, provider: str, base_url: str | None, model: str) -> Gate:
-        """Return the gate that everybody who talks to this model shares."""
+    def limiter(self, provider: str, base_url: str | None, model: str) -> RateLimiter:
+        """Return the limiter that everybody who talks to this model shares."""
         key = (provider, base_url, model)
-        if key not in self._gates:
-            self._gates[key] = Gate(self._limits)
-        return self._gates[key]
+        if key not in self._limiters:
+            self._limiters[key] = RateLimiter(self._limits)
+        return self._limiters[key]
 
 
 def _bucket(per_minute: float | None, *, burst_s: float, least: float) -> AsyncLimiter | None:

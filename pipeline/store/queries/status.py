@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from pipeline.store.judgement_records import VerdictCounts
-from pipeline.store.judgement_stats import read_verdict_counts
+from pipeline.store.queries.judgements import read_verdict_counts
 
 RUNNING = "running"
 INTERRUPTED = "interrupted"

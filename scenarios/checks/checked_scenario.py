@@ -17,7 +17,7 @@ Place = tuple[Step, ...]
 
 
 @dataclass(frozen=True)
-class Subject:
+class CheckedScenario:
     """A scenario with its scheme, its file, and the means to compare meanings, if there are any."""
 
     template: Scenario

@@ -13,13 +13,13 @@ from pipeline.store.review_records import (
     Item,
     Opinion,
     PersonRole,
-    Study,
+    ReviewStudy,
 )
 from pipeline.store.reviews import ReviewStore
 from quality.review.consent import Consent
 from quality.review.exhibits import Exhibits, ScenarioOf
-from quality.review.queueing import Selection, fill
-from quality.review.sessions import Links, Patience
+from quality.review.queueing import QueueSelection, fill
+from quality.review.sessions import Links, LoginThrottle
 from quality.review.translations import Translations
 from quality.review.verdicts import settled
 from scenarios.schemes.model import Scheme
@@ -42,13 +42,13 @@ class Access:
 
 
 @dataclass(slots=True)
-class Desk:
+class ReviewService:
     """One study of one run, filled and open for review."""
 
     store: ReviewStore
-    study: Study
+    study: ReviewStudy
     scheme: Scheme
-    selection: Selection
+    selection: QueueSelection
     scenario_of: ScenarioOf
     consent: Consent
     translations: Translations
@@ -57,7 +57,7 @@ class Desk:
     announce: Callable[[PersonRole, str], None] = lambda role, token: None
     exhibits: Exhibits = field(init=False)
     links: Links = field(init=False)
-    patience: Patience = field(init=False, default_factory=Patience)
+    patience: LoginThrottle = field(init=False, default_factory=LoginThrottle)
     _filled_at: float = field(init=False, default_factory=time.monotonic)
     _filling: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 

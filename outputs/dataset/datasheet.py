@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from outputs.card import document_values
-from outputs.manifest import ExportFacts
+from outputs.dataset.card import document_values
+from outputs.dataset.manifest import ExportFacts
 from outputs.markdown import rendered
 
 DATASHEET = "datasheet.md"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Protocol
 
-from outputs.manifest import Column, ColumnKind
+from outputs.dataset.manifest import Column, ColumnKind
 from outputs.selection import SelectedDialogue
 from quality.records import Verdict
 from scenarios.dialogue import Turn

@@ -18,7 +18,7 @@ REFUSALS = frozenset({400, 404, 422, 501})
 """Statuses with which an endpoint turns structured output down without naming it."""
 
 
-class EndpointMemory:
+class EndpointCapabilities:
     """Lessons learnt about one (provider, base URL, model); endpoints may share it.
 
     Every lesson is told once through ``notice``, in one sentence.
@@ -90,7 +90,7 @@ class StructureProbe:
     is the schema to blame. A bare 500 may be a passing fault, so the second one counts.
     """
 
-    def __init__(self, memory: EndpointMemory, wish: StructuredWish) -> None:
+    def __init__(self, memory: EndpointCapabilities, wish: StructuredWish) -> None:
         """Begin with what ``memory`` knows and the user wishes."""
         self._memory = memory
         self._wish = wish

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pipeline.voting import Encoder
 from quality.gates.near_duplicates import NearDuplicates, Vector, improvised_text
+from quality.gates.protocol import Gate, GatedDialogue
 from quality.gates.registry import build_gates, build_near_duplicates, check_all
 from quality.gates.settings import GateSettings
-from quality.gates.subject import Gate, Subject
 from quality.records import Flag
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
@@ -58,7 +58,7 @@ class GateChecks:
 
     async def check(self, page: Page) -> list[tuple[Flag, ...]]:
         """Return the flags of each dialogue, remembering all of them for those that follow."""
-        subjects = [Subject(dialogue, scenario, self.scheme) for dialogue, scenario in page]
+        subjects = [GatedDialogue(dialogue, scenario, self.scheme) for dialogue, scenario in page]
         found = [check_all(self.gates, subject) for subject in subjects]
         if self.duplicates is None:
             return list(map(tuple, found))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from outputs.manifest import Column, ColumnKind, ExportedFile, ExportFacts
+from outputs.dataset.manifest import Column, ColumnKind, ExportedFile, ExportFacts
 from prompts.plain_text import one_line
 from scenarios.errors import InputError, Problem, UsageError
 
