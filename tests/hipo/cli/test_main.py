@@ -117,7 +117,7 @@ def test_a_bug_is_one_line_unless_debugging(
 
 def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
     done = subprocess.run(
-        f"{sys.executable} -m pipeline models --format json | true; echo ${{PIPESTATUS[0]}}",
+        f"{sys.executable} -m hipo models --format json | true; echo ${{PIPESTATUS[0]}}",
         shell=True,
         executable="/bin/bash",
         cwd=ROOT,
