@@ -16,10 +16,10 @@ from typing import Any, cast
 
 from benchmarks.report import Row
 from pipeline.offline_judge.engine import answer
-from prompts.actors import History
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, JudgeView
 from prompts.prompt import Rendered
+from scenarios.dialogue import History
 from scenarios.schemes.registry import load_scheme
 from scenarios.yaml_source import read_yaml
 

@@ -10,7 +10,7 @@ from outputs.selection import OpenRun, SelectedDialogue
 from prompts.actors import ActorPrompts, Wanted
 from prompts.prompt import Rendered
 from prompts.role_views import initiator_view, responder_view
-from scenarios.dialogue import TacticLabel, Turn
+from scenarios.dialogue import TacticLabel, Turn, history_of
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey
 from scenarios.variation import Axis, load_axes, manner_lines
@@ -35,7 +35,7 @@ class ActorVoices:
             selected.dialogue.case,
             manner=self._manner(selected, "initiator"),
         )
-        return self._of(selected.source).initiator(view, _history(said))
+        return self._of(selected.source).initiator(view, history_of(said))
 
     def answering(
         self, selected: SelectedDialogue, said: Sequence[Turn], wanted: Wanted
@@ -47,7 +47,7 @@ class ActorVoices:
             selected.dialogue.case,
             manner=self._manner(selected, "responder"),
         )
-        return self._of(selected.source).responder(view, _history(said), wanted)
+        return self._of(selected.source).responder(view, history_of(said), wanted)
 
     def question(self, text: str) -> str:
         """Return an utterance as the answer of an initiator."""
@@ -77,10 +77,6 @@ class ActorVoices:
         if run.name not in self._axes:
             self._axes[run.name] = load_axes(run.material.recipe.variation)
         return manner_lines(self._axes[run.name], variation, role)
-
-
-def _history(said: Sequence[Turn]) -> list[tuple[RoleKey, str]]:
-    return [(turn.role, turn.text) for turn in said]
 
 
 def _json(answer: Mapping[str, object]) -> str:

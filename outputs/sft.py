@@ -27,7 +27,6 @@ from outputs.dataset.manifest import Column
 from outputs.discretion import reveals
 from outputs.formats.shape import RowFormat
 from outputs.selection import SelectedDialogue
-from prompts.actors import History
 from prompts.environment import Templates
 from prompts.evaluator import (
     ASPECTS,
@@ -38,7 +37,7 @@ from prompts.evaluator import (
     evaluator_view,
 )
 from prompts.prompt import Rendered
-from scenarios.dialogue import TacticLabel, Turn
+from scenarios.dialogue import History, TacticLabel, Turn
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
@@ -93,7 +92,7 @@ class LabelRows:
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         view = self._view(selected)
         turns = selected.dialogue.turns
-        history: History = [(turn.role, turn.text) for turn in turns]
+        history = selected.dialogue.history()
         goal = TacticLabel(self.scheme.assigned, selected.dialogue.case.goal)
         base = provenance(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.strategies.protocol import Asker, History, call_context
+from pipeline.strategies.protocol import Asker, call_context
 from prompts.actors import ActorPrompts
 from prompts.role_views import InitiatorView
 from scenarios.case import Case
+from scenarios.dialogue import History
 
 
 @dataclass(frozen=True, slots=True)

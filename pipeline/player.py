@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pipeline.actors import Initiator
-from pipeline.strategies.protocol import Asker, History, Strategy, TurnTask
+from pipeline.strategies.protocol import Asker, Strategy, TurnTask
 from pipeline.tactics import TacticDesign, Wanted
 from prompts.actors import ActorPrompts
 from prompts.role_views import ResponderView, initiator_view, responder_view
 from scenarios.case import Case
-from scenarios.dialogue import Dialogue, Turn
+from scenarios.dialogue import Dialogue, Turn, history_of
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey, Scenario
@@ -61,7 +61,7 @@ class CasePlayer:
         view = responder_view(scenario, self.scheme, case, manner=self._manner(case, "responder"))
         for exchange in range(case.turns):
             index = len(turns)
-            question = await initiator.utter(case, index, _history(turns), epoch=epoch)
+            question = await initiator.utter(case, index, history_of(turns), epoch=epoch)
             turns.append(Turn(index, "initiator", question, "improvised"))
             wanted = self.design.wanted(case, scenario, exchange) if self.design else ()
             turns.append(await self._answer(case, view, turns, wanted, epoch))
@@ -72,7 +72,7 @@ class CasePlayer:
     ) -> Turn:
         index = len(turns)
         spoken = await self.strategy.utter(
-            TurnTask(case, index, view, _history(turns), wanted, epoch)
+            TurnTask(case, index, view, history_of(turns), wanted, epoch)
         )
         return Turn(
             index=index,
@@ -101,7 +101,3 @@ class CasePlayer:
 
     def _manner(self, case: Case, role: RoleKey) -> tuple[str, ...]:
         return manner_lines(self.axes, dict(case.variation), role)
-
-
-def _history(turns: list[Turn]) -> History:
-    return tuple((turn.role, turn.text) for turn in turns)

@@ -11,15 +11,12 @@ from prompts.prompt import PromptMessage, Rendered, make_prompt
 from prompts.responses import ResponseFormat, critique_format, tactic_format, utterance_format
 from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
 from prompts.scheme_text import label_text, scheme_text
-from scenarios.dialogue import Critique, Draft, TacticLabel
+from scenarios.dialogue import Critique, Draft, History, TacticLabel
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
-from scenarios.spec import RoleKey
 
 __all__ = ["ActorPrompts", "InitiatorView", "ResponderView", "initiator_view", "responder_view"]
 
-History = Sequence[tuple[RoleKey, str]]
-"""(role, text) of every utterance so far, the oldest first."""
 Wanted = Sequence[tuple[str, str]]
 """(dimension, label) pairs the responder is asked for; empty where it is free."""
 

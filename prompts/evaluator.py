@@ -13,7 +13,6 @@ from typing import Final, Literal, get_args
 
 import orjson
 
-from prompts.actors import History
 from prompts.answer_fields import AnswerField, Findings, LabelField, TextField
 from prompts.environment import MultilineText, Templates, as_data
 from prompts.languages import described_language
@@ -21,7 +20,7 @@ from prompts.prompt import Prompt, PromptMessage, Rendered, make_prompt
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import dimension_text
 from prompts.tolerant_json import Answer
-from scenarios.dialogue import TacticLabel
+from scenarios.dialogue import History, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, Scheme

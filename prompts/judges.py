@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from prompts.actors import History
 from prompts.answer_fields import AnswerField, Findings, FlagField, LabelField, TextField
 from prompts.environment import Templates
 from prompts.languages import described_language
@@ -19,7 +18,7 @@ from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import dimension_text, label_text
 from prompts.tolerant_json import Answer
 from scenarios.case import Case
-from scenarios.dialogue import Critique, TacticLabel
+from scenarios.dialogue import Critique, History, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, Scheme

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from scenarios.case import Case
 from scenarios.schemes.model import LabelValue
 from scenarios.spec import RoleKey
+
+History = tuple[tuple[RoleKey, str], ...]
+"""(role, text) of utterances, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,14 @@ class Turn:
     tactic: tuple[TacticLabel, ...] = ()
     trace: Trace | None = None
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether the responder improvised it: such turns are labelled and judged.
+
+        Source: HIPO, section 4.2.
+        """
+        return self.role == "responder" and self.kind == "improvised"
+
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
@@ -95,3 +107,16 @@ class Dialogue:
     arm: str
     """The id of the arm: strategy x models x parameters."""
     turns: tuple[Turn, ...]
+
+    def answers(self) -> tuple[Turn, ...]:
+        """Return the improvised turns of the responder."""
+        return tuple(turn for turn in self.turns if turn.is_answer)
+
+    def history(self, until: int | None = None) -> History:
+        """Return the utterances before the turn with index ``until``; all of them without one."""
+        return history_of(turn for turn in self.turns if until is None or turn.index < until)
+
+
+def history_of(turns: Iterable[Turn]) -> History:
+    """Return turns as the history that prompts are made from."""
+    return tuple((turn.role, turn.text) for turn in turns)

@@ -15,7 +15,7 @@ from pipeline.providers.protocol import Usage
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts, judge_view
 from prompts.prompt import Rendered
-from quality.judges.protocol import JudgeIdentity, answers_of, said
+from quality.judges.protocol import JudgeIdentity
 from quality.records import Source
 from quality.verify import PAGE, missing_epochs
 from scenarios.dialogue import Dialogue
@@ -87,7 +87,7 @@ def estimate_judging(
             for taken, epoch in zip(seats[dialogue.arm], epochs, strict=True):
                 if epoch is not None:
                     dialogues[taken] += 1
-                    turns[taken] += len(list(answers_of(dialogue)))
+                    turns[taken] += len(dialogue.answers())
     sample = islice(store.dialogues(traces=False), SAMPLE)
     lengths = judge_prompt_tokens(
         ready.prompts, ((d, ready.material.scenario_of(d.case)) for d in sample)
@@ -150,11 +150,12 @@ def _prompts(
 ) -> Iterator[tuple[Source, bool, Rendered]]:
     """Yield every prompt about a dialogue, and whether it is about the whole of it."""
     view = judge_view(scenario, dialogue.case)
-    for turn, history in answers_of(dialogue):
+    for turn in dialogue.answers():
+        history = dialogue.history(turn.index)
         yield "self", False, prompts.self_turn(view, history, turn.text)
         yield "external", False, prompts.external_turn(view, history, turn.text, turn.tactic)
-    yield "self", True, prompts.self_goal(view, said(dialogue))
-    yield "external", True, prompts.external_dialogue(view, said(dialogue))
+    yield "self", True, prompts.self_goal(view, dialogue.history())
+    yield "external", True, prompts.external_dialogue(view, dialogue.history())
 
 
 def _mean(sizes: Sequence[int]) -> float:

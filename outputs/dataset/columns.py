@@ -145,7 +145,7 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
 
     def test(turn: Turn) -> bool:
         # The labels first: most turns have none.
-        return len(turn.tactic) == needed and turn.role == "responder" and turn.kind == "improvised"
+        return len(turn.tactic) == needed and turn.is_answer
 
     return test
 

@@ -10,12 +10,10 @@ from prompts.prompt import Rendered
 from prompts.responses import ResponseFormat
 from prompts.role_views import ResponderView
 from scenarios.case import Case
-from scenarios.dialogue import Draft, Trace
+from scenarios.dialogue import Draft, History, Trace
 from scenarios.fingerprint import seed_from
-from scenarios.spec import RoleKey
 
 T = TypeVar("T")
-History = tuple[tuple[RoleKey, str], ...]
 
 
 class Asker(Protocol):

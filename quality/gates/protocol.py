@@ -29,7 +29,7 @@ class GatedDialogue:
     @property
     def answers(self) -> tuple[Turn, ...]:
         """The improvised turns of the responder."""
-        return tuple(turn for turn in self.improvised if turn.role == "responder")
+        return self.dialogue.answers()
 
     @property
     def fact(self) -> Fact | None:

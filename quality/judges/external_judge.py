@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker
 from prompts.judges import COHERENCE, MISLED, JudgePrompts, TurnVerdict, judge_view
-from quality.judges.protocol import JudgeIdentity, Questions, answers_of, said
+from quality.judges.protocol import JudgeIdentity, Questions
 from quality.records import Judgement
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import LabelValue, Scheme
@@ -31,7 +31,8 @@ class ExternalJudge:
         view = judge_view(scenario, dialogue.case)
         questions = Questions(self.asker, self.prompts.repair, self.seat, dialogue, epoch)
         judgements: list[Judgement] = []
-        for turn, history in answers_of(dialogue):
+        for turn in dialogue.answers():
+            history = dialogue.history(turn.index)
             declared = self._declared(turn)
             verdict = await questions.put(
                 self.prompts.external_turn(view, history, turn.text, declared),
@@ -41,7 +42,7 @@ class ExternalJudge:
             )
             judgements += self._on_turn(questions, turn, declared, verdict)
         misled = await questions.put(
-            self.prompts.external_dialogue(view, said(dialogue)),
+            self.prompts.external_dialogue(view, dialogue.history()),
             self.prompts.dialogue,
             len(dialogue.turns),
             "external-dialogue",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from pipeline.client import AnswerUnusable, CallContext, Repair
-from pipeline.strategies.protocol import Asker, History, call_context
+from pipeline.strategies.protocol import Asker, call_context
 from prompts.judges import JudgePrompts
 from prompts.prompt import Rendered
 from prompts.responses import ResponseFormat
 from quality.records import Judgement, Source
-from scenarios.dialogue import Dialogue, Turn
+from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import LabelValue
 from scenarios.spec import Scenario
@@ -113,15 +113,3 @@ class Questions:
             carried=carried,
             reason=reason,
         )
-
-
-def answers_of(dialogue: Dialogue) -> Iterator[tuple[Turn, History]]:
-    """Yield each improvised utterance of the responder with what was said before it."""
-    for position, turn in enumerate(dialogue.turns):
-        if turn.role == "responder" and turn.kind == "improvised":
-            yield turn, said(dialogue, position)
-
-
-def said(dialogue: Dialogue, end: int | None = None) -> History:
-    """Return (role, text) of the first ``end`` utterances, or of all."""
-    return tuple((turn.role, turn.text) for turn in dialogue.turns[:end])

@@ -8,7 +8,7 @@ from typing import Final
 from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker
 from prompts.judges import JudgePrompts, judge_view
-from quality.judges.protocol import JudgeIdentity, Questions, answers_of, said
+from quality.judges.protocol import JudgeIdentity, Questions
 from quality.records import Judgement
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
@@ -58,7 +58,8 @@ class SelfJudge:
         view = judge_view(scenario, dialogue.case)
         questions = Questions(self.asker, self.prompts.repair, self.seat, dialogue, epoch)
         judgements: list[Judgement] = []
-        for turn, history in answers_of(dialogue):
+        for turn in dialogue.answers():
+            history = dialogue.history(turn.index)
             labels = await questions.put(
                 self.prompts.self_turn(view, history, turn.text),
                 self.prompts.labels,
@@ -67,7 +68,7 @@ class SelfJudge:
             )
             judgements += self._on_turn(questions, turn, labels)
         goal = await questions.put(
-            self.prompts.self_goal(view, said(dialogue)),
+            self.prompts.self_goal(view, dialogue.history()),
             self.prompts.goal,
             len(dialogue.turns),
             "self-goal",

@@ -127,9 +127,8 @@ def exhibit(
 
 def target_turns(dialogue: Dialogue) -> tuple[int, ...]:
     """Return the responder's improvised turns; all of its turns where none is improvised."""
-    own = [turn for turn in dialogue.turns if turn.role == "responder"]
-    improvised = [turn for turn in own if turn.kind == "improvised"]
-    return tuple(turn.index for turn in improvised or own)
+    own = tuple(turn for turn in dialogue.turns if turn.role == "responder")
+    return tuple(turn.index for turn in dialogue.answers() or own)
 
 
 def declared_labels(dialogue: Dialogue, scheme: Scheme) -> dict[tuple[int | None, str], LabelValue]:
