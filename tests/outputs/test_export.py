@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -28,7 +26,26 @@ from tests.outputs.corpora import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = 12
+KILLS = 8
+KILLED_AT = """
+import os, signal, sys
+
+steps, last = 0, int(sys.argv[1])
+
+def step(event, details):
+    global steps
+    if event in ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir") and "/.out." in str(details):
+        steps += 1
+        if steps == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(step)
+from hipo.cli.main import run
+code = run(sys.argv[2:])
+print(steps)
+sys.exit(code)
+"""
+"""A command line that dies at its n-th step on the folder it is making, or says how many there are."""
 
 
 @pytest.fixture(scope="module")
@@ -263,30 +280,25 @@ def test_what_rules_wrote_is_called_that(tmp_path, capsys):
 
 def test_a_kill_leaves_the_old_folder_or_none_and_never_a_half(tmp_path, run):
     target = tmp_path / "out"
-    arguments = [
-        sys.executable, "-c", "import sys; from hipo.cli.main import run; sys.exit(run(sys.argv[1:]))",
-        "export", str(run), "--to", "sft", "-o", str(target), "--overwrite", "-q",
-    ]  # fmt: skip
+    arguments = ["export", str(run), "--to", "sft", "-o", str(target), "--overwrite", "-q"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 
-    def start():
-        return subprocess.Popen(arguments, cwd=tmp_path, env=environment)
+    def export(killed_at=0):
+        return subprocess.run(
+            [sys.executable, "-c", KILLED_AT, str(killed_at), *arguments],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
 
-    assert start().wait() == 0
+    assert export().returncode == 0
     whole = tree(target)
-    dice = random.Random(5)
+    steps = int(export().stdout)
     halves = 0
-    for _ in range(KILLS):
-        before = set(tmp_path.glob(".out.partial-*"))
-        process = start()
-        while process.poll() is None and set(tmp_path.glob(".out.partial-*")) <= before:
-            time.sleep(0.002)
-        time.sleep(dice.uniform(0.0, 0.2))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    for kill in range(KILLS):
+        step = 1 + kill * (steps - 1) // (KILLS - 1)
+        assert export(killed_at=step).returncode == -signal.SIGKILL
         halves += any(tmp_path.glob(".out.partial-*"))
         assert not target.exists() or tree(target) == whole
     assert halves, "some were killed while they wrote"
-    assert start().wait() == 0
+    assert export().returncode == 0
     assert tree(target) == whole
     assert [path.name for path in tmp_path.iterdir()] == ["out"]

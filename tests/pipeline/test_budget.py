@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -43,12 +44,12 @@ async def test_it_waits_for_others_before_it_gives_up():
     ledger = Ledger(budget_usd=1.0)
     first = await ledger.reserve(0.9, 10)
     second = asyncio.ensure_future(ledger.reserve(0.9, 10))
-    await asyncio.sleep(0.01)
+    await anyio.wait_all_tasks_blocked()
     assert not second.done()
     first.settle(0.05, 3)
     reservation = await second
     third = asyncio.ensure_future(ledger.reserve(0.9, 10))
-    await asyncio.sleep(0.01)
+    await anyio.wait_all_tasks_blocked()
     assert not third.done()
     reservation.settle(None, None)
     with pytest.raises(BudgetReached):

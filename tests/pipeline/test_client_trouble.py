@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
+import anyio
 import pytest
 
 from pipeline.budget import Ledger
@@ -77,7 +78,8 @@ async def test_who_waits_for_a_cancelled_request_asks_in_its_place(store):
     leader = asyncio.ensure_future(ask(client))
     await asyncio.sleep(0)
     follower, impatient = (asyncio.ensure_future(ask(client)) for _ in range(2))
-    await asyncio.sleep(0.01)
+    await anyio.wait_all_tasks_blocked()
+    assert len(provider.requests) == 1
     impatient.cancel()
     leader.cancel()
     assert await follower == "Why?"
@@ -98,7 +100,8 @@ async def test_a_reply_in_hand_is_kept_when_its_task_is_cancelled(tmp_path):
         client, provider = client_of(store, second_sample_hangs)
         provider.samples_per_request = False
         task = asyncio.ensure_future(ask_many(client, 2))
-        await asyncio.sleep(0.02)
+        await anyio.wait_all_tasks_blocked()
+        assert len(provider.requests) == 2
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled()

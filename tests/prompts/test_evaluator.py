@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompts.environment import Templates
+from prompts.environment import MultilineText, Templates
 from prompts.evaluator import (
     ASPECTS,
     EVALUATOR_TEMPLATES,
@@ -20,9 +20,12 @@ from scenarios.dialogue import TacticLabel
 from scenarios.errors import UsageError
 
 
+SHIPPED = Templates()
+
+
 @pytest.fixture(scope="module")
 def prompts(hipo):
-    return EvaluatorPrompts(Templates(), hipo)
+    return EvaluatorPrompts(SHIPPED, hipo)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +35,12 @@ def view(used_car):
 
 def text(rendered):
     return "\n".join(message.content for message in rendered.messages)
+
+
+def from_template(templates, view, utterance):
+    scene = MultilineText(templates.render("evaluator_scene.j2", {"view": view}))
+    variables = {"scene": scene, "history": (), "utterance": utterance}
+    return templates.render("evaluator_utterance_user.j2", variables)
 
 
 def asked(prompts, view, history):
@@ -101,8 +110,10 @@ def test_answers_are_read_back_as_they_were_written(small_scheme, reasoned):
 
 @settings(max_examples=150, deadline=None)
 @given(utterance=st.text(max_size=60))
-def test_pasting_an_utterance_gives_what_rendering_it_gives(prompts, view, utterance):
-    assert prompts.utterance(view, utterance) == prompts._alone(view, utterance)
+def test_an_utterance_stands_in_the_prompt_as_its_template_puts_it(prompts, view, utterance):
+    rendered = prompts.utterance(view, utterance)
+    assert rendered.messages[0].content == prompts.system("utterance")
+    assert rendered.messages[1].content == from_template(SHIPPED, view, utterance)
 
 
 def test_no_utterance_can_open_a_section(prompts, view):
@@ -125,7 +136,8 @@ def test_templates_of_ones_own_are_followed_whatever_they_do(tmp_path, hipo, vie
     (tmp_path / "evaluator_utterance_user.j2").write_text(template)
     prompts = EvaluatorPrompts(Templates(tmp_path), hipo)
     for utterance in ("Nobody has painted it.", "No."):
-        assert prompts.utterance(view, utterance) == prompts._alone(view, utterance)
+        shown = prompts.utterance(view, utterance).messages[1].content
+        assert shown == from_template(Templates(tmp_path), view, utterance)
 
 
 def test_the_templates_that_count_are_those_there_are():

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from pipeline.store import eager_connection
-from pipeline.store.eager_connection import EagerConnection
+from pipeline.store.eager_connection import ASK_EVERY_S, EagerConnection
 from pipeline.store.sqlite import connect
 
 
-def test_it_begins_as_soon_as_the_other_writer_is_done(tmp_path: Path) -> None:
+def test_it_begins_as_soon_as_the_other_writer_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     other, eager = (
         connect(tmp_path / "a.sqlite", kind) for kind in (sqlite3.Connection, EagerConnection)
     )
-    other.execute("create table t (a)")
     other.execute("begin immediate")
-    began = threading.Event()
+    waits: list[float] = []
 
-    def wait_for_turn() -> None:
-        eager.execute("begin immediate")
-        began.set()
-        eager.execute("commit")
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            other.execute("commit")
 
-    thread = threading.Thread(target=wait_for_turn)
-    thread.start()
-    assert not began.wait(0.05)
-    other.execute("commit")
-    thread.join(5)
-    assert began.is_set()
+    monkeypatch.setattr(time, "sleep", wait)
+    eager.execute("begin immediate")
+    assert eager.in_transaction
+    assert waits == [ASK_EVERY_S] * 3
     other.close()
     eager.close()
 
