@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import orjson
@@ -15,6 +14,7 @@ from outputs.dataset.reader import row_set
 from outputs.neighbours import installed_embedding
 from outputs.ngrams import SHORTEST, SIZE
 from pipeline.embeddings import INSTALL, Embed
+from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 
 app = typer.Typer(
@@ -101,16 +101,9 @@ def _check_target(path: Path) -> None:
 
 def _write(path: Path, rows: RowSet, found: Contamination) -> None:
     """Write the rows that are left; the file appears when it is complete."""
-    draft = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        with draft.open("xb") as file:
-            for row in without(rows, found):
-                file.write(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE))
-        draft.rename(path)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}", "choose another place") from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with new_file(path) as file:
+        for row in without(rows, found):
+            file.write(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def _told(found: Contamination, clean: Path | None) -> str:

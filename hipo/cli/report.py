@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +23,7 @@ from pipeline.embeddings import BatchingEncoder, sentence_encoder
 from pipeline.material import load_material
 from pipeline.recipe import Recipe
 from pipeline.store.run_store import RunStore
+from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 
 app = typer.Typer(
@@ -112,7 +111,7 @@ def write_report(
     )
     encoder = available_encoder(material.recipe) if embeddings else None
     text = asyncio.run(_built(folder, options, name, encoder))
-    write_file(target, text)
+    write_text(target, text)
     return len(text.encode())
 
 
@@ -160,26 +159,3 @@ def check_target(path: Path, ours: Sequence[str] = (GENERATOR,)) -> None:
             raise UsageError(
                 f"{path} is there already and is no file of hipo's", "choose another -o"
             )
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written: {error.strerror}", "choose another -o"
-        ) from error

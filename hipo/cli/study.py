@@ -23,7 +23,6 @@ from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.options import DRY_RUN, Given, overridden, split, with_recipe_options
 from hipo.cli.progress import watcher
-from hipo.cli.report import write_file
 from hipo.cli.verify_options import with_verification_options
 from outputs.export import code_version
 from outputs.study import SOURCES, StudyResult, read_study, study_as_json
@@ -32,6 +31,7 @@ from pipeline.arms import STRATEGIES
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.store.run_store import RunStore
+from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 from scenarios.fingerprint import content_id
 
@@ -200,11 +200,11 @@ def _within(leg: Leg, legs: Sequence[Leg]) -> Recipe | None:
 def write_study(result: StudyResult, folder: Path) -> None:
     """Write the page, the data and the plots of a study into its folder."""
     title = f"{folder.resolve().name}: strategies and models"
-    write_file(folder / PAGE, study_page(result, title=title, version=code_version()))
+    write_text(folder / PAGE, study_page(result, title=title, version=code_version()))
     data = orjson.dumps(study_as_json(result), option=orjson.OPT_INDENT_2).decode()
-    write_file(folder / DATA, data + "\n")
+    write_text(folder / DATA, data + "\n")
     for name, svg in study_files(result).items():
-        write_file(folder / name, svg)
+        write_text(folder / name, svg)
 
 
 def study_as_text(result: StudyResult, folder: Path, calls: int) -> str:

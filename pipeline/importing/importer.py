@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +15,7 @@ from pipeline.recipe import Recipe
 from pipeline.run_identity import DIALOGUE_VERSION
 from pipeline.store.config_epochs import write_recipe
 from pipeline.store.run_store import RunStore
+from scenarios.atomic_files import new_folder
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.errors import InputError, Problem, UsageError
@@ -77,8 +77,7 @@ def import_dialogues(
         scenario_dirs=tuple(directory.absolute() for directory in scenario_dirs),
         real_names=real_names,
     )
-    draft = _draft(folder)
-    try:
+    with new_folder(folder, _check_empty) as draft:
         config = _config(recipe, loaded, arm, description, dialogues)
         store = RunStore.create(
             draft, config, fingerprint(config["configuration"]), name=folder.name
@@ -90,10 +89,6 @@ def import_dialogues(
             asyncio.run(_write(store, Reader(loaded, catalogue, arm).read(path)))
             write_situations(draft / OWN_SCENARIOS, check.situations)
             store.set_state("finished")
-        draft.rename(folder)
-    except BaseException:
-        shutil.rmtree(draft, ignore_errors=True)
-        raise
     return ImportedRun(folder, dialogues, len(check.situations), check.unlabelled)
 
 
@@ -118,16 +113,10 @@ def _checked(path: Path, reader: Reader) -> int:
     return dialogues
 
 
-def _draft(folder: Path) -> Path:
-    """Return the folder the run is built in, beside where it will be."""
+def _check_empty(folder: Path) -> None:
+    """Do nothing where a run may be made in ``folder``."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is there already", "choose a new folder with -o")
-    draft = folder.absolute().parent / f".{folder.name}.importing"
-    if draft.exists():
-        shutil.rmtree(draft)
-    if folder.is_dir():
-        folder.rmdir()
-    return draft
 
 
 async def _write(store: RunStore, items: Iterable[Dialogue | Problem]) -> None:

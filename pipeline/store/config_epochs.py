@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 import orjson
 import yaml
 
+from scenarios.atomic_files import write_text
 from scenarios.fingerprint import canonical_json
 
 RECIPE = "run.yaml"
@@ -81,9 +81,4 @@ def write_recipe(folder: Path, config: Mapping[str, object]) -> None:
     """Write ``run.yaml`` for people to read; a kill leaves the old one or the new one."""
     plain = orjson.loads(canonical_json(dict(config)))
     text = yaml.safe_dump(plain, sort_keys=True, allow_unicode=True)
-    draft = folder / f"{RECIPE}.new"
-    with draft.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(folder / RECIPE)
+    write_text(folder / RECIPE, text)

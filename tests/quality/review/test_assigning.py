@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store import assignments
-from pipeline.store.review_records import AnswerRefused, GivenLabel, Opinion, ReviewStudy
+from pipeline.store.review_records import AnswerRefused, FormDraft, GivenLabel, Opinion, ReviewStudy
 from pipeline.store.reviews import ReviewStore
 
 LABELS = [GivenLabel(3, "veracity", "Quality"), GivenLabel(None, "goal", "deception")]
@@ -182,7 +181,7 @@ async def test_an_older_draft_never_replaces_a_newer_one(run: Path) -> None:
         number = await take(store, study, ada)
         assert number is not None
         for edits in (1, 5, 3):
-            draft = assignments.Draft(f'{{"note": ["{edits}"]}}', edits, 0.0)
+            draft = FormDraft(f'{{"note": ["{edits}"]}}', edits, 0.0)
             await store.save_draft(study, number, ada, draft, lease_s=600)
         kept = store.draft_of(number)
     assert kept is not None
