@@ -6,9 +6,19 @@ from collections.abc import Sequence
 
 from outputs.judge_agreement import GOAL_REMARK
 from outputs.plots.bars import Bar, BarRow, bar_chart
-from outputs.plots.standalone import standalone
-from outputs.report.blocks import Block, Grid, Note, Page, Plot, ReportSection, Table, Tile, Tiles
-from outputs.report.page import render_page
+from outputs.plots.canvas import standalone
+from outputs.report.page import (
+    Block,
+    Grid,
+    Note,
+    Page,
+    Plot,
+    ReportSection,
+    Table,
+    Tile,
+    Tiles,
+    render_page,
+)
 from outputs.report.wording import (
     NOTHING,
     count,

@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from outputs.plots.canvas import WIDTH, Canvas, Point, text_width
-from outputs.plots.legend import SERIES, draw_legend, legend_height, series_class
+from outputs.plots.canvas import (
+    SERIES,
+    WIDTH,
+    Canvas,
+    Point,
+    draw_legend,
+    legend_height,
+    series_class,
+    text_width,
+)
 
 _HEIGHT = 170.0
 _LEFT = 42.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from outputs.report.blocks import Page
 from outputs.report.cumulative import cumulative_section
 from outputs.report.effort import diversity_section, effort_section
 from outputs.report.exhibits import flags_section, samples_section
@@ -12,7 +11,7 @@ from outputs.report.gathered import Gathered, ReportOptions, gather
 from outputs.report.judged import agreement_section, strategies_section, turns_section
 from outputs.report.labels import labels_section, tactics_section
 from outputs.report.overview import funnel_section, notices, overview_section
-from outputs.report.page import render_page
+from outputs.report.page import Page, render_page
 from outputs.report.wording import moment
 from pipeline.voting import Encoder
 

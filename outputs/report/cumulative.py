@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outputs.plots.lines import Series, Spot, line_chart
-from outputs.report.blocks import Grid, Note, Plot, ReportSection, Table
+from outputs.report.page import Grid, Note, Plot, ReportSection, Table
 from outputs.report.wording import count, dimension_title, percent
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme

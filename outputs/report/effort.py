@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
-from outputs.report.blocks import Block, Grid, Note, Plot, ReportSection, Table, Tile, Tiles
 from outputs.report.gathered import Gathered
+from outputs.report.page import Block, Grid, Note, Plot, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
 from pipeline.store.queries.report import RequestCount
 

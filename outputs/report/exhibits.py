@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
-from outputs.report.blocks import (
+from outputs.report.gathered import Gathered, ReportedDialogue
+from outputs.report.judged import unverified
+from outputs.report.page import (
     Block,
     Grid,
     Line,
@@ -17,8 +19,6 @@ from outputs.report.blocks import (
     Table,
     Transcript,
 )
-from outputs.report.gathered import Gathered, ReportedDialogue
-from outputs.report.judged import unverified
 from outputs.report.wording import count, counted, dimension_title, label
 from quality.records import VERDICTS, Flag
 from scenarios.dialogue import Turn

@@ -10,9 +10,9 @@ from outputs.judge_agreement import GOAL_REMARK, ConfirmedShare, comparable, gro
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.lines import Series, Spot, line_chart
 from outputs.reliability import people_agreement
-from outputs.report.blocks import Block, Grid, Note, Plot, ReportSection, Table
 from outputs.report.gathered import Gathered
 from outputs.report.labels import pair_plot
+from outputs.report.page import Block, Grid, Note, Plot, ReportSection, Table
 from outputs.report.published import published
 from outputs.report.wording import (
     NOTHING,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.heatmap import heatmap
-from outputs.report.blocks import Block, Grid, Note, Plot, ReportSection, Table
 from outputs.report.gathered import Gathered
+from outputs.report.page import Block, Grid, Note, Plot, ReportSection, Table
 from outputs.report.published import Published, published
 from outputs.report.wording import count, dimension_title, label, part, percent
 from outputs.value_names import names_of, value_names

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from outputs.judge_agreement import ConfirmedShare, comparable
-from outputs.plots.funnel import FunnelStage, funnel_chart
-from outputs.report.blocks import Grid, Note, Plot, ReportSection, Table, Tile, Tiles
+from outputs.plots.bars import FunnelStage, funnel_chart
 from outputs.report.gathered import Gathered
+from outputs.report.page import Grid, Note, Plot, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import (
     NOTHING,
     count,

@@ -14,9 +14,9 @@ import orjson
 
 from pipeline.offline.reading import AnswerKey, PromptNotUnderstood
 from pipeline.offline_judge.coherence import incoherence
-from pipeline.offline_judge.hearer import misleading_line
 from pipeline.offline_judge.labelling import Given, label_by_likeness, label_by_rule
 from pipeline.offline_judge.reading import JudgeRequest, read_prompt
+from pipeline.offline_judge.truth import misleading_line
 
 __all__ = ["PromptNotUnderstood", "answer"]
 

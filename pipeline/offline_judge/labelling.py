@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pipeline.offline.reading import AnswerKey
-from pipeline.offline_judge.acts import ACTS, act_of
-from pipeline.offline_judge.aims import AIMS, aim_of
-from pipeline.offline_judge.hearer import misleading_line
-from pipeline.offline_judge.likeness import scores
+from pipeline.offline_judge.acts import ACTS, AIMS, act_of, aim_of
 from pipeline.offline_judge.reading import JudgeRequest
-from pipeline.offline_judge.truth import MANIPULATIONS, Matter, treatment_of
+from pipeline.offline_judge.truth import MANIPULATIONS, Matter, misleading_line, treatment_of
+from scenarios.wording import content_stems
 
 Value = str | float | list[str]
 
@@ -92,3 +93,24 @@ def _drawn(text: str, labels: Sequence[str]) -> str:
         return ""
     digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
     return labels[int.from_bytes(digest, "big") % len(labels)]
+
+
+def scores(text: str, labels: Mapping[str, str]) -> dict[str, float]:
+    """Return how much of each label's words, weighted by rarity, an utterance shares."""
+    said = content_stems(text)
+    weights = _weights(tuple(labels.items()))
+    return {
+        label: sum(weight for word, weight in known.items() if word in said)
+        / (1.0 + math.sqrt(len(known)))
+        for label, known in weights.items()
+    }
+
+
+@lru_cache(maxsize=64)
+def _weights(labels: tuple[tuple[str, str], ...]) -> dict[str, dict[str, float]]:
+    known = {label: content_stems(f"{label} {text}") for label, text in labels}
+    held = Counter(word for stems in known.values() for word in stems)
+    return {
+        label: {word: math.log(1 + len(labels) / held[word]) for word in stems}
+        for label, stems in known.items()
+    }

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from pipeline.offline_judge.cues import listed, opposites, phrases, plain, stems
+from pipeline.offline_judge.reading import JudgeRequest
 from scenarios.wording import content_stems, is_negated, numbers, sentences, stem, words
 
 QUANTITY: Final = "Quantity"
@@ -203,3 +204,21 @@ def _shown(items: Iterable[str], text: str = "", limit: int = 3) -> str:
     """Return a few items; stems as the words of the text that they were cut from."""
     whole = {stem(word): word for word in reversed(words(text))}
     return ", ".join(whole.get(item, item) for item in sorted(items)[:limit])
+
+
+def misleading_line(asked: JudgeRequest) -> tuple[str, str] | None:
+    """Return the first line of the responder that contradicts the fact, and why; else None.
+
+    What is left out, vague or beside the point counts as keeping a thing back, which misleads
+    only together with something false: words alone do not tell discretion from deceit.
+    """
+    question = ""
+    for who, text in asked.said:
+        if who == "INITIATOR":
+            question = text
+            continue
+        matter = Matter(asked.fact, asked.about, question, asked.situation)
+        treatment = treatment_of(text, matter)
+        if treatment.label == QUALITY:
+            return text, treatment.reason
+    return None

@@ -6,13 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outputs.plots.bars import Bar, BarRow, bar_chart
-from outputs.plots.canvas import SIZE, Canvas, fitted, text_width
-from outputs.plots.funnel import FunnelStage, funnel_chart
+from outputs.plots.bars import Bar, BarRow, FunnelStage, bar_chart, funnel_chart
+from outputs.plots.canvas import (
+    SIZE,
+    Canvas,
+    fitted,
+    legend_lines,
+    plot_styles,
+    standalone,
+    text_width,
+)
 from outputs.plots.heatmap import heatmap
-from outputs.plots.legend import legend_lines
 from outputs.plots.lines import Series, Spot, line_chart
-from outputs.plots.standalone import plot_styles, standalone
 
 SVG = "{http://www.w3.org/2000/svg}"
 texts = st.text(max_size=60)

@@ -15,8 +15,7 @@ from outputs.report.build import build_report
 from outputs.report.cumulative import CumulativeScore, read_scores
 from outputs.report.effort import quantile
 from outputs.report.exported import exported_dialogues
-from outputs.report.gathered import ReportOptions
-from outputs.report.sampling import chosen
+from outputs.report.gathered import ReportOptions, chosen
 from pipeline.store.queries.report import Sample, open_figures
 from pipeline.store.run_store import RunStore
 from quality.records import JudgeRun

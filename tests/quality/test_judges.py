@@ -6,12 +6,12 @@ import pytest
 
 from pipeline.providers.errors import RateLimited
 from quality.flags import (
+    ballots,
     is_unreadable,
     judge_codes,
     judgement_flags,
     misleading_goals,
 )
-from quality.judges.panel import ballots
 from quality.judges.self_judge import agrees, tolerance_of
 from quality.records import Judgement
 from scenarios.schemes.model import Dimension, Scheme
