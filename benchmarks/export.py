@@ -21,6 +21,7 @@ from pipeline.store.sqlite import DATABASE
 from scenarios.case import Case, make_case
 from scenarios.catalogue import Catalogue
 from scenarios.fingerprint import seed_from
+from scenarios.run_configuration import RunConfiguration
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 
@@ -145,7 +146,7 @@ open(sys.argv[1], "wb").write(orjson.dumps(parts))
 def synthetic_run(folder: Path, dialogues: int) -> None:
     """Make a run of accepted dialogues on the shipped scenarios, straight into its tables."""
     scheme = load_scheme("hipo")
-    with RunStore.create(folder, {"recipe": {}}, "synthetic") as store:
+    with RunStore.create(folder, RunConfiguration()) as store:
         store.add_arm(_ARM, _DESCRIPTION)
     connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
     connection.execute("begin")

@@ -21,16 +21,15 @@ from pipeline.store.queries.export import (
 )
 from pipeline.store.queries.status import RunState
 from pipeline.store.run_store import RunStore
-from quality.records import Flag, Judgement, Verdict
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
-from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.selection import select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
+from scenarios.verdicts import Flag, Judgement, Verdict
 
 Wish = Literal["accepted", "any"]
 Labels = Literal["adjudicated", "declared"]
@@ -275,9 +274,7 @@ def select(
 
 
 def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
-    if fingerprint(run.scheme.model_dump(mode="json")) != fingerprint(
-        first.scheme.model_dump(mode="json")
-    ):
+    if run.scheme.fingerprint != first.scheme.fingerprint:
         raise UsageError(
             f"{run.name} has labels of the scheme {run.scheme.id!r},"
             f" {first.name} of {first.scheme.id!r}",

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from outputs.judge_agreement import ConfirmedShare, Count, comparable, differences, shares
 from pipeline.material import load_material
-from pipeline.store.judgement_records import Source
 from pipeline.store.queries.report import CaseVotes, open_figures
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
@@ -17,6 +16,7 @@ from prompts.judges import COHERENCE
 from quality.bootstrap import Interval, Resampling
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
+from scenarios.verdicts import Source
 
 SOURCES: tuple[Source, ...] = ("self", "external")
 BASELINE = "direct"

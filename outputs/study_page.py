@@ -30,7 +30,7 @@ from outputs.report.wording import (
     share,
 )
 from outputs.study import ALL_MODELS, SOURCES, Contestant, Difference, StudyResult
-from pipeline.store.judgement_records import Source
+from scenarios.verdicts import Source
 
 _METHOD = (
     "Intervals are percentile bootstraps over whole scenarios (2,000 resamples, 95%); differences "

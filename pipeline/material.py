@@ -14,7 +14,7 @@ from prompts.environment import Templates
 from scenarios.case import Case
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
-from scenarios.fingerprint import fingerprint
+from scenarios.run_configuration import RunConfiguration
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
@@ -66,8 +66,8 @@ def load_material(store: RunStore) -> Material:
     config = store.config.config
     recipe = _recipe(config, store.folder)
     scheme = load_scheme(recipe.scheme)
-    used = _used_scheme(config)
-    if used is not None and used != fingerprint(scheme.model_dump(mode="json")):
+    identity = config.identity
+    if identity is not None and identity.scheme_fingerprint != scheme.fingerprint:
         raise UsageError(
             f"the scheme {scheme.id!r} has changed since the dialogues of {store.folder} were made",
             "put back the version that was used, or generate the dialogues anew",
@@ -78,19 +78,11 @@ def load_material(store: RunStore) -> Material:
     return Material(recipe, scheme, catalogue.scenarios)
 
 
-def _recipe(config: Mapping[str, object], folder: Path) -> Recipe:
+def _recipe(config: RunConfiguration, folder: Path) -> Recipe:
     try:
-        return Recipe.model_validate(config.get("recipe", {}))
+        return Recipe.model_validate(config.recipe)
     except ValidationError as error:
         raise UsageError(
             f"the recipe of {folder} cannot be read: {error.errors()[0]['msg']}",
             "it was written by another version of hipo",
         ) from None
-
-
-def _used_scheme(config: Mapping[str, object]) -> str | None:
-    """Return the fingerprint of the scheme a run was made with, where it is recorded."""
-    configuration = config.get("configuration")
-    scheme = configuration.get("scheme") if isinstance(configuration, Mapping) else None
-    content = scheme.get("content") if isinstance(scheme, Mapping) else None
-    return content if isinstance(content, str) else None

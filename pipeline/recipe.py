@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from pipeline.arms import ActingRole, StrategyName
-from scenarios.schemes.model import Strict
+from scenarios.strict import Strict
 
 _ENDPOINT_FIELDS = ("base_url", "api_key_env", "structured", "extra")
 

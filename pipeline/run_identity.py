@@ -1,20 +1,19 @@
-"""The configuration of a run: what decides its dialogues, and how two of them differ."""
+"""What decides the dialogues of a run, put together from a recipe, and how two such differ."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pipeline.arms import Arm
-from scenarios.fingerprint import fingerprint
 from scenarios.located import shortened
+from scenarios.run_configuration import RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 
 DIALOGUE_VERSION = 1
 """Raised whenever the code would make other dialogues from the same configuration."""
-
-Config = Mapping[str, Any]
 
 
 def describe(
@@ -27,11 +26,8 @@ def describe(
     variation: Mapping[str, str],
     seed: int,
     real_names: bool,
-) -> dict[str, Any]:
-    """Return everything that decides what the dialogues of a run are, as plain data.
-
-    Counts, selections, limits, budgets and prices are no part of it: they say how much is made,
-    not what. A scenario counts only where both runs have it.
+) -> RunIdentity:
+    """Return everything that decides what the dialogues of a run are.
 
     Args:
         scheme: the labels.
@@ -43,55 +39,54 @@ def describe(
         seed: the seed of the run.
         real_names: whether placeholders are filled with real names.
     """
-    return {
-        "dialogue_version": DIALOGUE_VERSION,
-        "scheme": {"id": scheme.id, "content": fingerprint(scheme.model_dump(mode="json"))},
-        "templates": templates,
-        "tactics": tactics,
-        "vary": dict(variation),
-        "seed": seed,
-        "real_names": real_names,
-        "arms": {arm.id: arm.fields() for arm in arms},
-        "scenarios": {scenario.id: scenario.fingerprint for scenario in scenarios},
-    }
+    return RunIdentity(
+        dialogue_version=DIALOGUE_VERSION,
+        scheme=scheme.id,
+        scheme_fingerprint=scheme.fingerprint,
+        templates=templates,
+        tactics=tactics,
+        axes=dict(variation),
+        seed=seed,
+        real_names=real_names,
+        arms={arm.id: arm.fields() for arm in arms},
+        scenarios={scenario.id: scenario.fingerprint for scenario in scenarios},
+    )
 
 
-def joined(epochs: Iterable[Config]) -> dict[str, Any]:
-    """Return the last configuration, with the arms and scenarios of all of them."""
-    result: dict[str, Any] = {}
-    arms: dict[str, Any] = {}
-    scenarios: dict[str, Any] = {}
-    for config in epochs:
-        result = dict(config)
-        arms |= config["arms"]
-        scenarios |= config["scenarios"]
-    return {**result, "arms": arms, "scenarios": scenarios}
+def joined(epochs: Sequence[RunIdentity]) -> RunIdentity:
+    """Return the last of at least one, with the arms and scenarios of all of them."""
+    arms: dict[str, Mapping[str, Any]] = {}
+    scenarios: dict[str, str] = {}
+    for identity in epochs:
+        arms |= identity.arms
+        scenarios |= identity.scenarios
+    return replace(epochs[-1], arms=arms, scenarios=scenarios)
 
 
-def differences(before: Config, now: Config) -> list[str]:
+def differences(before: RunIdentity, now: RunIdentity) -> list[str]:
     """List what would make other dialogues than before, one ``field: old → new`` each.
 
     Arms and scenarios that only ``before`` has are no difference, nor are scenarios that only
     ``now`` has: they are a matter of selection.
     """
     found = [
-        _change(key, before[key], now[key])
+        _change(key, getattr(before, key), getattr(now, key))
         for key in ("dialogue_version", "tactics", "seed", "real_names")
-        if before[key] != now[key]
+        if getattr(before, key) != getattr(now, key)
     ]
-    if before["scheme"]["id"] != now["scheme"]["id"]:
-        found.append(_change("scheme", before["scheme"]["id"], now["scheme"]["id"]))
-    elif before["scheme"]["content"] != now["scheme"]["content"]:
-        found.append(f"scheme {now['scheme']['id']}: its content has changed")
-    if before["templates"] != now["templates"]:
-        found.append(_change("prompt templates", before["templates"][:12], now["templates"][:12]))
-    if sorted(before["vary"]) != sorted(now["vary"]):
-        found.append(_change("vary", sorted(before["vary"]), sorted(now["vary"])))
+    if before.scheme != now.scheme:
+        found.append(_change("scheme", before.scheme, now.scheme))
+    elif before.scheme_fingerprint != now.scheme_fingerprint:
+        found.append(f"scheme {now.scheme}: its content has changed")
+    if before.templates != now.templates:
+        found.append(_change("prompt templates", before.templates[:12], now.templates[:12]))
+    if sorted(before.axes) != sorted(now.axes):
+        found.append(_change("vary", sorted(before.axes), sorted(now.axes)))
     else:
-        changed = [axis for axis in now["vary"] if before["vary"][axis] != now["vary"][axis]]
+        changed = [axis for axis in now.axes if before.axes[axis] != now.axes[axis]]
         found += [f"variation axis {axis}: its values have changed" for axis in changed]
-    found += _changed_scenarios(before["scenarios"], now["scenarios"])
-    return found + _changed_arms(before["arms"], now["arms"])
+    found += _changed_scenarios(before.scenarios, now.scenarios)
+    return found + _changed_arms(before.arms, now.arms)
 
 
 def _changed_scenarios(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -99,7 +94,9 @@ def _changed_scenarios(before: Mapping[str, str], now: Mapping[str, str]) -> lis
     return [f"scenario {name}: its content has changed" for name in changed]
 
 
-def _changed_arms(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _changed_arms(
+    before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
     """Compare every new arm with the one of the same strategy, field by field."""
     found: list[str] = []
     for arm_id, arm in now.items():

@@ -24,9 +24,10 @@ from pipeline.tactic_design import (
 from scenarios.case import Case
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint, seed_from
-from scenarios.schemes.model import Identifier, Scheme, Strict
+from scenarios.schemes.model import Identifier, Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
+from scenarios.strict import Strict
 from scenarios.yaml_source import Located, read_yaml, validate_model
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from scenarios.schemes.model import LabelValue, Strict
+from scenarios.schemes.model import LabelValue
+from scenarios.strict import Strict
 
 FindingLevel = Literal[1, 2, 3]
 FindingCode = Literal[

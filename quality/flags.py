@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from prompts.judges import COHERENCE, MISLED
 from prompts.scheme_text import label_text
-from quality.records import Flag, Judgement
 from scenarios.dialogue import Dialogue
 from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.verdicts import Flag, Judgement
 
 GOAL_SELF = "goal_self"
 MISLED_EXTERNAL = "misled_external"

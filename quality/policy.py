@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from quality.records import Assessment, Decision, Flag, Verdict
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
-from scenarios.schemes.model import Strict
 from scenarios.spelling import suggestion
+from scenarios.strict import Strict
+from scenarios.verdicts import Assessment, Decision, Flag, Verdict
 from scenarios.yaml_source import read_yaml, validate_model
 
 SHIPPED = Path(__file__).parent / "data" / "policies"

@@ -23,13 +23,13 @@ from pipeline.stop import Stop, Stopped
 from quality.flags import is_unreadable, judgement_flags
 from quality.judges.protocol import Judge, JudgeIdentity
 from quality.policy import Policy
-from quality.records import Assessment, Decision, Flag, Judgement, JudgeRun
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
+from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun
 
 PAGE = 200
 """Dialogues that are looked up in the store at once."""

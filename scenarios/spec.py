@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator
 
 from scenarios.fingerprint import fingerprint
-from scenarios.schemes.model import Identifier, Strict
+from scenarios.schemes.model import Identifier
+from scenarios.strict import Strict
 
 RoleKey = Literal["initiator", "responder"]
 Text = Annotated[str, Field(min_length=1)]

@@ -12,9 +12,10 @@ from pydantic import Field, model_validator
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.located import Located
-from scenarios.schemes.model import Identifier, Strict
+from scenarios.schemes.model import Identifier
 from scenarios.spec import RoleKey, Scenario
 from scenarios.spelling import suggestion
+from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml, validate_model
 
 _SHIPPED = Path(__file__).parent / "data" / "variation.yaml"

@@ -16,10 +16,10 @@ from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts, judge_view
 from prompts.prompt import Rendered
 from quality.judges.protocol import JudgeIdentity
-from quality.records import Source
 from quality.verify import PAGE, missing_epochs
 from scenarios.dialogue import Dialogue
 from scenarios.spec import Scenario
+from scenarios.verdicts import Source
 
 SAMPLE = 24
 """Dialogues whose prompts are rendered to estimate the length of all."""

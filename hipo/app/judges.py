@@ -18,9 +18,9 @@ from prompts.judges import JudgePrompts
 from quality.judges.external_judge import ExternalJudge
 from quality.judges.protocol import Judge, JudgeIdentity, seat
 from quality.judges.self_judge import SelfJudge
-from quality.records import Source
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
+from scenarios.verdicts import Source
 
 RULES = "offline/rules"
 RULES_JUDGE = "offline/judge"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pipeline.arms import ActingRole, Arm, ModelSpec, StrategyName
 from pipeline.plan import Plan
@@ -20,6 +19,7 @@ from prompts.environment import Templates
 from scenarios.catalogue import Catalogue, select_facts
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint
+from scenarios.run_configuration import RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
 from scenarios.schemes.vocabulary import resolve_label
@@ -54,7 +54,7 @@ class Prepared:
     arms: tuple[Arm, ...]
     uses: Mapping[tuple[str, ActingRole], ModelUse]
     """By arm id and role."""
-    config: Mapping[str, Any]
+    config: RunIdentity
     """What the run's configuration is compared by."""
 
     @property

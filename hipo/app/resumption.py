@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from hipo.app.preparation import Prepared
 from hipo.app.run_folders import check_output
 from pipeline.budget import Ledger
 from pipeline.recipe import Recipe
 from pipeline.run_identity import differences, joined
-from pipeline.store.config_epochs import write_recipe
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
-from scenarios.fingerprint import fingerprint
+from scenarios.run_configuration import RunConfiguration
 
 Resume = Literal["never", "if-possible", "always"]
 
@@ -36,8 +34,8 @@ def check_resumable(folder: Path, prepared: Prepared, resume: Resume) -> None:
     if resume == "always":
         return
     with RunStore.open(folder, readonly=True) as store:
-        before = joined(_configuration(epoch.config) for epoch in store.configs())
-    changes = differences(before, prepared.config)
+        before = [e.config.identity for e in store.configs() if e.config.identity is not None]
+    changes = differences(joined(before), prepared.config) if before else []
     if changes:
         listed = "\n".join(f"  {change}" for change in changes)
         raise UsageError(
@@ -54,20 +52,15 @@ def opened(folder: Path, prepared: Prepared, resume: Resume) -> RunStore:
         UsageError: the folder cannot be used, see :func:`check_resumable`.
     """
     check_resumable(folder, prepared, resume)
-    recipe = prepared.recipe.model_dump(mode="json")
-    config = {
-        "recipe": recipe,
-        "configuration": dict(prepared.config),
-        "cases": len(prepared.plan),
-    }
-    identity = fingerprint(prepared.config)
+    config = RunConfiguration(
+        prepared.recipe.model_dump(mode="json"), prepared.config, len(prepared.plan)
+    )
     if RunStore.exists(folder):
         store = RunStore.open(folder)
     else:
-        store = RunStore.create(folder, config, identity, name=folder.resolve().name)
+        store = RunStore.create(folder, config, name=folder.resolve().name)
     try:
-        store.record_config(config, identity)
-        write_recipe(folder, recipe)  # for people, and good as a recipe again
+        store.record_config(config)
         for arm in prepared.arms:
             store.add_arm(arm.id, arm.fields())
         store.set_state("running")
@@ -75,17 +68,6 @@ def opened(folder: Path, prepared: Prepared, resume: Resume) -> RunStore:
         store.close()
         raise
     return store
-
-
-def _configuration(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of a stored configuration that decides the dialogues."""
-    part: Mapping[str, Any] = config["configuration"]
-    return part
-
-
-def planned_cases(config: Mapping[str, Any]) -> int:
-    """Return how many cases a stored configuration plans."""
-    return int(config.get("cases", 0))
 
 
 def ledger_of(recipe: Recipe, store: RunStore) -> Ledger:

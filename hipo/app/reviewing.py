@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.material import Material, load_material
-from pipeline.store.review_records import Mode, ReviewStudy
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
 from quality.review.consent import load_consent
@@ -18,6 +17,7 @@ from quality.review.service import Access, ReviewService
 from quality.review.translations import Translations
 from scenarios.case import Case
 from scenarios.errors import UsageError
+from scenarios.reviews import Mode, ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion

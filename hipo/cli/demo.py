@@ -28,6 +28,7 @@ from pipeline.recipe_source import load_recipe
 from pipeline.store.run_store import RunStore
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
+from scenarios.run_configuration import RunConfiguration
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -122,13 +123,12 @@ def _show_samples(folder: Path) -> None:
         if wanted.get(strategy) != dialogue.case.goal or dialogue.case.turns != SAMPLE_TURNS:
             continue
         del wanted[strategy]
-        _print_sample(dialogue, strategy, played_config=config)
+        _print_sample(dialogue, strategy, config=config)
         if not wanted:
             return
 
 
-def _print_sample(dialogue: Dialogue, strategy: str, played_config: object) -> None:
-    config = played_config if isinstance(played_config, dict) else {}
+def _print_sample(dialogue: Dialogue, strategy: str, config: RunConfiguration) -> None:
     heading = Heading(
         id=f"{dialogue.case.id}/{dialogue.arm}",
         arm=f"{strategy} offline/rules",

@@ -15,7 +15,6 @@ from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_f
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
-from pipeline.store.review_records import ReviewStudy
 from pipeline.store.reviews import ReviewStore
 from quality.review.exchange import Outgoing, outgoing
 from quality.review.exhibits import Exhibits
@@ -27,6 +26,7 @@ from quality.review.importing import ImportedReviews, check_incoming, merge_all
 from quality.review.scenario_reports import scenario_reports
 from quality.review.spreadsheet import write_csv
 from scenarios.errors import UsageError
+from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 
 LARGEST = 256 * 1024 * 1024

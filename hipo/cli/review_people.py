@@ -10,10 +10,10 @@ from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, plural, write_json
 from hipo.cli.errors import say
 from pipeline.store.review_erasure import erase_person
-from pipeline.store.review_records import Annotator
 from pipeline.store.reviews import ReviewStore
 from quality.review.passwords import LEAST, hashed
 from scenarios.errors import UsageError
+from scenarios.reviews import Annotator
 
 app = typer.Typer(
     rich_markup_mode=None,

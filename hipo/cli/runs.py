@@ -8,7 +8,6 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.resumption import planned_cases
 from hipo.app.run_folders import RUNS, find_run, runs_in
 from hipo.cli.console import Format, columns, number, write_json
 from hipo.cli.errors import say
@@ -32,7 +31,7 @@ def read_run(folder: Path) -> RunState:
     """Return the state of a run; what its recipe plans counts, not only what was begun."""
     with RunStore.open(folder, readonly=True) as store:
         state = store.state()
-        cases = max(planned_cases(epoch.config) for epoch in store.configs())
+        cases = max(epoch.config.cases for epoch in store.configs())
     return replace(state, planned=max(state.planned, cases * len(state.arms)))
 
 

@@ -6,7 +6,6 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -21,6 +20,7 @@ from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
+from scenarios.run_configuration import RunConfiguration
 from scenarios.spec import Scenario
 
 app = typer.Typer(
@@ -158,12 +158,11 @@ def as_prompts(
         yield title, list(record.messages), answers
 
 
-def played_scenario(case: Case, config: Mapping[str, Any]) -> Scenario | None:
+def played_scenario(case: Case, config: RunConfiguration) -> Scenario | None:
     """Return the scenario of a case if it can still be found as it was when it was played."""
-    recipe = config.get("recipe", {})
-    dirs = tuple(Path(path) for path in recipe.get("scenario_dirs", ()))
+    dirs = tuple(Path(path) for path in config.scenario_dirs)
     try:
-        found = _scenarios(dirs, bool(recipe.get("real_names"))).get(case.scenario)
+        found = _scenarios(dirs, config.real_names).get(case.scenario)
     except UsageError:
         return None
     if found is None or found.fingerprint != case.scenario_fingerprint:

@@ -9,10 +9,10 @@ import typer
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, harmless, write_json
 from hipo.cli.errors import ExitCode
-from pipeline.store.judgement_records import Decision, Flag, Judgement
 from pipeline.store.run_store import RunStore
 from prompts.scheme_text import label_text
 from scenarios.errors import UsageError
+from scenarios.verdicts import Decision, Flag, Judgement
 
 app = typer.Typer(
     rich_markup_mode=None,

@@ -10,10 +10,10 @@ from pathlib import Path
 from hipo.app.verification import Verified
 from hipo.cli.console import columns, number, plural, reasons
 from pipeline.material import load_material
-from pipeline.store.judgement_records import VERDICTS, VerdictCounts
 from pipeline.store.queries.judgements import FlagCount, MisledCount, Tally
 from pipeline.store.run_store import RunStore
 from prompts.judges import COHERENCE
+from scenarios.verdicts import VERDICTS, VerdictCounts
 
 
 @dataclass(frozen=True, slots=True)

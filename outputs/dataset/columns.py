@@ -9,9 +9,9 @@ from typing import Protocol
 
 from outputs.dataset.manifest import Column, ColumnKind
 from outputs.selection import SelectedDialogue
-from quality.records import Verdict
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Scheme
+from scenarios.verdicts import Verdict
 
 Row = dict[str, object]
 """One row, plain data; every row of a file has the same keys in the same order."""

@@ -11,7 +11,6 @@ from typing import Literal
 import orjson
 
 from outputs.reliability import Reliability
-from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 
 ColumnKind = Literal[
@@ -159,7 +158,7 @@ def write_manifest(
         "scheme": {
             "id": facts.scheme.id,
             "version": facts.scheme.version,
-            "fingerprint": fingerprint(facts.scheme.model_dump(mode="json")),
+            "fingerprint": facts.scheme.fingerprint,
         },
         "runs": list(facts.runs),
         "verdict": facts.verdict,

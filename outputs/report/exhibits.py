@@ -20,8 +20,8 @@ from outputs.report.page import (
     Transcript,
 )
 from outputs.report.wording import count, counted, dimension_title, label
-from quality.records import VERDICTS, Flag
 from scenarios.dialogue import Turn
+from scenarios.verdicts import VERDICTS, Flag
 
 _UNFOLDED = 2
 _MOST_CODES = 14

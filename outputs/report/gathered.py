@@ -26,11 +26,11 @@ from pipeline.store.queries.report import (
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.run_store import RunStore
 from pipeline.voting import Encoder
-from quality.records import Flag, Judgement
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
+from scenarios.verdicts import Flag, Judgement
 
 OFFLINE = "offline"
 """The provider whose dialogues are made by rules instead of a language model."""
@@ -186,7 +186,7 @@ def arm_names(arms: Sequence[ArmState]) -> dict[str, str]:
 
 def _planned(store: RunStore, state: RunState) -> int:
     """Return how many dialogues the recipe plans, not only those whose cases were begun."""
-    cases = [int(str(epoch.config.get("cases", 0))) for epoch in store.configs()]
+    cases = [epoch.config.cases for epoch in store.configs()]
     return max(state.planned, max(cases, default=0) * len(state.arms))
 
 

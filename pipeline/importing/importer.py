@@ -13,13 +13,13 @@ from pipeline.importing.situations import write_situations
 from pipeline.material import OWN_SCENARIOS
 from pipeline.recipe import Recipe
 from pipeline.run_identity import DIALOGUE_VERSION
-from pipeline.store.config_epochs import write_recipe
 from pipeline.store.run_store import RunStore
 from scenarios.atomic_files import new_folder
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.errors import InputError, Problem, UsageError
-from scenarios.fingerprint import content_id, fingerprint
+from scenarios.fingerprint import content_id
+from scenarios.run_configuration import RunConfiguration, RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.text_file import shown_path
@@ -79,11 +79,7 @@ def import_dialogues(
     )
     with new_folder(folder, _check_empty) as draft:
         config = _config(recipe, loaded, arm, description, dialogues)
-        store = RunStore.create(
-            draft, config, fingerprint(config["configuration"]), name=folder.name
-        )
-        with store:
-            write_recipe(draft, recipe.model_dump(mode="json"))
+        with RunStore.create(draft, config, name=folder.name) as store:
             store.add_arm(arm, description)
             # Read again rather than held: the file may be larger than the memory.
             asyncio.run(_write(store, Reader(loaded, catalogue, arm).read(path)))
@@ -145,26 +141,21 @@ def _arm(path: Path, generator: str | None) -> dict[str, object]:
 
 def _config(
     recipe: Recipe, scheme: Scheme, arm: str, description: dict[str, object], cases: int
-) -> dict[str, object]:
-    """Return the configuration of the run, in the form that generated runs have."""
-    return {
-        "recipe": recipe.model_dump(mode="json"),
-        "configuration": {
-            "dialogue_version": DIALOGUE_VERSION,
-            "scheme": {
-                "id": scheme.id,
-                "content": fingerprint(scheme.model_dump(mode="json")),
-            },
-            "templates": "",
-            "tactics": STRATEGY,
-            "vary": {},
-            "seed": 0,
-            "real_names": recipe.real_names,
-            "arms": {arm: description},
-            "scenarios": {},
-        },
-        "cases": cases,
-    }
+) -> RunConfiguration:
+    """Return the configuration of the run."""
+    identity = RunIdentity(
+        dialogue_version=DIALOGUE_VERSION,
+        scheme=scheme.id,
+        scheme_fingerprint=scheme.fingerprint,
+        templates="",
+        tactics=STRATEGY,
+        axes={},
+        seed=0,
+        real_names=recipe.real_names,
+        arms={arm: description},
+        scenarios={},
+    )
+    return RunConfiguration(recipe.model_dump(mode="json"), identity, cases)
 
 
 def _run_name(folder: Path) -> str:

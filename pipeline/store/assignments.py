@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 
 from pipeline.store.judgements import WHOLE
-from pipeline.store.review_records import (
+from pipeline.store.traces import label_from, stored_label
+from scenarios.reviews import (
     AnswerRefused,
     Assignment,
     FormDraft,
@@ -18,7 +19,6 @@ from pipeline.store.review_records import (
     Opinion,
     ReviewStudy,
 )
-from pipeline.store.traces import label_from, stored_label
 
 PRIME = 2_147_483_647
 """Ranks are multiplied modulo this: another multiplier is another order of the same items."""

@@ -13,6 +13,7 @@ import yaml
 
 from scenarios.atomic_files import write_text
 from scenarios.fingerprint import canonical_json
+from scenarios.run_configuration import RunConfiguration
 
 RECIPE = "run.yaml"
 
@@ -25,14 +26,12 @@ class ConfigEpoch:
     """1 for the first; dialogues carry the epoch they were made in."""
     fingerprint: str
     """Of what in it decides the dialogues."""
-    config: Mapping[str, object]
+    config: RunConfiguration
     recorded_at: float
     """Unix time in seconds."""
 
 
-def begin(
-    connection: sqlite3.Connection, name: str, config: Mapping[str, object], fingerprint: str
-) -> None:
+def begin(connection: sqlite3.Connection, name: str, config: RunConfiguration) -> None:
     """Write down that a run exists, in one transaction."""
     now = repr(time.time())
     connection.execute("begin immediate")
@@ -40,7 +39,7 @@ def begin(
         "insert into meta values (?, ?)",
         [("name", name), ("created", now), ("state", "new"), ("state_at", now)],
     )
-    add_config(connection, config, fingerprint)
+    add_config(connection, config)
     connection.execute("commit")
 
 
@@ -52,13 +51,11 @@ def has_begun(connection: sqlite3.Connection) -> bool:
     return connection.execute("select 1 from meta where key = 'name'").fetchone() is not None
 
 
-def add_config(
-    connection: sqlite3.Connection, config: Mapping[str, object], fingerprint: str
-) -> int:
+def add_config(connection: sqlite3.Connection, config: RunConfiguration) -> int:
     """Store a configuration inside the caller's transaction and return its epoch."""
     row = connection.execute(
         "insert into config_epochs (fingerprint, config, recorded_at) values (?, ?, ?)",
-        (fingerprint, canonical_json(dict(config)).decode(), time.time()),
+        (config.fingerprint, canonical_json(config.fields()).decode(), time.time()),
     )
     return row.lastrowid or 0
 
@@ -74,11 +71,14 @@ def read_configs(connection: sqlite3.Connection) -> list[ConfigEpoch]:
     rows = connection.execute(
         "select epoch, fingerprint, config, recorded_at from config_epochs order by epoch"
     )
-    return [ConfigEpoch(epoch, mark, orjson.loads(text), at) for epoch, mark, text, at in rows]
+    return [
+        ConfigEpoch(epoch, mark, RunConfiguration.from_fields(orjson.loads(text)), at)
+        for epoch, mark, text, at in rows
+    ]
 
 
-def write_recipe(folder: Path, config: Mapping[str, object]) -> None:
-    """Write ``run.yaml`` for people to read; a kill leaves the old one or the new one."""
-    plain = orjson.loads(canonical_json(dict(config)))
+def write_recipe(folder: Path, recipe: Mapping[str, object]) -> None:
+    """Write the recipe as ``run.yaml`` for people to read; a kill leaves the old one or the new one."""
+    plain = orjson.loads(canonical_json(dict(recipe)))
     text = yaml.safe_dump(plain, sort_keys=True, allow_unicode=True)
     write_text(folder / RECIPE, text)

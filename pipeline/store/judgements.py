@@ -9,14 +9,6 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
-from pipeline.store.judgement_records import (
-    Assessment,
-    Decision,
-    Flag,
-    Judgement,
-    JudgeRun,
-    VerdictCounts,
-)
 from pipeline.store.queries.judgements import (
     FlagCount,
     MisledCount,
@@ -28,6 +20,14 @@ from pipeline.store.queries.judgements import (
 )
 from pipeline.store.traces import label_from, stored_label
 from pipeline.store.writer import Writer
+from scenarios.verdicts import (
+    Assessment,
+    Decision,
+    Flag,
+    Judgement,
+    JudgeRun,
+    VerdictCounts,
+)
 
 WHOLE = -1
 """The turn number under which what concerns the whole dialogue is stored."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pipeline.store.assignments import read_labels, read_opinion, said, submit
-from pipeline.store.review_records import Assignment, GivenLabel, Item, Opinion, ReviewStudy
+from scenarios.reviews import Assignment, GivenLabel, Item, Opinion, ReviewStudy
 
 Outcome = Literal["added", "changed", "unchanged", "surplus", "closed"]
 

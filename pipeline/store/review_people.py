@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.store.review_records import Annotator, PersonRole, Visit
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
+from scenarios.reviews import Annotator, PersonRole, Visit
 
 _ANNOTATOR = "seq, code, role, name, account, language, consented_at, erased_at"
 _VISIT = f"""

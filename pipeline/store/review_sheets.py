@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 
 from pipeline.store.assignments import given_label, item_from, label_values, opinion_from
-from pipeline.store.review_records import (
+from pipeline.store.writer import Writer
+from scenarios.reviews import (
     Adjudication,
     GivenLabel,
     Item,
@@ -18,7 +19,6 @@ from pipeline.store.review_records import (
     Sheet,
     Standing,
 )
-from pipeline.store.writer import Writer
 
 PAGE = 500
 

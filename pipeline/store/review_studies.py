@@ -11,10 +11,10 @@ from typing import Literal
 import orjson
 
 from pipeline.store.assignments import PRIME
-from pipeline.store.review_records import Mode, ReviewStudy
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
+from scenarios.reviews import Mode, ReviewStudy
 
 Which = Literal["pending", "accepted", "all"]
 

@@ -19,14 +19,6 @@ from pipeline.store.migrations import MIGRATIONS, check_version, migrate
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.review_imports import Outcome, merge_answer
 from pipeline.store.review_people import PeopleLog
-from pipeline.store.review_records import (
-    Assignment,
-    FormDraft,
-    GivenLabel,
-    Item,
-    Opinion,
-    ReviewStudy,
-)
 from pipeline.store.review_sheets import SheetLog
 from pipeline.store.review_studies import StudyLog
 from pipeline.store.run_store import RunStore
@@ -34,6 +26,14 @@ from pipeline.store.sqlite import DATABASE, connect, connect_readonly
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
+from scenarios.reviews import (
+    Assignment,
+    FormDraft,
+    GivenLabel,
+    Item,
+    Opinion,
+    ReviewStudy,
+)
 
 
 class ReviewStore:

@@ -39,6 +39,7 @@ from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.fingerprint import canonical_json
+from scenarios.run_configuration import RunConfiguration
 
 
 class RunStore:
@@ -94,8 +95,7 @@ class RunStore:
     def create(
         cls,
         folder: Path,
-        config: Mapping[str, object],
-        fingerprint: str,
+        config: RunConfiguration,
         *,
         name: str | None = None,
         mounts: Path = MOUNTS,
@@ -104,8 +104,7 @@ class RunStore:
 
         Args:
             folder: where the run will live; other files in it are left alone.
-            config: the resolved recipe, plain data without any secret; also put in ``run.yaml``.
-            fingerprint: of what in it decides the dialogues.
+            config: what it is begun with; its recipe is also put in ``run.yaml``.
             name: defaults to the name of the folder.
             mounts: the table of mounted file systems, in the format of ``/proc/mounts``.
 
@@ -120,8 +119,8 @@ class RunStore:
             _refuse_existing(folder)
             connection = undo.enter_context(closing(connect(folder / DATABASE)))
             migrate(connection, folder / DATABASE)
-            begin(connection, name or folder.resolve().name, config, fingerprint)
-            write_recipe(folder, config)
+            begin(connection, name or folder.resolve().name, config)
+            write_recipe(folder, config.recipe)
             store = cls._started(folder, connection, lock)
             undo.pop_all()
         return store
@@ -243,20 +242,18 @@ class RunStore:
         """Return every configuration of the run, oldest first."""
         return list(self._configs)
 
-    def record_config(self, config: Mapping[str, object], fingerprint: str) -> int:
+    def record_config(self, config: RunConfiguration) -> int:
         """Go on under this configuration and return its epoch.
 
         Nothing is written if it is the one in force.
         """
         now = self.config
-        if now.fingerprint == fingerprint and canonical_json(dict(config)) == canonical_json(
-            dict(now.config)
-        ):
+        if canonical_json(config.fields()) == canonical_json(now.config.fields()):
             return now.epoch
         self._writing()
-        epoch = self._run_writer().run(lambda c: add_config(c, config, fingerprint))
+        epoch = self._run_writer().run(lambda c: add_config(c, config))
         self._configs = read_configs(self._connection)
-        write_recipe(self.folder, config)
+        write_recipe(self.folder, config.recipe)
         return epoch
 
     def set_state(self, state: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quality.gates.protocol import GatedDialogue
-from quality.records import Flag
+from scenarios.verdicts import Flag
 
 
 @dataclass(frozen=True, slots=True)

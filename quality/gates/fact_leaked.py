@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from quality.gates.protocol import GatedDialogue
-from quality.records import Flag
 from scenarios.spec import Scenario
+from scenarios.verdicts import Flag
 from scenarios.wording import content_stems, shingles, union
 
 

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Final
 
 from quality.gates.protocol import GatedDialogue, quoted
-from quality.records import Flag
 from scenarios.schemes.model import Dimension
+from scenarios.verdicts import Flag
 from scenarios.wording import is_negated, sentences, stem, words
 
 _AIM = (

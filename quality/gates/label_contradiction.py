@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from quality.gates.protocol import GatedDialogue, carries
-from quality.records import Flag
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Contradiction, LabelValue
+from scenarios.verdicts import Flag
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Final
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from quality.gates.protocol import GatedDialogue
-from quality.records import Flag
+from scenarios.verdicts import Flag
 from scenarios.wording import SCRIPTS, script_share, words
 
 _SAME: Final = (

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quality.gates.protocol import GatedDialogue
-from quality.records import Flag
+from scenarios.verdicts import Flag
 from scenarios.wording import shingles, words
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from quality.records import Flag
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.spec import Fact, Scenario
+from scenarios.verdicts import Flag
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from quality.gates.protocol import GatedDialogue, quoted
-from quality.records import Flag
+from scenarios.verdicts import Flag
 from scenarios.yaml_source import read_yaml
 
 PHRASES = Path(__file__).parent / "data" / "refusals.yaml"

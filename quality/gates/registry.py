@@ -19,7 +19,7 @@ from quality.gates.settings import GateSettings
 from quality.gates.truncated import Truncated
 from quality.gates.unmet_requirement import UnmetRequirement
 from quality.gates.wanted_tactic import WantedTactic
-from quality.records import Flag
+from scenarios.verdicts import Flag
 
 
 def build_gates(settings: GateSettings) -> tuple[Gate, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quality.gates.protocol import GatedDialogue
-from quality.records import Flag
+from scenarios.verdicts import Flag
 from scenarios.wording import words
 
 

@@ -10,11 +10,11 @@ from quality.gates.near_duplicates import NearDuplicates, Vector, improvised_tex
 from quality.gates.protocol import Gate, GatedDialogue
 from quality.gates.registry import build_gates, build_near_duplicates, check_all
 from quality.gates.settings import GateSettings
-from quality.records import Flag
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
+from scenarios.verdicts import Flag
 
 CHECKS_VERSION = 1
 """Raised whenever the gates would find otherwise with the same settings."""

@@ -6,8 +6,8 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
-from scenarios.schemes.model import Strict
 from scenarios.spelling import suggestion
+from scenarios.strict import Strict
 
 CODES: Final = (
     "goal_stated",

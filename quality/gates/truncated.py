@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from quality.gates.protocol import GatedDialogue, quoted
-from quality.records import Flag
+from scenarios.verdicts import Flag
 
 _NO_FULL_STOP = frozenset({"th", "lo", "km", "my", "bo", "dz"})
 """Languages whose sentences end without a mark."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from quality.gates.protocol import GatedDialogue, label_of
-from quality.records import Flag
 from scenarios.schemes.model import LabelValue
+from scenarios.verdicts import Flag
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker
 from prompts.judges import COHERENCE, MISLED, JudgePrompts, TurnVerdict, judge_view
 from quality.judges.protocol import JudgeIdentity, Questions
-from quality.records import Judgement
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.spec import Scenario
+from scenarios.verdicts import Judgement
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from pipeline.strategies.protocol import Asker, call_context
 from prompts.judges import JudgePrompts
 from prompts.prompt import Rendered
 from prompts.responses import ResponseFormat
-from quality.records import Judgement, Source
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import LabelValue
 from scenarios.spec import Scenario
+from scenarios.verdicts import Judgement, Source
 
 T = TypeVar("T")
 

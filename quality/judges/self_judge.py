@@ -9,10 +9,10 @@ from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker
 from prompts.judges import JudgePrompts, judge_view
 from quality.judges.protocol import JudgeIdentity, Questions
-from quality.records import Judgement
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 from scenarios.spec import Scenario
+from scenarios.verdicts import Judgement
 
 TOLERANCE: Final = 0.1
 """Share of an interval dimension's range within which two numbers agree, where it has no points."""

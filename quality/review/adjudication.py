@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipeline.store.review_records import Adjudication, Item, Opinion, ReviewStudy, Sheet
 from quality.annotations import majority
 from quality.review.exhibits import ReviewDialogue
 from quality.review.forms import FormField, FormSection, shown_value
 from scenarios.fingerprint import seed_from
+from scenarios.reviews import Adjudication, Item, Opinion, ReviewStudy, Sheet
 from scenarios.schemes.model import LabelValue
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.store.review_records import Item, Sheet
 from quality.annotations import Answer, Timing
+from scenarios.reviews import Item, Sheet
 
 
 def item_name(item: Item, turn: int | None) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pipeline.store.review_records import Item, ReviewStudy, Sheet, Standing
 from quality.agreement import AgreementRow, Consensus, agreement_table, consensus
 from quality.annotation_qc import annotation_qc
 from quality.annotations import RawAnswer
@@ -15,6 +14,7 @@ from quality.bootstrap import Resampling
 from quality.findings import Finding
 from quality.review.answer_table import answers, timings
 from scenarios.errors import UsageError
+from scenarios.reviews import Item, ReviewStudy, Sheet, Standing
 from scenarios.schemes.model import Scheme
 
 QUICK = Resampling(resamples=200)

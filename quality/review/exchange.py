@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.store.review_records import Item, ReviewStudy, Sheet
 from pipeline.store.reviews import ReviewStore
 from quality.review.answer_table import item_name
 from quality.review.exhibits import Exhibits, ReviewDialogue
+from scenarios.reviews import Item, ReviewStudy, Sheet
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 ISSUE = "issue"

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pipeline.store.review_records import Item, ReviewStudy
 from pipeline.store.reviews import ReviewStore
-from quality.records import Flag
 from quality.review.forms import FormSection, sections
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
+from scenarios.reviews import Item, ReviewStudy
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 from scenarios.spec import Scenario
+from scenarios.verdicts import Flag
 
 ScenarioOf = Callable[[Case], Scenario | None]
 """Finds the scenario of a case as it was when it was played."""

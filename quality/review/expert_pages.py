@@ -9,8 +9,6 @@ from collections import defaultdict
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from pipeline.store.review_records import Adjudication, GivenLabel, Sheet
-from quality.records import Decision
 from quality.review.adjudication import in_blind_order, side_by_side, waiting_line
 from quality.review.dashboard import overview
 from quality.review.forms import form_values, read_form
@@ -18,6 +16,8 @@ from quality.review.opinions import read_text
 from quality.review.scenario_reports import scenario_reports
 from quality.review.service import ReviewService
 from quality.review.web import RefusedRequest, desk_of, expert, first, page, sent_form, went_well
+from scenarios.reviews import Adjudication, GivenLabel, Sheet
+from scenarios.verdicts import Decision
 
 router = APIRouter()
 LISTED = 200

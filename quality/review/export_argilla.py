@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
-from pipeline.store.review_records import ReviewStudy
 from quality.review.exchange import (
     CONFIRMED,
     ISSUE,
@@ -17,6 +16,7 @@ from quality.review.exchange import (
     opinion_fields,
 )
 from quality.review.forms import shown_value
+from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 PEOPLE = uuid.UUID("6c6a1a52-8a5e-5c0e-9a41-0d1f5f3c7b10")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from pipeline.store.review_records import ReviewStudy, Sheet
 from quality.review.exchange import (
     CONFIRMED,
     ISSUE,
@@ -18,6 +17,7 @@ from quality.review.exchange import (
     offered_labels,
     opinion_fields,
 )
+from scenarios.reviews import ReviewStudy, Sheet
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 MAIL = "@annotators.invalid"

@@ -22,9 +22,9 @@ from reportlab.platypus import (
     Spacer,
 )
 
-from pipeline.store.review_records import ReviewStudy
 from quality.review.exchange import Outgoing, dimensions_of
 from quality.review.forms import FormField
+from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Dimension, Scheme
 
 LATIN, ASIAN = "Vera", "STSong-Light"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.store.review_records import GivenLabel
+from scenarios.reviews import GivenLabel
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 KEYS = "1234567890"

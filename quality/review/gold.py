@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pipeline.store.review_records import Adjudication, ReviewStudy, Sheet
 from quality.review.exhibits import ReviewDialogue
+from scenarios.reviews import Adjudication, ReviewStudy, Sheet
 from scenarios.schemes.model import LabelValue, Scheme
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipeline.store.review_imports import Outcome
-from pipeline.store.review_records import GivenLabel, Item, Opinion, ReviewStudy
 from pipeline.store.reviews import ReviewStore
 from quality.annotations import read_value
 from quality.review.exchange import (
@@ -25,6 +24,7 @@ from quality.review.exhibits import Exhibits
 from quality.review.opinions import LONGEST_NOTE
 from quality.review.verdicts import settled
 from scenarios.errors import InputError, Problem
+from scenarios.reviews import GivenLabel, Item, Opinion, ReviewStudy
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 from scenarios.spelling import suggestion
 

@@ -8,7 +8,6 @@ import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from pipeline.store.review_records import AnswerRefused, Assignment, FormDraft, Opinion
 from quality.review.exhibits import ReviewDialogue
 from quality.review.forms import Filled, form_values, read_form
 from quality.review.gold import gold_labels, scores
@@ -30,6 +29,7 @@ from quality.review.web import (
     wants_json,
     went_well,
 )
+from scenarios.reviews import AnswerRefused, Assignment, FormDraft, Opinion
 
 router = APIRouter()
 _STATUS = {"unknown": 404, "taken": 409, "locked": 409, "closed": 409}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.store.review_records import Opinion
-from quality.records import Flag
 from quality.review.forms import KEYS, Fields, FormChoice
+from scenarios.reviews import Opinion
 from scenarios.schemes.model import Scheme
+from scenarios.verdicts import Flag
 
 LONGEST_NOTE = 2_000
 YES, NO = "yes", "no"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from pipeline.store.review_records import ReviewStudy
 from pipeline.store.review_studies import ReviewCandidate, Which
 from pipeline.store.reviews import ReviewStore
 from quality.review.exhibits import ScenarioOf
 from scenarios.fingerprint import seed_from
+from scenarios.reviews import ReviewStudy
 
 
 @dataclass(frozen=True, slots=True)

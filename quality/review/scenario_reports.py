@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.store.review_records import Sheet
 from pipeline.store.reviews import ReviewStore
+from scenarios.reviews import Sheet
 
 
 @dataclass(frozen=True, slots=True)

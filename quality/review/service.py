@@ -7,14 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.store.review_records import (
-    Assignment,
-    GivenLabel,
-    Item,
-    Opinion,
-    PersonRole,
-    ReviewStudy,
-)
 from pipeline.store.reviews import ReviewStore
 from quality.review.consent import Consent
 from quality.review.exhibits import Exhibits, ScenarioOf
@@ -22,6 +14,14 @@ from quality.review.queueing import QueueSelection, fill
 from quality.review.sessions import Links, LoginThrottle
 from quality.review.translations import Translations
 from quality.review.verdicts import settled
+from scenarios.reviews import (
+    Assignment,
+    GivenLabel,
+    Item,
+    Opinion,
+    PersonRole,
+    ReviewStudy,
+)
 from scenarios.schemes.model import Scheme
 
 REFRESH_S = 30.0

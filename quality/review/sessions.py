@@ -9,7 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 
-from pipeline.store.review_records import PersonRole
+from scenarios.reviews import PersonRole
 
 LASTS_S = 14 * 24 * 3600.0
 """A session ends after this many seconds."""

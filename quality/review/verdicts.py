@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from pipeline.store.review_records import Item, Opinion, ReviewStudy, Sheet
 from pipeline.store.reviews import ReviewStore
-from quality.records import Decision
+from scenarios.reviews import Item, Opinion, ReviewStudy, Sheet
+from scenarios.verdicts import Decision
 
 
 def verdict(item: Item, study: ReviewStudy, sheets: Sequence[Sheet]) -> Decision | None:

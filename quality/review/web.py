@@ -12,12 +12,12 @@ from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from pipeline.store.review_records import Annotator, Visit
 from quality.review.forms import shown_value
 from quality.review.service import ReviewService
 from quality.review.sessions import LASTS_S, form_token, is_form_token
 from quality.review.translations import ORIGINAL
 from scenarios.fingerprint import content_id
+from scenarios.reviews import Annotator, Visit
 
 PAGES = Path(__file__).parent / "pages"
 MOST_FIELDS = 2_000

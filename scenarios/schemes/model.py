@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from scenarios.fingerprint import fingerprint
+from scenarios.strict import Strict
 
 Level = Literal["utterance", "dialogue"]
 Measurement = Literal["nominal", "ordinal", "interval", "multi"]
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
 LabelValue = str | float | tuple[str, ...]
 """One label (nominal, ordinal), a number (interval), or several labels (multi)."""
-
-
-class Strict(BaseModel):
-    """Frozen model that refuses fields it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
 
 class Label(Strict):
@@ -103,7 +100,7 @@ class SelfContradiction(Strict):
     """Answers of one person to one item that hardly go together, e.g. joy and very unpleasant."""
 
     labels: dict[str, tuple[str, ...]]
-    intervals: dict[str, tuple[float, float]] = {}
+    intervals: dict[str, tuple[float, float]] = Field(default_factory=dict)
     """Lowest and highest value, both included, per interval dimension."""
     reason: str
 
@@ -128,12 +125,17 @@ class Scheme(Strict):
     requirements: tuple[Requirement, ...] = ()
     self_contradictions: tuple[SelfContradiction, ...] = ()
     """Combinations that quality control of annotations reports; generation does not read them."""
-    common_labels: dict[str, tuple[str, ...]] = {}
+    common_labels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """Labels that rightly fill most answers: giving little else is not called straight-lining."""
     categories: tuple[str, ...] = ()
     """Categories a scenario may belong to; empty means any."""
     tags: tuple[str, ...] = ()
     """Tags a scenario may carry; empty means any."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The content hash of everything in the scheme."""
+        return fingerprint(self.model_dump(mode="json"))
 
     @property
     def goal(self) -> Dimension:

@@ -14,7 +14,6 @@ import orjson
 from outputs.export import Exported, ExportOptions, export
 from outputs.selection import Selection
 from pipeline.store.run_store import RunStore
-from quality.records import Assessment, Decision, Flag, Verdict
 from scenarios.case import Case, make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import (
@@ -27,8 +26,10 @@ from scenarios.dialogue import (
     Trace,
     Turn,
 )
+from scenarios.run_configuration import RunConfiguration
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
+from scenarios.verdicts import Assessment, Decision, Flag, Verdict
 
 SCHEME = load_scheme("hipo")
 GOALS = SCHEME.goal.values
@@ -155,7 +156,7 @@ async def _make(
     verdict: Callable[[int], Verdict | None],
 ) -> None:
     known = list(cases(some_scenarios(scenarios), facts, turns))
-    with RunStore.create(folder, {"recipe": {}}, "mark") as store:
+    with RunStore.create(folder, RunConfiguration()) as store:
         for strategy in strategies:
             store.add_arm(strategy, describe(strategy, model))
         await store.add_cases([case for case, _ in known])

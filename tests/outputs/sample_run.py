@@ -8,11 +8,12 @@ from pathlib import Path
 
 from pipeline.store.calls import ChoiceRow, RequestRow
 from pipeline.store.run_store import RunStore
-from quality.records import Assessment, Decision, Flag, Judgement, JudgeRun, Source
 from scenarios.case import Case, make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
+from scenarios.run_configuration import RunConfiguration
 from scenarios.spec import Scenario
+from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun, Source
 
 HOSTILE = (
     "<script>alert('x')</script> \"&\u202e{{ 7 * 7 }} </textarea></details><img src=x onerror=y>"
@@ -132,9 +133,9 @@ async def _make(
     skew: int,
 ) -> None:
     known = cases(Catalogue.load())
-    config = {"recipe": {"name": "sample", "models": {"default": {"model": model}}},
-              "cases": len(known)}  # fmt: skip
-    with RunStore.create(folder, config, "fingerprint", name=name) as store:
+    recipe = {"name": "sample", "models": {"default": {"model": model}}}
+    config = RunConfiguration(recipe, cases=len(known))
+    with RunStore.create(folder, config, name=name) as store:
         arms = [f"{strategy}-{model}".replace("/", "-") for strategy in strategies]
         for arm, strategy in zip(arms, strategies, strict=True):
             store.add_arm(arm, arm_description(strategy, model))

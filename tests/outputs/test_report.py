@@ -18,10 +18,10 @@ from outputs.report.exported import exported_dialogues
 from outputs.report.gathered import ReportOptions, chosen
 from pipeline.store.queries.report import Sample, open_figures
 from pipeline.store.run_store import RunStore
-from quality.records import JudgeRun
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.registry import load_scheme
+from scenarios.verdicts import JudgeRun
 from tests.outputs.sample_run import HOSTILE, let_people_answer, make_run
 
 ALLOWED = frozenset(

@@ -8,8 +8,8 @@ import pytest
 
 from outputs.selection import Selection, opened, select
 from pipeline.store.run_store import RunStore
-from quality.records import Decision
 from scenarios.errors import UsageError
+from scenarios.verdicts import Decision
 from tests.outputs.corpora import DECEPTION, make_run
 
 

@@ -9,6 +9,7 @@ from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Parameters
 from pipeline.store.run_store import RunStore
 from prompts.prompt import PromptMessage, Rendered
+from scenarios.run_configuration import RunConfiguration
 from tests.pipeline.scripted import (
     PROMPT,
     Scripted,
@@ -25,7 +26,7 @@ from tests.pipeline.scripted import (
 
 @pytest.fixture
 def store(tmp_path):
-    with RunStore.create(tmp_path / "run", {}, "f") as store:
+    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
         yield store
 
 

@@ -11,6 +11,7 @@ from pipeline.providers.errors import BadRequest, ServerFault, TimedOut
 from pipeline.providers.prices import Price
 from pipeline.stop import Stop, Stopped
 from pipeline.store.run_store import RunStore
+from scenarios.run_configuration import RunConfiguration
 from tests.pipeline.scripted import (
     ask,
     ask_many,
@@ -23,7 +24,7 @@ from tests.pipeline.scripted import (
 
 @pytest.fixture
 def store(tmp_path):
-    with RunStore.create(tmp_path / "run", {}, "f") as store:
+    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
         yield store
 
 
@@ -96,7 +97,7 @@ async def test_a_reply_in_hand_is_kept_when_its_task_is_cancelled(tmp_path):
             await hang.wait()
         return [says("kept")]
 
-    with RunStore.create(tmp_path / "run", {}, "f") as store:
+    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
         client, provider = client_of(store, second_sample_hangs)
         provider.samples_per_request = False
         task = asyncio.ensure_future(ask_many(client, 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from pipeline.arms import Arm, ModelSpec, StrategyName
 from pipeline.providers.protocol import Parameters
 from pipeline.run_identity import describe, differences, joined
 from scenarios.catalogue import Catalogue
+from scenarios.errors import UsageError
+from scenarios.run_configuration import RunConfiguration, RunIdentity
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 
@@ -25,7 +28,7 @@ def arm(strategy: StrategyName = "direct", temperature: float = 0.2, **settings:
 
 def config(
     *, arms: tuple[Arm, ...] = (arm(),), scenarios: tuple[str, ...] = ("used_car",), **changes: Any
-) -> dict[str, Any]:
+) -> RunIdentity:
     fields: dict[str, Any] = {
         "scheme": load_scheme("hipo"),
         "templates": "a" * 64,
@@ -77,13 +80,12 @@ def test_the_number_of_candidates_counts_for_voting_only() -> None:
 def test_which_scenarios_are_selected_is_no_difference(before: set[str], now: set[str]) -> None:
     first, second = config(scenarios=tuple(before)), config(scenarios=tuple(now))
     assert differences(first, second) == []
-    assert set(joined([first, second])["scenarios"]) == before | now
+    assert set(joined([first, second]).scenarios) == before | now
 
 
 def test_a_changed_scenario_is_named_where_both_have_it() -> None:
     changed: Scenario = SCENARIOS["used_car"].model_copy(update={"title": "Another"})
-    now = config(scenarios=())
-    now["scenarios"] = {"used_car": changed.fingerprint, "wedding_ring": "new"}
+    now = replace(config(), scenarios={"used_car": changed.fingerprint, "wedding_ring": "new"})
     assert differences(config(), now) == ["scenario used_car: its content has changed"]
 
 
@@ -91,3 +93,18 @@ def test_an_arm_that_an_earlier_epoch_had_is_no_difference() -> None:
     history = joined([config(), config(arms=(arm("reflective"),))])
     assert differences(history, config()) == []
     assert differences(history, config(arms=(arm(), arm("reflective")))) == []
+
+
+def test_a_configuration_is_read_back_as_it_was_stored() -> None:
+    stored = RunConfiguration({"scenario_dirs": ["mine"]}, config(), cases=3)
+    read = RunConfiguration.from_fields(stored.fields())
+    assert read == stored
+    assert read.fingerprint == config().fingerprint
+    assert read.scenario_dirs == ("mine",)
+
+
+def test_a_configuration_with_a_field_missing_is_refused_by_name() -> None:
+    fields = RunConfiguration(identity=config()).fields()
+    del fields["configuration"]["templates"]
+    with pytest.raises(UsageError, match="templates"):
+        RunConfiguration.from_fields(fields)

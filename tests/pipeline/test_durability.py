@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.run_store import RunStore
+from scenarios.run_configuration import RunConfiguration
 
 ROOT = Path(__file__).parents[2]
 ARM = "arm-a"
@@ -80,7 +81,7 @@ def killed_while_writing(folder, first, lines):
 
 def test_no_acknowledged_row_is_lost_in_kills_at_random_moments(tmp_path):
     folder = tmp_path / "run"
-    with RunStore.create(folder, {}, "f") as store:
+    with RunStore.create(folder, RunConfiguration()) as store:
         store.add_arm(ARM, {})
     rng = random.Random()
     acknowledged = set()
@@ -109,7 +110,7 @@ def test_no_acknowledged_row_is_lost_in_kills_at_random_moments(tmp_path):
 
 @pytest.mark.parametrize("deaths", [1, 2])
 def test_every_request_in_flight_at_a_kill_stays_charged_at_its_worst(tmp_path, deaths):
-    with RunStore.create(tmp_path / "run", {}, "f"):
+    with RunStore.create(tmp_path / "run", RunConfiguration()):
         pass
     for _ in range(deaths):
         done = subprocess.run(

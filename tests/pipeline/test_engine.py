@@ -18,6 +18,7 @@ from pipeline.store.run_store import RunStore
 from scenarios.case import Case, make_case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
+from scenarios.run_configuration import RunConfiguration
 
 Play = Callable[[Case, int], BaseException | None]
 
@@ -51,7 +52,7 @@ def cases(count: int) -> list[Case]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore.create(tmp_path / "run", {}, "f") as opened:
+    with RunStore.create(tmp_path / "run", RunConfiguration()) as opened:
         for arm in ("a", "b"):
             opened.add_arm(arm, {})
         yield opened

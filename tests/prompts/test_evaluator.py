@@ -19,7 +19,6 @@ from prompts.responses import Unreadable
 from scenarios.dialogue import TacticLabel
 from scenarios.errors import UsageError
 
-
 SHIPPED = Templates()
 
 

@@ -13,8 +13,8 @@ from quality.flags import (
     misleading_goals,
 )
 from quality.judges.self_judge import agrees, tolerance_of
-from quality.records import Judgement
 from scenarios.schemes.model import Dimension, Scheme
+from scenarios.verdicts import Judgement
 from tests.quality.scripted import (
     ARM,
     CAR,

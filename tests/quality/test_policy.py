@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quality.policy import Policy, Rule, load_policy, policy_names
-from quality.records import Assessment, Flag
 from scenarios.errors import InputError, UsageError
+from scenarios.verdicts import Assessment, Flag
 
 
 def assessed(*codes, severities=()):

@@ -13,9 +13,10 @@ from pipeline.store.run_store import RunStore
 from quality.gates.runner import GateChecks
 from quality.gates.settings import GateSettings
 from quality.policy import Policy, Rule, load_policy
-from quality.records import Decision, JudgeRun
 from quality.verify import Verification, missing_epochs
 from scenarios.errors import UsageError
+from scenarios.run_configuration import RunConfiguration
+from scenarios.verdicts import Decision, JudgeRun
 from tests.quality.scripted import (
     ARM,
     CAR,
@@ -34,7 +35,7 @@ REVIEW = load_policy("review")
 
 @pytest.fixture
 async def store(tmp_path):
-    run = RunStore.create(tmp_path / "run", {}, "fingerprint")
+    run = RunStore.create(tmp_path / "run", RunConfiguration())
     run.add_arm(ARM, {"strategy": "direct"})
     yield run
     run.close()

@@ -14,13 +14,13 @@ import orjson
 
 from pipeline.store.cases import CASE_COLUMNS, case_from
 from pipeline.store.corrections import Place, corrected, read_corrections
-from pipeline.store.judgement_records import Verdict
 from pipeline.store.migrations import check_current
 from pipeline.store.sqlite import DATABASE, connect_readonly
 from pipeline.store.traces import label_from, trace_from
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel, Trace, Turn
 from scenarios.spec import RoleKey
+from scenarios.verdicts import Verdict
 
 PAGE = 500
 """Dialogues read at once: no reader keeps the database from being tidied up for long."""

@@ -6,7 +6,7 @@ import sqlite3
 from collections import defaultdict
 from dataclasses import dataclass
 
-from pipeline.store.judgement_records import Source, VerdictCounts
+from scenarios.verdicts import Source, VerdictCounts
 
 
 @dataclass(frozen=True, slots=True)

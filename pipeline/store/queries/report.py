@@ -8,11 +8,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.store.judgement_records import Source, Verdict
 from pipeline.store.migrations import check_current
 from pipeline.store.sqlite import DATABASE, connect_readonly
 from pipeline.store.traces import label_from
 from scenarios.schemes.model import LabelValue
+from scenarios.verdicts import Source, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from pipeline.store.judgement_records import VerdictCounts
 from pipeline.store.queries.judgements import read_verdict_counts
+from scenarios.verdicts import VerdictCounts
 
 RUNNING = "running"
 INTERRUPTED = "interrupted"

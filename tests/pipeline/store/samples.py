@@ -9,14 +9,15 @@ from pipeline.store.calls import ChoiceRow, RequestRow
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case, make_case
 from scenarios.dialogue import Attempt, Critique, Dialogue, Draft, TacticLabel, Trace, Turn
+from scenarios.run_configuration import RunConfiguration
 
 ARM = "arm-a"
-CONFIG: dict[str, object] = {"scenarios": ["used_car"], "seed": 7}
+CONFIG = RunConfiguration({"scenarios": ["used_car"], "seed": 7}, cases=2)
 
 
 def begun(folder: Path, *arms: str) -> RunStore:
     """Return a new run with the given arms."""
-    store = RunStore.create(folder, CONFIG, "fingerprint")
+    store = RunStore.create(folder, CONFIG)
     for arm in arms or (ARM,):
         store.add_arm(arm, {"strategy": "direct"})
     return store

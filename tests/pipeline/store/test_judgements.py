@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.store.judgement_records import Assessment, Decision, Flag, Judgement, JudgeRun
 from pipeline.store.migrations import migrate
 from pipeline.store.run_store import RunStore
 from pipeline.store.schema import create_tables
+from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun
 from tests.pipeline.store.samples import ARM, begun, case, dialogue
 
 pytestmark = pytest.mark.anyio

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -13,26 +14,25 @@ from tests.pipeline.store.samples import ARM, CONFIG, begun, case, choice, dialo
 
 
 def test_a_new_run_is_a_folder_with_a_database_and_a_recipe_to_read(tmp_path):
-    with RunStore.create(tmp_path / "a" / "first", CONFIG, "abc") as store:
+    with RunStore.create(tmp_path / "a" / "first", CONFIG) as store:
         state = store.state()
         assert (state.name, state.state, state.planned, state.pending) == ("first", "new", 0, 0)
         assert store.config.config == CONFIG
-        assert store.config.fingerprint == "abc"
-    assert yaml.safe_load((tmp_path / "a" / "first" / "run.yaml").read_text()) == CONFIG
+    assert yaml.safe_load((tmp_path / "a" / "first" / "run.yaml").read_text()) == CONFIG.recipe
     assert RunStore.exists(tmp_path / "a" / "first")
 
 
 def test_a_folder_that_holds_a_run_is_not_begun_again(tmp_path):
     begun(tmp_path).close()
     with pytest.raises(UsageError, match="holds a run already"):
-        RunStore.create(tmp_path, CONFIG, "abc")
+        RunStore.create(tmp_path, CONFIG)
     RunStore.open(tmp_path).close()
 
 
 def test_what_is_left_of_a_run_that_never_began_is_no_obstacle(tmp_path):
     (tmp_path / "run.sqlite").touch()
     assert not RunStore.exists(tmp_path)
-    with RunStore.create(tmp_path, CONFIG, "abc") as store:
+    with RunStore.create(tmp_path, CONFIG) as store:
         assert store.state().state == "new"
 
 
@@ -66,14 +66,14 @@ def test_a_run_on_a_network_disk_is_refused_before_anything_is_made(tmp_path):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"server:/x {tmp_path} nfs rw 0 0\n")
     with pytest.raises(UsageError, match="network file system"):
-        RunStore.create(tmp_path / "run", CONFIG, "abc", mounts=mounts)
+        RunStore.create(tmp_path / "run", CONFIG, mounts=mounts)
     assert not (tmp_path / "run").exists()
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot be written"):
-        RunStore.create(tmp_path / "file" / "run", CONFIG, "abc")
+        RunStore.create(tmp_path / "file" / "run", CONFIG)
 
 
 def test_a_run_whose_process_ended_without_a_word_was_interrupted(tmp_path):
@@ -99,13 +99,11 @@ async def test_dialogues_remember_the_configuration_they_were_made_under(tmp_pat
     with begun(tmp_path) as store:
         await store.add_cases([case(0), case(1)])
         await store.finish(dialogue(0), 0)
-        assert store.record_config(dict(CONFIG), "fingerprint") == 1
-        assert store.record_config(CONFIG | {"seed": 8}, "other") == 2
+        assert store.record_config(CONFIG) == 1
+        assert store.record_config(replace(CONFIG, recipe={"seed": 8})) == 2
         await store.finish(dialogue(1), 0)
     with RunStore.open(tmp_path, readonly=True) as store:
-        assert [(c.epoch, c.fingerprint, c.config["seed"]) for c in store.configs()] == [
-            (1, "fingerprint", 7), (2, "other", 8)
-        ]  # fmt: skip
+        assert [(c.epoch, c.config.recipe["seed"]) for c in store.configs()] == [(1, 7), (2, 8)]
         assert [e.config_epoch for e in store.reader.endings()] == [1, 2]
     assert yaml.safe_load((tmp_path / "run.yaml").read_text())["seed"] == 8
 

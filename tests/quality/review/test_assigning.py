@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store.review_records import AnswerRefused, FormDraft, GivenLabel, Opinion, ReviewStudy
 from pipeline.store.reviews import ReviewStore
+from scenarios.reviews import AnswerRefused, FormDraft, GivenLabel, Opinion, ReviewStudy
 
 LABELS = [GivenLabel(3, "veracity", "Quality"), GivenLabel(None, "goal", "deception")]
 

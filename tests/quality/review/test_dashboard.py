@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.store.review_records import GivenLabel, Item, Opinion, ReviewStudy, Sheet, Standing
 from quality.review.dashboard import overview
+from scenarios.reviews import GivenLabel, Item, Opinion, ReviewStudy, Sheet, Standing
 from scenarios.schemes.registry import load_scheme
 
 HIPO = load_scheme("hipo")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.review_erasure import erase_person
-from pipeline.store.review_records import FormDraft, GivenLabel, Opinion
 from pipeline.store.reviews import ReviewStore
+from scenarios.reviews import FormDraft, GivenLabel, Opinion
 from tests.quality.review.test_assigning import study_in
 
 NAME = "Adalbertine Unmistakable"

@@ -12,7 +12,6 @@ import orjson
 import pytest
 
 from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_finder
-from pipeline.store.review_records import GivenLabel, Opinion, ReviewStudy, Sheet
 from pipeline.store.reviews import ReviewStore
 from quality.review.exchange import outgoing
 from quality.review.exhibits import Exhibits
@@ -24,6 +23,7 @@ from quality.review.import_label_studio import read_label_studio
 from quality.review.importing import ImportedReviews, check_incoming, merge_all
 from quality.review.spreadsheet import write_csv
 from scenarios.errors import InputError
+from scenarios.reviews import GivenLabel, Opinion, ReviewStudy, Sheet
 from scenarios.schemes.model import Scheme
 from tests.quality.review.cei_run import make_cei_run
 

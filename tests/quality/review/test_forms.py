@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.store.review_records import GivenLabel
 from quality.review.forms import form_values, quiz_hides, read_form, sections, shown_value
+from scenarios.reviews import GivenLabel
 from scenarios.schemes.model import Dimension, Label, Scheme
 from scenarios.schemes.registry import load_scheme
 

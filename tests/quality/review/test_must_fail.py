@@ -9,12 +9,12 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from pipeline.store.review_records import Sheet
 from pipeline.store.reviews import ReviewStore
 from quality.review.passwords import hashed
 from quality.review.scenario_reports import scenario_reports
 from quality.review.server import Address
 from quality.review.sessions import form_token
+from scenarios.reviews import Sheet
 from tests.quality.review.serving import Served, free_port, make_run, served
 from tests.quality.review.visitor import Visitor, answer_item, csrf_of, first_choices
 

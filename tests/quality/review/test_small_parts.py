@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store.review_records import Adjudication, GivenLabel, Item, ReviewStudy, Sheet
 from quality.review.adjudication import in_blind_order, side_by_side
 from quality.review.consent import STORED, load_consent
 from quality.review.exhibits import ReviewDialogue, exhibit
@@ -16,6 +15,7 @@ from quality.review.server import Address, access_at
 from quality.review.sessions import Links, LoginThrottle, form_token, is_form_token
 from quality.review.translations import Translations
 from scenarios.errors import InputError, UsageError
+from scenarios.reviews import Adjudication, GivenLabel, Item, ReviewStudy, Sheet
 from scenarios.schemes.registry import load_scheme
 from tests.pipeline.store.samples import dialogue
 

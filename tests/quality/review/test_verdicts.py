@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.store.review_records import Item, Opinion, ReviewStudy, Sheet
 from quality.review.verdicts import verdict
+from scenarios.reviews import Item, Opinion, ReviewStudy, Sheet
 
 ITEM = Item(1, "c", "a", "", ())
 
