@@ -23,8 +23,9 @@ from pipeline.recipe import Recipe
 from prompts.judges import judge_view
 from quality.flags import misleading_goals
 from quality.gates.protocol import GatedDialogue
-from quality.gates.registry import build_gates, build_near_duplicates, check_all
-from quality.gates.settings import CODES, GateSettings
+from quality.gates.registry import GATES
+from quality.gates.runner import build_gates, check_all
+from quality.gates.settings import gate_settings
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.schemes.registry import load_scheme
@@ -80,32 +81,29 @@ def _answers(dialogue: Dialogue) -> list[Turn]:
 
 def _gate_rows(garden: Garden, planted: Sequence[Planted]) -> list[Row]:
     """Count what the gates find, and what they find where nothing is."""
-    settings = GateSettings()
-    gates, duplicates = build_gates(settings), build_near_duplicates(settings)
-    if duplicates is None:
-        raise RuntimeError("the gate for near-duplicates is off")
+    gates, [duplicates] = build_gates(gate_settings())
     false: Counter[str] = Counter()
     for dialogue in garden.clean:
         subject = _subject(garden, dialogue)
-        flags = check_all(gates, subject) + duplicates.add_and_check(subject)
+        flags = check_all(gates, subject) + list(duplicates.add_and_check(subject, None))
         false.update({flag.code for flag in flags})
     found: Counter[str] = Counter()
     for plant in planted:
         subject = _subject(garden, plant.dialogue)
         flags = check_all(gates, subject)
         if plant.kind == "near_duplicate":
-            flags += duplicates.add_and_check(subject)
+            flags += list(duplicates.add_and_check(subject, None))
         code = GATE_OF.get(plant.kind, plant.kind)
         found[plant.kind] += any(f.code == code and f.turn == plant.turn for f in flags)
     total = Counter(plant.kind for plant in planted)
     rows = [
         Row(f"gates: recall {kind}", found[kind] / total[kind], "", Goal.above(0.98))
         for kind in KINDS
-        if GATE_OF.get(kind, kind) in CODES
+        if GATE_OF.get(kind, kind) in GATES.shipped
     ]
     rows += [
         Row(f"gates: false flags {code}", false[code] / len(garden.clean), "", Goal.below(0.02))
-        for code in CODES
+        for code in GATES.shipped
     ]
     return rows
 

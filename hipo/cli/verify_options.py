@@ -23,6 +23,10 @@ def _wishes(
         help="review (flagged waits for people, default), auto (flagged is discarded), gates "
         "(judges do not decide), or a file.",
     ),
+    gates: list[str] | None = typer.Option(
+        None, "--gate", metavar="NAME", show_default=False,
+        help="A gate of a plugin to ask beside those that ship; repeatable.",
+    ),
     allow_same_judge: bool = typer.Option(
         False, "--allow-same-judge", help="Let the generator's model be an external judge."
     ),
@@ -41,6 +45,7 @@ def _wishes(
         self_judgement=False if no_self else None,
         allow_same_judge=allow_same_judge or None,
         policy=policy,
+        gates=tuple(gates or ()),
     )
 
 

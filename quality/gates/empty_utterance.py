@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from quality.gates.protocol import GatedDialogue
+from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings
 from scenarios.verdicts import Flag
 
 
@@ -13,7 +13,7 @@ from scenarios.verdicts import Flag
 class EmptyUtterance:
     """Looks for turns without a single letter or digit."""
 
-    code: Final = "empty_utterance"
+    code: ClassVar[str] = "empty_utterance"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every turn that says nothing, the opening included."""
@@ -22,3 +22,6 @@ class EmptyUtterance:
             for turn in subject.dialogue.turns
             if not any(char.isalnum() for char in turn.text)
         ]
+
+
+GATE = GateExtension(EmptyUtterance.code, NoSettings, lambda _: EmptyUtterance())

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Annotated, ClassVar
 
-from quality.gates.protocol import GatedDialogue
+from pydantic import Field
+
+from quality.gates.protocol import GatedDialogue, GateExtension, Share
 from scenarios.spec import Scenario
+from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import content_stems, shingles, union
+
+
+class LeakSettings(Strict):
+    """From when on the initiator tells the fact."""
+
+    leak_share: Share = 0.5
+    """Share of the private words of the fact from which on an initiator's turn tells it."""
+    leak_words: Annotated[int, Field(ge=1, le=100)] = 3
+    """Fewest private words that such a turn must hold."""
+    leak_run: Annotated[int, Field(ge=3, le=50)] = 5
+    """Length of a run of words that only the fact can have supplied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +38,7 @@ class FactLeaked:
     share: float = 0.5
     fewest: int = 3
     run: int = 5
-    code: Final = "fact_leaked"
+    code: ClassVar[str] = "fact_leaked"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every improvised turn of the initiator that tells the fact.
@@ -70,3 +84,10 @@ def _public(scenario: Scenario) -> tuple[str, ...]:
         own.aim,
         *(text for role in roles.values() for text in (role.name, role.description)),
     )
+
+
+GATE = GateExtension(
+    FactLeaked.code,
+    LeakSettings,
+    lambda its: FactLeaked(its.leak_share, its.leak_words, its.leak_run),
+)

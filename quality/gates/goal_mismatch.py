@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from quality.gates.protocol import GatedDialogue
+from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings
 from scenarios.verdicts import Flag
 
 
@@ -13,7 +13,7 @@ from scenarios.verdicts import Flag
 class GoalMismatch:
     """Compares the goal a turn declares with the goal of the case."""
 
-    code: Final = "goal_mismatch"
+    code: ClassVar[str] = "goal_mismatch"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer whose goal is not the assigned one; no goal declared is no mismatch."""
@@ -23,3 +23,6 @@ class GoalMismatch:
             for turn in subject.answers
             if assigned and turn.declared_goal is not None and turn.declared_goal != assigned
         ]
+
+
+GATE = GateExtension(GoalMismatch.code, NoSettings, lambda _: GoalMismatch())

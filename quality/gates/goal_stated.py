@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import ClassVar
 
-from quality.gates.protocol import GatedDialogue, quoted
+from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
 from scenarios.schemes.model import Dimension
 from scenarios.verdicts import Flag
 from scenarios.wording import is_negated, sentences, stem, words
@@ -74,7 +74,7 @@ class GoalStated:
     any conversation ("I am being honest") are no statement of a goal.
     """
 
-    code: Final = "goal_stated"
+    code: ClassVar[str] = "goal_stated"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer that gives a goal away, whichever."""
@@ -139,3 +139,6 @@ def _labelled(flat: str, names: _Names, name: str) -> bool:
         for title in names.dimension
         for link in (" ", " is ", " is to ")
     )
+
+
+GATE = GateExtension(GoalStated.code, NoSettings, lambda _: GoalStated())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from quality.gates.protocol import GatedDialogue, carries
+from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, carries
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Contradiction, LabelValue
 from scenarios.verdicts import Flag
@@ -16,7 +16,7 @@ from scenarios.verdicts import Flag
 class LabelContradiction:
     """Holds the labels of every answer, the assigned goal among them, against the scheme's rules."""
 
-    code: Final = "label_contradiction"
+    code: ClassVar[str] = "label_contradiction"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer whose labels contradict one another or the goal."""
@@ -51,3 +51,6 @@ def _shown(rule: Contradiction, labels: Mapping[str, LabelValue]) -> str:
             yield ", ".join(value) if isinstance(value, tuple) else str(value)
 
     return " with ".join(parts())
+
+
+GATE = GateExtension(LabelContradiction.code, NoSettings, lambda _: LabelContradiction())

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Annotated, ClassVar, Final
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
+from pydantic import Field
 
-from quality.gates.protocol import GatedDialogue
+from quality.gates.protocol import GatedDialogue, GateExtension
+from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import SCRIPTS, script_share, words
 
@@ -22,13 +24,22 @@ _SAME: Final = (
 _FOREIGN_LETTERS = 0.5
 
 
+class LanguageSettings(Strict):
+    """How sure the guess of a language must be."""
+
+    language_words: Annotated[int, Field(ge=1, le=100)] = 4
+    """Fewest words that a language is guessed from; other scripts are seen in any text."""
+    language_doubt: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """Probability of the expected language under which a turn counts as another language."""
+
+
 @dataclass(frozen=True, slots=True)
 class WrongLanguage:
     """Guesses the language of every improvised turn, from its script and its letters."""
 
     fewest_words: int = 4
     doubt: float = 0.05
-    code: Final = "wrong_language"
+    code: ClassVar[str] = "wrong_language"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every turn that is not in the language of the case.
@@ -80,3 +91,10 @@ def guess(text: str) -> Mapping[str, float]:
 
 def _kin(language: str) -> frozenset[str]:
     return next((group for group in _SAME if language in group), frozenset({language}))
+
+
+GATE = GateExtension(
+    WrongLanguage.code,
+    LanguageSettings,
+    lambda its: WrongLanguage(its.language_words, its.language_doubt),
+)

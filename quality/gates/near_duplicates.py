@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from pydantic import Field
 
-from quality.gates.protocol import GatedDialogue
+from quality.gates.protocol import GatedDialogue, GateExtension, Share, Vector
+from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import shingles, words
 
 if TYPE_CHECKING:
     from datasketch.minhash import MinHash
-
-Vector = NDArray[np.float32]
 
 PERMUTATIONS: Final = 64
 _SLACK = 0.88
@@ -32,6 +31,18 @@ class _Kept:
     signature: MinHash
 
 
+class DuplicateSettings(Strict):
+    """From when on two dialogues of a run are one."""
+
+    duplicate_share: Share = 0.7
+    """Share of common word triples from which on two dialogues of a run are near-duplicates."""
+    duplicate_cosine: Share = 0.97
+    """The same for the cosine of their embeddings, where an encoder is at hand."""
+    duplicate_window: Annotated[int, Field(ge=100, le=10_000_000)] = 20_000
+    """How many of the latest dialogues a dialogue is compared with; bounds the memory
+    (about 7 kB each)."""
+
+
 class NearDuplicates:
     """Compares each dialogue with the latest of its run, by word triples and by embedding.
 
@@ -41,7 +52,7 @@ class NearDuplicates:
     duplicates the later one is flagged.
     """
 
-    code: Final = "near_duplicate"
+    code: ClassVar[str] = "near_duplicate"
 
     def __init__(
         self, *, share: float = 0.7, cosine: float = 0.97, window: int = 20_000, seed: int = 1
@@ -170,3 +181,13 @@ def _bands(share: float) -> tuple[int, int]:
         if (rows / PERMUTATIONS) ** (1 / rows) <= _SLACK * share
     ]
     return fitting[-1] if fitting else (PERMUTATIONS, 1)
+
+
+GATE = GateExtension(
+    NearDuplicates.code,
+    DuplicateSettings,
+    lambda its: NearDuplicates(
+        share=its.duplicate_share, cosine=its.duplicate_cosine, window=its.duplicate_window
+    ),
+    embeds=True,
+)

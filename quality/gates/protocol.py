@@ -1,15 +1,24 @@
-"""What a gate looks at: a finished dialogue, the scenario it was made of, and the label scheme."""
+"""Gates: rules that need no model. What they are given, what they return, how one is declared."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Annotated, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
 from scenarios.dialogue import Dialogue, Turn
+from scenarios.extensions import PointName
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.spec import Fact, Scenario
+from scenarios.strict import Strict
 from scenarios.verdicts import Flag
+
+Vector = NDArray[np.float32]
+Share = Annotated[float, Field(gt=0, le=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +65,48 @@ class Gate(Protocol):
 
     @property
     def code(self) -> str:
-        """The code of the flags it raises."""
+        """The code of the flags it raises; the name of the gate."""
 
     def check(self, subject: GatedDialogue) -> Sequence[Flag]:
         """Return a flag for every place that breaks the rule."""
+
+
+@runtime_checkable
+class RunGate(Protocol):
+    """A rule that compares each dialogue with those before it; one object goes through a run."""
+
+    @property
+    def code(self) -> str:
+        """The code of the flags it raises; the name of the gate."""
+
+    def add_and_check(self, subject: GatedDialogue, vector: Vector | None) -> Sequence[Flag]:
+        """Remember a dialogue, and return its flags.
+
+        Args:
+            subject: the dialogue; dialogues come in the order of the run.
+            vector: the unit-length embedding of what was improvised, shape ``(dim,)``; None
+                where there is no encoder.
+        """
+
+
+class NoSettings(Strict):
+    """The settings of a gate that has none."""
+
+
+S = TypeVar("S", bound=Strict)
+
+
+@dataclass(frozen=True, slots=True)
+class GateExtension(Generic[S]):
+    """A gate by its name, with the settings a recipe may give it."""
+
+    point: ClassVar[PointName] = "gate"
+    name: str
+    """The code of its flags."""
+    settings: type[S]
+    build: Callable[[S], Gate | RunGate]
+    embeds: bool = False
+    """Whether it wants an embedding of each dialogue, where an encoder is installed."""
 
 
 def carries(value: LabelValue | None, labels: Sequence[str]) -> bool:

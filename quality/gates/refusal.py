@@ -7,13 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, cast
+from typing import Annotated, ClassVar, cast
 
-from quality.gates.protocol import GatedDialogue, quoted
+from pydantic import Field
+
+from quality.gates.protocol import GatedDialogue, GateExtension, quoted
+from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.yaml_source import read_yaml
 
 PHRASES = Path(__file__).parent / "data" / "refusals.yaml"
+
+
+class RefusalSettings(Strict):
+    """What only a machine would say."""
+
+    refusal_phrases: tuple[Annotated[str, Field(min_length=3)], ...] = ()
+    """Further phrases that only a machine would say, beside those that ship."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +32,7 @@ class Refusal:
 
     more: Sequence[str] = ()
     """Further phrases, taken literally, whatever their case."""
-    code: Final = "refusal"
+    code: ClassVar[str] = "refusal"
     _pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -51,3 +61,6 @@ def _shipped() -> tuple[str, ...]:
 @lru_cache(maxsize=16)
 def _compiled(patterns: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+GATE = GateExtension(Refusal.code, RefusalSettings, lambda its: Refusal(its.refusal_phrases))

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from quality.gates.protocol import GatedDialogue
+from quality.gates.protocol import GatedDialogue, GateExtension, Share
+from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import words
+
+
+class RepetitionSettings(Strict):
+    """From when on two turns are one."""
+
+    repeat_share: Share = 0.8
+    """Share of common word triples from which on a turn repeats an earlier one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +24,7 @@ class RepeatedTurn:
     """Compares every improvised turn with all turns before it, whoever spoke."""
 
     share: float = 0.8
-    code: Final = "repeated_turn"
+    code: ClassVar[str] = "repeated_turn"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every turn that is nearly an earlier one; the severity is how alike they are."""
@@ -49,3 +57,8 @@ def likeness(left: Sequence[str], right: Sequence[str]) -> float:
 
 def _triples(said: Sequence[str]) -> frozenset[tuple[str, str, str]]:
     return frozenset(zip(said, said[1:], said[2:], strict=False))
+
+
+GATE = GateExtension(
+    RepeatedTurn.code, RepetitionSettings, lambda its: RepeatedTurn(its.repeat_share)
+)

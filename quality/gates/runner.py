@@ -1,4 +1,4 @@
-"""The gates as verification asks them: page by page, in the order of the run."""
+"""All gates of a verification: they go through the dialogues page by page, in order of the run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.voting import Encoder
-from quality.gates.near_duplicates import NearDuplicates, Vector, improvised_text
-from quality.gates.protocol import Gate, GatedDialogue
-from quality.gates.registry import build_gates, build_near_duplicates, check_all
+from quality.gates.near_duplicates import improvised_text
+from quality.gates.protocol import Gate, GatedDialogue, RunGate, Vector
+from quality.gates.registry import GATES
 from quality.gates.settings import GateSettings
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
@@ -24,48 +24,60 @@ Page = Sequence[tuple[Dialogue, Scenario]]
 
 @dataclass(frozen=True, slots=True)
 class GateChecks:
-    """Asks every gate about each dialogue, and compares it with those before it."""
+    """Asks every gate about each dialogue; some compare it with those before it."""
 
     scheme: Scheme
     settings: GateSettings
     gates: tuple[Gate, ...]
-    duplicates: NearDuplicates | None
+    run_gates: tuple[RunGate, ...]
     encoder: Encoder | None
-    """Compares meanings for near-duplicates; without it words alone decide."""
+    """Embeds dialogues for the gates that compare meanings; without it words alone decide."""
 
     @classmethod
     def of(
         cls, settings: GateSettings, scheme: Scheme, encoder: Encoder | None = None
     ) -> GateChecks:
         """Return the gates with the given thresholds, remembering no dialogue yet."""
-        return cls(
-            scheme, settings, build_gates(settings), build_near_duplicates(settings), encoder
-        )
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """Every code that can be raised."""
-        own = () if self.duplicates is None else (self.duplicates.code,)
-        return (*(gate.code for gate in self.gates), *own)
+        gates, run_gates = build_gates(settings)
+        return cls(scheme, settings, gates, run_gates, encoder)
 
     @property
     def fingerprint(self) -> str:
-        """The content hash of rules and thresholds."""
-        embedded = self.duplicates is not None and self.encoder is not None
-        return fingerprint(
-            [CHECKS_VERSION, self.settings.model_dump(mode="json"), self.codes, embedded]
-        )
+        """The content hash of rules and thresholds, and of the plugins that supplied rules."""
+        settings = self.settings
+        identity = [CHECKS_VERSION, settings.model_dump(mode="json"), settings.names, self.embeds]
+        if plugins := GATES.identity(settings.names):
+            identity.append(plugins)
+        return fingerprint(identity)
 
     async def check(self, page: Page) -> list[tuple[Flag, ...]]:
         """Return the flags of each dialogue, remembering all of them for those that follow."""
         subjects = [GatedDialogue(dialogue, scenario, self.scheme) for dialogue, scenario in page]
-        found = [check_all(self.gates, subject) for subject in subjects]
-        if self.duplicates is None:
-            return list(map(tuple, found))
+        flags = [check_all(self.gates, subject) for subject in subjects]
         vectors: Sequence[Vector | None] = [None] * len(subjects)
-        if self.encoder is not None:
+        if self.encoder is not None and self.embeds:
             vectors = list(await self.encoder.encode(list(map(improvised_text, subjects))))
-        return [
-            (*flags, *self.duplicates.add_and_check(subject, vector))
-            for flags, subject, vector in zip(found, subjects, vectors, strict=True)
-        ]
+        for subject_flags, subject, vector in zip(flags, subjects, vectors, strict=True):
+            for gate in self.run_gates:
+                subject_flags.extend(gate.add_and_check(subject, vector))
+        return list(map(tuple, flags))
+
+    @property
+    def embeds(self) -> bool:
+        """Whether meanings are compared."""
+        return self.encoder is not None and self.settings.embeds
+
+
+def build_gates(settings: GateSettings) -> tuple[tuple[Gate, ...], tuple[RunGate, ...]]:
+    """Return the gates that see one dialogue at a time, and those that compare dialogues."""
+    built = [GATES.get(name).build(settings.of(name)) for name in settings.names]
+    return (
+        tuple(gate for gate in built if not isinstance(gate, RunGate)),
+        tuple(gate for gate in built if isinstance(gate, RunGate)),
+    )
+
+
+def check_all(gates: Sequence[Gate], subject: GatedDialogue) -> list[Flag]:
+    """Return the flags of all gates, those of a turn in the order of the turns, then the rest."""
+    flags = [flag for gate in gates for flag in gate.check(subject)]
+    return sorted(flags, key=lambda flag: (flag.turn is None, flag.turn or 0))

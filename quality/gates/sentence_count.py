@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, ClassVar
 
-from quality.gates.protocol import GatedDialogue
+from pydantic import Field
+
+from quality.gates.protocol import GatedDialogue, GateExtension
+from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import sentences
+
+
+class SentenceSettings(Strict):
+    """How long an utterance may be."""
+
+    max_sentences: Annotated[int, Field(ge=1, le=50)] = 2
+    """Sentences that an utterance may have.
+
+    Source: HIPO, section 4.3 (one or two sentences).
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +28,7 @@ class SentenceCount:
     """Counts the sentences of every improvised turn, whoever speaks."""
 
     limit: int = 2
-    code: Final = "too_many_sentences"
+    code: ClassVar[str] = "too_many_sentences"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every turn with more sentences than the limit; the severity is their number."""
@@ -26,3 +39,8 @@ class SentenceCount:
                 reason = f"{count} sentences, at most {self.limit} are wanted"
                 found.append(subject.flag(self.code, reason, turn, float(count)))
         return found
+
+
+GATE = GateExtension(
+    SentenceCount.code, SentenceSettings, lambda its: SentenceCount(its.max_sentences)
+)

@@ -1,71 +1,99 @@
-"""The thresholds of the gates, as a recipe may set them."""
+"""Which gates are asked, and with which thresholds: put together from what the gates declare."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Self
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
-from pydantic import Field, model_validator
+from pydantic import ValidationError, create_model, field_validator
 
+from quality.gates.registry import GATES
+from scenarios.errors import UsageError
+from scenarios.located import shortened
 from scenarios.spelling import suggestion
 from scenarios.strict import Strict
 
-CODES: Final = (
-    "goal_stated",
-    "goal_mismatch",
-    "fact_leaked",
-    "label_contradiction",
-    "unmet_requirement",
-    "wanted_not_obtained",
-    "too_many_sentences",
-    "refusal",
-    "truncated",
-    "wrong_language",
-    "repeated_turn",
-    "empty_utterance",
-    "near_duplicate",
-)
-"""Every code that a gate can raise."""
-
-Share = Annotated[float, Field(gt=0, le=1)]
-
 
 class GateSettings(Strict):
-    """What the gates let through."""
+    """What a recipe says about gates.
+
+    The thresholds of the gates that ship are fields of it; a gate of a plugin is asked if there
+    is a field of its name, which holds the settings of that gate.
+    """
 
     off: tuple[str, ...] = ()
-    """Codes of gates that are not asked."""
-    max_sentences: Annotated[int, Field(ge=1, le=50)] = 2
-    """Sentences that an utterance may have.
+    """Names of gates that are not asked."""
+    plugin_gates: ClassVar[tuple[str, ...]] = ()
 
-    Source: HIPO, section 4.3 (one or two sentences).
-    """
-    leak_share: Share = 0.5
-    """Share of the private words of the fact from which on an initiator's turn tells it."""
-    leak_words: Annotated[int, Field(ge=1, le=100)] = 3
-    """Fewest private words that such a turn must hold."""
-    leak_run: Annotated[int, Field(ge=3, le=50)] = 5
-    """Length of a run of words that only the fact can have supplied."""
-    repeat_share: Share = 0.8
-    """Share of common word triples from which on a turn repeats an earlier one."""
-    language_words: Annotated[int, Field(ge=1, le=100)] = 4
-    """Fewest words that a language is guessed from; other scripts are seen in any text."""
-    language_doubt: Annotated[float, Field(gt=0, lt=1)] = 0.05
-    """Probability of the expected language under which a turn counts as another language."""
-    refusal_phrases: tuple[Annotated[str, Field(min_length=3)], ...] = ()
-    """Further phrases that only a machine would say, beside those that ship."""
-    duplicate_share: Share = 0.7
-    """Share of common word triples from which on two dialogues of a run are near-duplicates."""
-    duplicate_cosine: Share = 0.97
-    """The same for the cosine of their embeddings, where an encoder is at hand."""
-    duplicate_window: Annotated[int, Field(ge=100, le=10_000_000)] = 20_000
-    """How many of the latest dialogues a dialogue is compared with; bounds the memory
-    (about 7 kB each)."""
-
-    @model_validator(mode="after")
-    def _codes_exist(self) -> Self:
-        for code in self.off:
-            if code not in CODES:
+    @field_validator("off")
+    @classmethod
+    def _gates_exist(cls, off: tuple[str, ...]) -> tuple[str, ...]:
+        names = (*GATES.shipped, *cls.plugin_gates)
+        for name in off:
+            if name not in names:
                 raise ValueError(
-                    f"there is no gate {code!r}; {suggestion(code, CODES, listing='gates')}"
+                    f"there is no gate {name!r}; {suggestion(name, names, listing='gates')}"
                 )
-        return self
+        return off
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The gates that are asked, in their order."""
+        return tuple(n for n in (*GATES.shipped, *self.plugin_gates) if n not in self.off)
+
+    @property
+    def embeds(self) -> bool:
+        """Whether a gate that is asked compares embeddings."""
+        return any(GATES.get(name).embeds for name in self.names)
+
+    def of(self, gate: str) -> Strict:
+        """Return the settings that a gate is built with."""
+        own: Strict = getattr(self, gate) if gate in self.plugin_gates else self
+        return own
+
+
+def gate_settings(values: Mapping[str, Any] | None = None) -> GateSettings:
+    """Return settings with these values, the others at their defaults.
+
+    Args:
+        values: ``off``, thresholds of shipped gates, and ``{name: its settings}`` for each gate of
+            a plugin that is to be asked, e.g. ``{"max_sentences": 3, "shouting": {}}``.
+
+    Raises:
+        UsageError: there is no threshold and no gate of a name, a value is not allowed, or a
+            plugin cannot be loaded.
+    """
+    model = settings_class()
+    given = values or {}
+    if added := [name for name in given if name not in model.model_fields]:
+        plugin_gates = GATES.names()[len(GATES.shipped) :]
+        for name in added:
+            if name not in plugin_gates:
+                raise UsageError(
+                    f"verification.gates.{name}: there is no such threshold, and no gate of a"
+                    " plugin has this name",
+                    suggestion(name, (*model.model_fields, *plugin_gates), listing="there are"),
+                )
+        model = settings_class(added)
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        problems = [
+            f"verification.gates.{'.'.join(map(str, detail['loc']))}: "
+            f"found {shortened(detail['input'])}; {detail['msg'].removeprefix('Value error, ')}"
+            for detail in error.errors()
+        ]
+        raise UsageError(
+            "\n".join(problems), f"thresholds: {', '.join(model.model_fields)}"
+        ) from None
+
+
+def settings_class(plugin_gates: Iterable[str] = ()) -> type[GateSettings]:
+    """Return the settings with the fields of all shipped gates and of the named plugin gates."""
+    added = {name: GATES.get(name).settings for name in plugin_gates}
+    shipped = dict.fromkeys(GATES.get(name).settings for name in GATES.shipped)
+    fields: dict[str, Any] = {name: (settings, settings()) for name, settings in added.items()}
+    bases: tuple[type[Any], ...] = (GateSettings, *shipped)
+    model: type[GateSettings] = create_model("GateSettings", __base__=bases, **fields)
+    model.plugin_gates = tuple(added)
+    return model

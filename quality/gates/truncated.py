@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from quality.gates.protocol import GatedDialogue, quoted
+from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
 from scenarios.verdicts import Flag
 
 _NO_FULL_STOP = frozenset({"th", "lo", "km", "my", "bo", "dz"})
@@ -23,7 +23,7 @@ _NEVER_LAST = re.compile(
 class Truncated:
     """Looks for turns that end without the mark of an end, or in a word that none ends in."""
 
-    code: Final = "truncated"
+    code: ClassVar[str] = "truncated"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every improvised turn that is cut off; one without words is left to another gate."""
@@ -56,3 +56,6 @@ def _ends(char: str) -> bool:
     return char in ".!?…‽" or any(
         part in name for part in ("FULL STOP", "QUESTION MARK", "EXCLAMATION MARK", "DANDA")
     )
+
+
+GATE = GateExtension(Truncated.code, NoSettings, lambda _: Truncated())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from quality.gates.protocol import GatedDialogue, carries, label_of
+from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, carries, label_of
 from scenarios.schemes.model import Requirement
 from scenarios.verdicts import Flag
 
@@ -14,7 +14,7 @@ from scenarios.verdicts import Flag
 class UnmetRequirement:
     """Looks for what the scheme requires of a goal, e.g. some manipulation in a deception."""
 
-    code: Final = "unmet_requirement"
+    code: ClassVar[str] = "unmet_requirement"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag the dialogue for each requirement its labelled answers leave unmet."""
@@ -38,3 +38,6 @@ def _unmet(requirement: Requirement, subject: GatedDialogue) -> bool:
         if known and not any(carries(value, labels) for value in known):
             return True
     return False
+
+
+GATE = GateExtension(UnmetRequirement.code, NoSettings, lambda _: UnmetRequirement())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar
 
-from quality.gates.protocol import GatedDialogue, label_of
+from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, label_of
 from scenarios.schemes.model import LabelValue
 from scenarios.verdicts import Flag
 
@@ -14,7 +14,7 @@ from scenarios.verdicts import Flag
 class WantedTactic:
     """Compares the labels asked for with the labels declared."""
 
-    code: Final = "wanted_not_obtained"
+    code: ClassVar[str] = "wanted_not_obtained"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer with a wanted label it does not declare."""
@@ -45,3 +45,6 @@ def _shown(value: LabelValue | None) -> str:
     if value is None:
         return "nothing"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+GATE = GateExtension(WantedTactic.code, NoSettings, lambda _: WantedTactic())

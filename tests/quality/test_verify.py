@@ -11,7 +11,7 @@ from pipeline.providers.errors import RateLimited, Unauthorised
 from pipeline.stop import Stop
 from pipeline.store.run_store import RunStore
 from quality.gates.runner import GateChecks
-from quality.gates.settings import GateSettings
+from quality.gates.settings import gate_settings
 from quality.policy import Policy, Rule, load_policy
 from quality.verify import Verification, missing_epochs
 from scenarios.errors import UsageError
@@ -29,7 +29,7 @@ from tests.quality.scripted import (
 )
 
 pytestmark = pytest.mark.anyio
-ALL_OFF = GateSettings(off=("near_duplicate", "repeated_turn", "unmet_requirement"))
+ALL_OFF = gate_settings({"off": ("near_duplicate", "repeated_turn", "unmet_requirement")})
 REVIEW = load_policy("review")
 
 
@@ -169,7 +169,7 @@ async def test_other_thresholds_are_applied_without_a_call(store):
     bench = Bench(store)
     await bench.run()
     before = bench.calls
-    bench.settings = GateSettings(max_sentences=1, off=ALL_OFF.off)
+    bench.settings = gate_settings({"max_sentences": 1, "off": ALL_OFF.off})
     outcome = await bench.run()
     assert (outcome.verified, bench.calls) == (1, before)
 
@@ -181,7 +181,7 @@ async def test_of_two_dialogues_that_are_alike_the_later_is_flagged(store):
     await store.add_cases([d.case for d in same])
     for one in same:
         await store.finish(one, 0)
-    bench = Bench(store, settings=GateSettings(off=("unmet_requirement",)))
+    bench = Bench(store, settings=gate_settings({"off": ("unmet_requirement",)}))
     await bench.run()
     flagged = store.judgements.assessments(store_keys(store))
     assert [

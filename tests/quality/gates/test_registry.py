@@ -7,38 +7,65 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
-from quality.gates.registry import build_gates, build_near_duplicates, check_all
-from quality.gates.settings import CODES, GateSettings
+from quality.gates.registry import GATES as DECLARED
+from quality.gates.runner import GateChecks, build_gates, check_all
+from quality.gates.settings import gate_settings
+from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from tests.quality.gates.conftest import Stage
 
-GATES = build_gates(GateSettings())
+GATES, _ = build_gates(gate_settings())
 
 
-def test_every_code_has_one_gate_and_every_gate_a_code():
-    duplicates = build_near_duplicates(GateSettings())
-    assert duplicates is not None
-    assert sorted([*(gate.code for gate in GATES), duplicates.code]) == sorted(CODES)
+def test_every_gate_that_ships_is_listed_under_the_code_of_its_flags():
+    for name in DECLARED.shipped:
+        extension = DECLARED.get(name)
+        assert extension.name == name
+        assert extension.build(extension.settings()).code == name
+
+
+def test_no_two_gates_share_a_threshold():
+    fields = [
+        field for name in DECLARED.shipped for field in DECLARED.get(name).settings.model_fields
+    ]
+    assert len(fields) == len(set(fields))
+
+
+def test_the_fingerprint_of_shipped_gates_is_the_one_that_stored_runs_hold():
+    checks = GateChecks.of(gate_settings(), load_scheme("hipo"))
+    assert checks.fingerprint == "82f4204b19aeeef8b60669fa902c597b2114a9bce25910a4681f6117b186023a"
 
 
 def test_a_gate_that_is_off_is_not_asked(stage):
     subject = stage.answer("One. Two. Three.")
     assert [flag.code for flag in check_all(GATES, subject)] == ["too_many_sentences"]
-    off = build_gates(GateSettings(off=("too_many_sentences",)))
+    off, run_gates = build_gates(gate_settings({"off": ("too_many_sentences", "near_duplicate")}))
     assert check_all(off, subject) == []
-    assert build_near_duplicates(GateSettings(off=("near_duplicate",))) is None
+    assert run_gates == ()
 
 
 def test_a_misspelt_gate_brings_its_neighbour():
-    with pytest.raises(ValidationError, match="refusal"):
-        GateSettings(off=("refusals",))
+    with pytest.raises(UsageError, match="refusal"):
+        gate_settings({"off": ("refusals",)})
+
+
+def test_a_misspelt_threshold_brings_its_neighbour():
+    with pytest.raises(
+        UsageError, match=r"verification\.gates\.max_sentence: there is no such"
+    ) as caught:
+        gate_settings({"max_sentence": 3})
+    assert "did you mean 'max_sentences'?" in caught.value.hint
 
 
 def test_thresholds_reach_their_gates(stage):
-    loose = build_gates(GateSettings(max_sentences=3, refusal_phrases=("two",)))
+    loose, _ = build_gates(gate_settings({"max_sentences": 3, "refusal_phrases": ("two",)}))
     assert [f.code for f in check_all(loose, stage.answer("One. Two. Three."))] == ["refusal"]
+
+
+def test_a_threshold_out_of_range_is_named():
+    with pytest.raises(UsageError, match=r"verification\.gates\.max_sentences: found 0"):
+        gate_settings({"max_sentences": 0})
 
 
 def test_flags_come_in_the_order_of_the_turns(stage, labelled):
@@ -78,7 +105,7 @@ def test_no_text_makes_a_gate_fail(texts, scheme, language):
     goal = chosen.goal.values[0]
     subject = Stage().play(*texts, scheme=chosen, goal=goal, language=language)
     for flag in check_all(GATES, subject):
-        assert flag.code in CODES
+        assert flag.code in DECLARED.shipped
         assert flag.reason
 
 

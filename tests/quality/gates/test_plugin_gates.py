@@ -1,0 +1,113 @@
+"""Gates of plugins: asked when they are named, with settings of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from quality.gates.runner import GateChecks, build_gates, check_all
+from quality.gates.settings import gate_settings
+from scenarios.errors import UsageError
+from scenarios.extensions import PLUGINS, load_plugins
+from scenarios.schemes.registry import load_scheme
+
+PLUGIN = """
+from quality.gates.protocol import GateExtension, NoSettings, Share
+from scenarios.strict import Strict
+
+
+class ShoutingSettings(Strict):
+    share: Share = 0.5
+
+
+class Shouting:
+    code = "shouting"
+
+    def __init__(self, share):
+        self.share = share
+
+    def check(self, subject):
+        return [
+            subject.flag(self.code, "is shouted", turn)
+            for turn in subject.improvised
+            if sum(map(str.isupper, turn.text)) >= self.share * len(turn.text)
+        ]
+
+
+class Same:
+    code = "same_length"
+
+    def __init__(self):
+        self.seen = set()
+
+    def add_and_check(self, subject, vector):
+        length = len(subject.dialogue.turns)
+        again = length in self.seen
+        self.seen.add(length)
+        return [subject.flag(self.code, f"{length} turns again")] if again else []
+
+
+EXTENSIONS = [
+    GateExtension("shouting", ShoutingSettings, lambda its: Shouting(its.share)),
+    GateExtension("same_length", NoSettings, lambda its: Same()),
+]
+"""
+
+
+@pytest.fixture(autouse=True)
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(PLUGINS, "files", {})
+    monkeypatch.setattr(PLUGINS, "packages", ())
+    path = tmp_path / "loud.py"
+    path.write_text(PLUGIN)
+    load_plugins([path])
+    return path
+
+
+def codes(stage, text: str, **values: object) -> list[str]:
+    gates, _ = build_gates(gate_settings(values))
+    return [flag.code for flag in check_all(gates, stage.answer(text))]
+
+
+def test_a_plugin_gate_is_asked_only_when_it_is_named(stage):
+    assert codes(stage, "IT RUNS.") == []
+    assert codes(stage, "IT RUNS.", shouting={}) == ["shouting"]
+    assert codes(stage, "IT RUNS.", shouting={}, off=["shouting"]) == []
+
+
+def test_its_settings_reach_it_and_are_checked(stage):
+    assert codes(stage, "IT Runs.", shouting={"share": 0.2}) == ["shouting"]
+    assert codes(stage, "IT Runs.", shouting={"share": 0.9}) == []
+    with pytest.raises(UsageError, match=r"verification\.gates\.shouting\.share: found 2"):
+        gate_settings({"shouting": {"share": 2}})
+    with pytest.raises(UsageError, match=r"verification\.gates\.shouting\.shore"):
+        gate_settings({"shouting": {"shore": 0.2}})
+
+
+def test_a_misspelt_plugin_gate_brings_its_neighbour():
+    with pytest.raises(UsageError) as caught:
+        gate_settings({"shooting": {}})
+    assert "did you mean 'shouting'?" in caught.value.hint
+
+
+@pytest.mark.anyio
+async def test_a_gate_that_compares_dialogues_sees_them_in_order(stage):
+    settings = gate_settings({"same_length": {}, "off": ["near_duplicate"]})
+    checks = GateChecks.of(settings, load_scheme("hipo"))
+    page = [(stage.answer("It runs.").dialogue, stage.scenario) for _ in range(3)]
+    first = [[flag.code for flag in flags] for flags in await checks.check(page)]
+    assert [("same_length" in flags) for flags in first] == [False, True, True]
+
+
+def test_the_fingerprint_names_the_plugins_that_are_used(plugin: Path, monkeypatch):
+    def fingerprint(**values: object) -> str:
+        return GateChecks.of(gate_settings(values), load_scheme("hipo")).fingerprint
+
+    shipped, used = fingerprint(), fingerprint(shouting={})
+    assert shipped != used
+    assert used != fingerprint(shouting={"share": 0.9})
+    plugin.write_text(PLUGIN + "\nEDITED = True\n")
+    load_plugins([plugin])
+    assert fingerprint() == shipped
+    assert fingerprint(shouting={}) != used
