@@ -152,14 +152,14 @@ def compare(
     other = _Tally(hasher, index, common, seen > 0, settings.least)
     for number, lines in enumerate(_lines(reference)):
         other.add(number, lines)
-    found = np.array(tally.overlapping, np.int64)
+    overlapping = np.array(tally.overlapping, np.int64)
     neighbours = None
     if embed is not None:
         form = frozenset(index.hashes[common].tolist())
         near = _neighbours(
             checked, reference, settings=settings, hasher=hasher, form=form, embed=embed
         )
-        neighbours, found = near.result(), np.union1d(found, near.close)
+        neighbours, overlapping = near.result(), np.union1d(overlapping, near.close)
     return Contamination(
         checked=tally.side(checked.name, checked_rows),
         reference=other.side(reference.name, reference_rows),
@@ -168,13 +168,13 @@ def compare(
         common_ngrams=int(common.sum()),
         passages=worst.passages(),
         neighbours=neighbours,
-        rows=found,
+        rows=overlapping,
     )
 
 
-def without(checked: RowSet, found: Contamination) -> Iterator[Row]:
+def without(checked: RowSet, comparison: Contamination) -> Iterator[Row]:
     """Yield the rows of the checked set that do not overlap, in their order."""
-    leave_out = iter(found.rows.tolist())
+    leave_out = iter(comparison.rows.tolist())
     following = next(leave_out, None)
     for number, row in enumerate(checked.rows()):
         if number == following:

@@ -24,10 +24,10 @@ def reveals(text: str, *, fact: str, public: Iterable[str]) -> bool:
         public: everything that may be known, the words of the task included.
     """
     telling = _telling(fact) & _telling(text)
-    for known in public:
+    for statement in public:
         if not telling:
             return False
-        telling -= _telling(known)
+        telling -= _telling(statement)
     return bool(telling)
 
 

@@ -151,15 +151,15 @@ def _check_licence(card: Path, licence: str) -> None:
 
 def _files(folder: Path) -> list[Path]:
     """Return the files to send, sorted; hidden ones are left out."""
-    found = []
+    problems = []
     for path in sorted(folder.rglob("*")):
         if any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
         if path.is_symlink():
             raise UsageError(f"{path}: is a link", "an export holds none; export the data anew")
         if path.is_file():
-            found.append(path)
-    return found
+            problems.append(path)
+    return problems
 
 
 def _without(token: str, text: str) -> str:

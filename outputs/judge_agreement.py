@@ -98,8 +98,8 @@ def differences(
     second = [place[other] for _, other in pairs]
 
     def contrast(weights: Floats) -> Floats:
-        found = estimate(weights)
-        return found[:, first] - found[:, second]
+        values = estimate(weights)
+        return values[:, first] - values[:, second]
 
     if not pairs:
         return []
@@ -158,11 +158,11 @@ def kappa(table: Sequence[Sequence[int]]) -> float | None:
 
 
 def _summed(counts: Iterable[Count]) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
+    sums: dict[str, tuple[int, int]] = {}
     for count in counts:
-        yes, judged = found.get(count.cluster, (0, 0))
-        found[count.cluster] = yes + count.yes, judged + count.judged
-    return found
+        yes, judged = sums.get(count.cluster, (0, 0))
+        sums[count.cluster] = yes + count.yes, judged + count.judged
+    return sums
 
 
 def _estimator(summed: Mapping[K, Mapping[str, tuple[int, int]]]) -> tuple[Estimator, int]:
@@ -173,9 +173,9 @@ def _estimator(summed: Mapping[K, Mapping[str, tuple[int, int]]]) -> tuple[Estim
 
     def estimate(weights: Floats) -> Floats:
         below = weights @ judged
-        found = np.full(below.shape, np.nan)
-        np.divide(weights @ yes, below, out=found, where=below > 0)
-        return found
+        quantiles = np.full(below.shape, np.nan)
+        np.divide(weights @ yes, below, out=quantiles, where=below > 0)
+        return quantiles
 
     return estimate, len(clusters)
 

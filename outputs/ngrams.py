@@ -46,8 +46,8 @@ class NgramHasher:
 
     def row(self, lines: Sequence[str]) -> Hashes:
         """Return the distinct hashes of the n-grams of all lines, sorted."""
-        found = [self.text(line) for line in lines]
-        return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint64)
+        texts = [self.text(line) for line in lines]
+        return np.unique(np.concatenate(texts)) if texts else np.empty(0, np.uint64)
 
     def line(self, tokens: Sequence[str]) -> Hashes:
         """Return the hash of each n-gram of one line, in order; repeats included."""
@@ -68,13 +68,13 @@ class NgramHasher:
         return self.line(words(line))
 
     def _word(self, word: str) -> int:
-        known = self._words.get(word)
-        if known is None:
+        number = self._words.get(word)
+        if number is None:
             if len(self._words) >= _KNOWN_WORDS:
                 self._words.clear()
             digest = hashlib.blake2b(word.encode("utf-8", "replace"), digest_size=8).digest()
-            known = self._words[word] = int.from_bytes(digest, "big")
-        return known
+            number = self._words[word] = int.from_bytes(digest, "big")
+        return number
 
 
 def _mixed(values: Hashes) -> Hashes:
@@ -116,8 +116,8 @@ class NgramIndex:
         if not len(self.hashes):
             return np.empty(0, np.intp)
         at = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
-        found: NDArray[np.intp] = at[self.hashes[at] == hashes]
-        return found
+        places: NDArray[np.intp] = at[self.hashes[at] == hashes]
+        return places
 
     def _with(self, waiting: Sequence[Hashes]) -> NgramIndex:
         fresh, counts = np.unique(np.concatenate(waiting), return_counts=True)

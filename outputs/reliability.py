@@ -57,34 +57,34 @@ def reliability(scheme: Scheme, runs: Sequence[OpenRun]) -> Reliability:
                 replace(a, item=f"{run.name}/{a.item}", person=f"{run.name}/{a.person}")
                 for a in figures.answers()
             ]
-    found = consistency(scheme, votes)
+    by_judge = consistency(scheme, votes)
     try:
-        return Reliability(found, people_agreement(scheme, answers))
+        return Reliability(by_judge, people_agreement(scheme, answers))
     except UsageError as error:
         note = "; ".join(part for part in (error.message, error.hint) if part)
-        return Reliability(found, note=note)
+        return Reliability(by_judge, note=note)
 
 
 def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[JudgeConsistency, ...]:
     """Return the shares by kind of judge and dimension, in the scheme's order."""
     counted = comparable(votes, scheme)
-    found = shares(grouped(counted, lambda vote: (vote.source, vote.dimension)))
+    by_judge = shares(grouped(counted, lambda vote: (vote.source, vote.dimension)))
     judges: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for vote in counted:
         judges[vote.source, vote.dimension].add(vote.judge)
-    known = [*(d.id for d in scheme.utterance_dimensions), scheme.assigned]
-    known += sorted({dimension for _, dimension in found} - set(known))
+    order = [*(d.id for d in scheme.utterance_dimensions), scheme.assigned]
+    order += sorted({dimension for _, dimension in by_judge} - set(order))
     sources: tuple[Literal["self", "external"], ...] = ("self", "external")
     return tuple(
         JudgeConsistency(
             source,
             tuple(sorted(judges[source, dimension])),
             dimension,
-            found[source, dimension],
+            by_judge[source, dimension],
         )
         for source in sources
-        for dimension in known
-        if (source, dimension) in found
+        for dimension in order
+        if (source, dimension) in by_judge
     )
 
 

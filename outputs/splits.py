@@ -123,12 +123,12 @@ def _strata(
     """Count each group by (kind, value): category, goal, and every dimension."""
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for tally in tallies:
-        found = counts.setdefault(group_of(by, tally.scenario, tally.fact), Counter())
+        counter = counts.setdefault(group_of(by, tally.scenario, tally.fact), Counter())
         if tally.dimension is None:
-            found["goal", tally.label] += tally.n
-            found["category", categories.get(tally.scenario, "")] += tally.n
+            counter["goal", tally.label] += tally.n
+            counter["category", categories.get(tally.scenario, "")] += tally.n
         else:
-            found[f"label {tally.dimension}", tally.label] += tally.n
+            counter[f"label {tally.dimension}", tally.label] += tally.n
     return counts
 
 

@@ -104,14 +104,14 @@ def study_table(
     return header, rows
 
 
-def difference_text(found: Difference) -> tuple[str, str]:
+def difference_text(difference: Difference) -> tuple[str, str]:
     """Return a difference of shares in percentage points, and its interval."""
-    if found.value is None:
+    if difference.value is None:
         return NOTHING, ""
     bounds = ""
-    if found.interval is not None:
-        bounds = f"{_points(found.interval.low)} to {_points(found.interval.high)}"
-    return _points(found.value), bounds
+    if difference.interval is not None:
+        bounds = f"{_points(difference.interval.low)} to {_points(difference.interval.high)}"
+    return _points(difference.value), bounds
 
 
 def _points(value: float) -> str:
@@ -224,10 +224,10 @@ def _plot(study: StudyResult, source: Source) -> str:
     dimensions = study.dimensions(source)
     rows = []
     for contestant in study.contestants:
-        found = [study.measure(contestant, source, name) for name in dimensions]
+        measures = [study.measure(contestant, source, name) for name in dimensions]
         bars = tuple(
             Bar(s.value, share(s), *((s.interval.low, s.interval.high) if s.interval else ()))
-            for s in found
+            for s in measures
         )
         rows.append(BarRow(" · ".join(contestant), bars))
     titles = [dimension_title(study.scheme, name) for name in dimensions]

@@ -205,16 +205,16 @@ def consensus(dimension: Dimension, answers: Iterable[Answer]) -> Consensus:
     Raises:
         UsageError: an annotator answered an item twice.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for by_annotator in labels_by_item(answers, dimension.id).values():
         values = list(by_annotator.values())
         if len(values) < 2:
             continue
         if len(set(values)) == 1:
-            found["unanimous"] += 1
+            counts["unanimous"] += 1
         else:
-            found["split" if majority(values) is None else "majority"] += 1
-    return Consensus(found["unanimous"], found["majority"], found["split"])
+            counts["split" if majority(values) is None else "majority"] += 1
+    return Consensus(counts["unanimous"], counts["majority"], counts["split"])
 
 
 def _shared_items(table: Ratings) -> Ratings:

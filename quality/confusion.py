@@ -141,11 +141,11 @@ def confusion(
     decided = sorted(item for item, label in truth.items() if label is not None)
     items = [item for item in decided if item in judged]
     true = np.array([_code(code, truth[item], dimension) for item in items], dtype=np.intp)
-    said = np.array([_code(code, judged[item], dimension) for item in items], dtype=np.intp)
+    judged_codes = np.array([_code(code, judged[item], dimension) for item in items], dtype=np.intp)
     size = len(labels)
-    counts = np.bincount(true * (size + 1) + said, minlength=size * (size + 1))
+    counts = np.bincount(true * (size + 1) + judged_codes, minlength=size * (size + 1))
     table = counts.reshape(size, size + 1)
-    estimates = _estimates(true, said, size, how or Resampling())
+    estimates = _estimates(true, judged_codes, size, how or Resampling())
     return Confusion(
         judge=judge,
         dimension=dimension,
@@ -197,10 +197,10 @@ def _code(code: Mapping[str, int], label: LabelValue | None, dimension: str) -> 
 
 
 def _estimates(
-    true: Codes, said: np.typing.NDArray[np.intp], size: int, how: Resampling
+    true: Codes, judged: np.typing.NDArray[np.intp], size: int, how: Resampling
 ) -> list[IntervalEstimate]:
     """Return accuracy, macro-F1, then precisions, recalls and F1s of all labels."""
-    estimator = _estimator(true, said, size)
+    estimator = _estimator(true, judged, size)
     values = estimator(np.ones((1, len(true))))[0]
     bounds = intervals(estimator, len(true), how) or (None,) * len(values)
     return [
@@ -211,10 +211,10 @@ def _estimates(
     ]
 
 
-def _estimator(true: Codes, said: np.typing.NDArray[np.intp], size: int) -> Estimator:
+def _estimator(true: Codes, judged: np.typing.NDArray[np.intp], size: int) -> Estimator:
     labels = np.arange(size)
     is_true = (true[:, None] == labels).astype(np.float64)
-    is_said = (said[:, None] == labels).astype(np.float64)
+    is_said = (judged[:, None] == labels).astype(np.float64)
 
     def estimate(weights: Floats) -> Floats:
         hits = weights @ (is_true * is_said)

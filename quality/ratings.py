@@ -76,8 +76,8 @@ def _categories(dimension: Dimension, values: list[LabelValue]) -> tuple[LabelVa
     if dimension.measurement == "interval":
         return ()
     if dimension.measurement == "multi":
-        known = set(dimension.values)
-        sets = [v for v in values if isinstance(v, tuple) and known.issuperset(v)]
+        labels = set(dimension.values)
+        sets = [v for v in values if isinstance(v, tuple) and labels.issuperset(v)]
         return tuple(sorted({_category(dimension, v) for v in sets}, key=str))
     return dimension.values
 

@@ -51,9 +51,9 @@ def fully_answered(ratings: Ratings) -> Rows:
 
 def pair_rows(ratings: Ratings) -> Iterator[tuple[int, int, Rows]]:
     """Yield each pair of annotators with the items that both answered."""
-    known = np.isfinite(ratings.codes)
+    rated = np.isfinite(ratings.codes)
     for i, j in combinations(range(len(ratings.annotators)), 2):
-        rows: Rows = known[:, i] & known[:, j]
+        rows: Rows = rated[:, i] & rated[:, j]
         if rows.any():
             yield i, j, rows
 
@@ -176,12 +176,12 @@ def _interval_alpha(ratings: Ratings) -> Estimator:
 
 def _standardised(codes: Floats) -> Floats:
     """Move and scale the codes to about ``[-1, 1]``, which neither alpha nor ICC notices."""
-    known = codes[np.isfinite(codes)]
-    if not len(known):
+    values = codes[np.isfinite(codes)]
+    if not len(values):
         return codes
-    centred = codes - known.mean()
-    width = np.ptp(known)
-    scaled: Floats = centred / width if width > _EPSILON * np.abs(known).max() else centred * 0
+    centred = codes - values.mean()
+    width = np.ptp(values)
+    scaled: Floats = centred / width if width > _EPSILON * np.abs(values).max() else centred * 0
     return scaled
 
 
@@ -260,5 +260,5 @@ def _mean_defined(columns: list[Floats], rows: int) -> Floats:
     if not columns:
         return np.full(rows, np.nan)
     values = np.stack(columns)
-    known = np.isfinite(values)
-    return _ratio(np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64))
+    finite = np.isfinite(values)
+    return _ratio(np.where(finite, values, 0.0).sum(axis=0), finite.sum(axis=0).astype(np.float64))

@@ -84,12 +84,12 @@ class KnowledgeGraph:
             stated = set(self._following("role:responder", "states"))
         else:
             stated = {f"claim:{c}" for c in self.scenario.opening.statement_for(goal).claims}
-        known = set(self._following(f"role:{role}", "knows"))
+        known_facts = set(self._following(f"role:{role}", "knows"))
         return View(
             background=self.scenario.background,
             role=role,
             heard=tuple(c for c in self.scenario.claims if f"claim:{c.id}" in stated),
-            facts=tuple(f for f in self.scenario.facts if f"fact:{f.id}" in known),
+            facts=tuple(f for f in self.scenario.facts if f"fact:{f.id}" in known_facts),
         )
 
     def facts_against(self, claim_id: str) -> tuple[Fact, ...]:

@@ -66,8 +66,8 @@ def inspect_files(
             real = path.resolve()
             if real not in seen:
                 seen.add(real)
-                found = inspector.file(path, root, real)
-                problems += sorted(found, key=lambda problem: problem.line or 0)
+                inspection = inspector.file(path, root, real)
+                problems += sorted(inspection, key=lambda problem: problem.line or 0)
     if not seen:
         where = ", ".join(shown_path(root) for root in roots)
         raise UsageError(

@@ -74,10 +74,10 @@ def _plain(text: str) -> str:
 
 def _documentation() -> dict[str, dict[str, str]]:
     """Return the texts that stand below the fields of the models, by model and field."""
-    found: dict[str, dict[str, str]] = {}
+    definitions: dict[str, dict[str, str]] = {}
     for model in ast.parse(inspect.getsource(spec)).body:
         if isinstance(model, ast.ClassDef):
-            fields = found.setdefault(model.name, {})
+            fields = definitions.setdefault(model.name, {})
             for above, below in zip(model.body, model.body[1:], strict=False):
                 if (
                     isinstance(above, ast.AnnAssign)
@@ -86,4 +86,4 @@ def _documentation() -> dict[str, dict[str, str]]:
                     and isinstance(below.value, ast.Constant)
                 ):
                     fields[above.target.id] = str(below.value.value)
-    return found
+    return definitions

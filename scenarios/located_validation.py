@@ -60,8 +60,8 @@ def validate_model(model: type[M], located: Located, **extra: object) -> M:
         return model.model_validate(data)
     except ValidationError as error:
         details = error.errors(include_url=False)
-    found = [_Finding.of(detail, data) for detail in details]
-    problems = [_problem(finding, model, located) for finding in _readable(found)]
+    findings = [_Finding.of(detail, data) for detail in details]
+    problems = [_problem(finding, model, located) for finding in _readable(findings)]
     raise InputError(problems) from None
 
 

@@ -11,8 +11,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     by_folded: dict[str, str] = {}
     for name in known:
         by_folded.setdefault(name.casefold(), name)
-    found = difflib.get_close_matches(word.casefold()[:200], list(by_folded), n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    matches = difflib.get_close_matches(word.casefold()[:200], list(by_folded), n=1, cutoff=0.6)
+    return by_folded[matches[0]] if matches else None
 
 
 def suggestion(word: str, known: Iterable[str], *, listing: str = "known") -> str:

@@ -86,16 +86,16 @@ def _ends_sentence(match: re.Match[str], start: int) -> bool:
 
 def words(text: str) -> list[str]:
     """Return the words and numbers in lower case; scripts without spaces give pairs of signs."""
-    found: list[str] = []
+    parts: list[str] = []
     for match in _WORD.finditer(
         unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     ):
         word = match.group()
         if _is_dense(word):
-            found += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+            parts += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
         else:
-            found.append(word)
-    return found
+            parts.append(word)
+    return parts
 
 
 def stem(word: str) -> str:

@@ -149,7 +149,7 @@ def write_manifest(
         groups: scenarios, or facts of them, by the split they belong to.
         notes: what was left out, and why.
     """
-    known = {file.path: file for file in facts.files}
+    files = {file.path: file for file in facts.files}
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     manifest = {
         "manifest": _VERSION,
@@ -164,17 +164,17 @@ def write_manifest(
         "verdict": facts.verdict,
         "options": dict(facts.options),
         "dialogues": facts.dialogues,
-        "files": [_listed(path, folder, known) for path in paths],
+        "files": [_listed(path, folder, files) for path in paths],
         "splits": dict(groups),
         "notes": list(notes),
     }
     (folder / MANIFEST).write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
 
 
-def _listed(path: Path, folder: Path, known: Mapping[str, ExportedFile]) -> dict[str, object]:
+def _listed(path: Path, folder: Path, files: Mapping[str, ExportedFile]) -> dict[str, object]:
     """Return one file of the manifest; files of rows were hashed when they were written."""
     name = path.relative_to(folder).as_posix()
-    file = known.get(name)
+    file = files.get(name)
     if file is not None:
         return {"path": name, "size": file.size, "sha256": file.sha256, "rows": file.rows}
     return {"path": name, "size": path.stat().st_size, "sha256": sha256_of(path)}

@@ -48,11 +48,11 @@ def read_scores(path: Path, scheme: Scheme) -> tuple[CumulativeScore, ...]:
         raise InputError(
             [Problem(str(path), None, "", str(error), "a CSV file in UTF-8")]
         ) from error
-    known = {dimension.id for dimension in scheme.dimensions}
-    return tuple(_score(str(path), line, row, known) for line, row in rows)
+    dimensions = {dimension.id for dimension in scheme.dimensions}
+    return tuple(_score(str(path), line, row, dimensions) for line, row in rows)
 
 
-def _score(file: str, line: int, row: dict[str, str], known: set[str]) -> CumulativeScore:
+def _score(file: str, line: int, row: dict[str, str], dimensions: set[str]) -> CumulativeScore:
     numbers: dict[str, int] = {}
     for name, least in (("turns", 1), ("correct", 0), ("items", 1)):
         text = row[name] or ""
@@ -63,8 +63,8 @@ def _score(file: str, line: int, row: dict[str, str], known: set[str]) -> Cumula
     if numbers["correct"] > numbers["items"]:
         expected = f"at most the {numbers['items']} items"
         raise InputError([Problem(file, line, "correct", str(numbers["correct"]), expected)])
-    if row["dimension"] not in known:
-        expected = f"one of: {', '.join(sorted(known))}"
+    if row["dimension"] not in dimensions:
+        expected = f"one of: {', '.join(sorted(dimensions))}"
         raise InputError([Problem(file, line, "dimension", repr(row["dimension"]), expected)])
     return CumulativeScore(row["model"], row["dimension"], **numbers)
 

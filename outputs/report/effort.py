@@ -157,9 +157,9 @@ def _totals(run: Gathered) -> Tiles:
 def _trouble(run: Gathered) -> Table:
     """Return what went wrong on the way, and was mended or given up."""
     failed: defaultdict[str, int] = defaultdict(int)
-    for found in run.requests:
-        if found.code != "ok":
-            failed[found.code] += found.n
+    for request in run.requests:
+        if request.code != "ok":
+            failed[request.code] += request.n
     unreadable = {status: n for status, n in run.choices if status != "ok"}
     rows = (
         ("requests that failed", count(sum(failed.values())), reasons(failed)),

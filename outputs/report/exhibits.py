@@ -49,9 +49,9 @@ def flags_section(run: Gathered) -> ReportSection:
         return ReportSection("flags", title, lead, (note,))
     codes = Counter[str]()
     verdicts = Counter[tuple[str, str]]()
-    for found in run.flagged:
-        codes[found.code] += found.n
-        verdicts[found.code, found.verdict or "undecided"] += found.n
+    for flagged in run.flagged:
+        codes[flagged.code] += flagged.n
+        verdicts[flagged.code, flagged.verdict or "undecided"] += flagged.n
     names = [*VERDICTS, "undecided"]
     rows = [BarRow(code, (Bar(float(n), count(n)),)) for code, n in codes.most_common(_MOST_CODES)]
     table = Table(
@@ -101,14 +101,14 @@ def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn) -> Line:
     wanted = dict(turn.wanted)
     marks = []
     for tactic in turn.tactic:
-        said = label(tactic.value)
-        asked = wanted.get(tactic.dimension, said)
+        declared = label(tactic.value)
+        asked = wanted.get(tactic.dimension, declared)
         marks.append(
             Mark(
                 dimension_title(run.scheme, tactic.dimension),
-                said,
+                declared,
                 tactic.rationale,
-                asked if asked != said else "",
+                asked if asked != declared else "",
                 tuple(
                     (f"{j.source} {j.judge}", j.carried)
                     for j in exhibit.judgements

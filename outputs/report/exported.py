@@ -21,7 +21,7 @@ def exported_dialogues(folders: Sequence[Path], run: str) -> int:
     Raises:
         UsageError: a folder is no export, or none of its rows is of this run.
     """
-    found: set[tuple[str, str]] = set()
+    dialogues: set[tuple[str, str]] = set()
     for folder in folders:
         mine = {(case, arm) for name, case, arm in _rows(folder) if name == run}
         if not mine:
@@ -29,8 +29,8 @@ def exported_dialogues(folders: Sequence[Path], run: str) -> int:
                 f"the export in {folder} holds no dialogue of the run {run!r}",
                 "name the folder of another export, or leave --export out",
             )
-        found |= mine
-    return len(found)
+        dialogues |= mine
+    return len(dialogues)
 
 
 def _rows(folder: Path) -> Iterable[tuple[str, str, str]]:

@@ -119,8 +119,8 @@ class Gathered:
 
     def category(self, scenario: str) -> str:
         """Return the category of a scenario, or what stands for one that cannot be found."""
-        found = self.material.scenarios.get(scenario)
-        return "(unknown)" if found is None else found.category
+        known_scenario = self.material.scenarios.get(scenario)
+        return "(unknown)" if known_scenario is None else known_scenario.category
 
 
 async def gather(
@@ -194,18 +194,18 @@ async def _diversity(
     figures: Figures, state: RunState, texts: int, encoder: Encoder | None
 ) -> tuple[dict[str, Diversity], str]:
     """Measure every arm; where texts cannot be embedded, say why and do without."""
-    found: dict[str, Diversity] = {}
+    by_arm: dict[str, Diversity] = {}
     note = "" if encoder is not None else "Embeddings were not computed."
     for arm in state.arms:
         sample = figures.texts(arm.id, texts)
         if not sample:
             continue
         try:
-            found[arm.id] = await measure(sample, encoder)
+            by_arm[arm.id] = await measure(sample, encoder)
         except UsageError as error:
             encoder, note = None, f"Embeddings were not computed: {error.message}."
-            found[arm.id] = await measure(sample)
-    return found, note
+            by_arm[arm.id] = await measure(sample)
+    return by_arm, note
 
 
 def _exhibits(
@@ -260,10 +260,10 @@ def _likeness(
 def _features(
     sample: Sample, scenarios: Mapping[str, Scenario]
 ) -> tuple[tuple[tuple[str, object], int], ...]:
-    known = scenarios.get(sample.scenario)
+    scenario = scenarios.get(sample.scenario)
     return (
         (("scenario", sample.scenario), 20),
-        (("category", known.category if known else ""), 6),
+        (("category", scenario.category if scenario else ""), 6),
         (("arm", sample.arm), 5),
         (("goal", sample.goal), 4),
         (("turns", sample.turns), 3),

@@ -42,9 +42,9 @@ def unverified(run: Gathered) -> Note:
 
 def dimensions(run: Gathered, votes: Sequence[VoteCount]) -> list[str]:
     """Return the dimensions that were judged: utterances' first, then the goal and coherence."""
-    known = [*(d.id for d in run.scheme.utterance_dimensions), run.scheme.assigned, COHERENCE]
+    order = [*(d.id for d in run.scheme.utterance_dimensions), run.scheme.assigned, COHERENCE]
     judged = {vote.dimension for vote in votes}
-    return [name for name in known if name in judged]
+    return [name for name in order if name in judged]
 
 
 def strategies_section(run: Gathered) -> ReportSection:
@@ -61,13 +61,15 @@ def strategies_section(run: Gathered) -> ReportSection:
     votes = comparable(run.votes, run.scheme)
     if not votes:
         return ReportSection("strategies", title, lead, (unverified(run),))
-    found = shares(grouped(votes, lambda vote: (vote.arm, vote.source, vote.dimension)))
+    by_place = shares(grouped(votes, lambda vote: (vote.arm, vote.source, vote.dimension)))
     plots = []
     for dimension in dimensions(run, votes):
-        used = [(s, name) for s, name in SOURCES if any(k[1:] == (s, dimension) for k in found)]
+        used = [(s, name) for s, name in SOURCES if any(k[1:] == (s, dimension) for k in by_place)]
         rows, cells = [], []
         for arm, name in run.arms.items():
-            mine = [found.get((arm, source, dimension), ConfirmedShare(0, 0)) for source, _ in used]
+            mine = [
+                by_place.get((arm, source, dimension), ConfirmedShare(0, 0)) for source, _ in used
+            ]
             rows.append(BarRow(name, tuple(map(_bar, mine))))
             cells.append((name, *(_exact(each) for each in mine)))
         heading = dimension_title(run.scheme, dimension)
@@ -96,7 +98,7 @@ def turns_section(run: Gathered) -> ReportSection:
     votes = comparable(run.votes, run.scheme)
     if not votes:
         return ReportSection("turns", title, lead, (unverified(run),))
-    found = shares(grouped(votes, lambda vote: (vote.source, vote.dimension, vote.turns)))
+    by_place = shares(grouped(votes, lambda vote: (vote.source, vote.dimension, vote.turns)))
     plots = []
     for source, name in SOURCES:
         series, rows = [], []
@@ -104,7 +106,7 @@ def turns_section(run: Gathered) -> ReportSection:
             heading = dimension_title(run.scheme, dimension)
             mine = sorted(
                 (turns, each)
-                for (by, about, turns), each in found.items()
+                for (by, about, turns), each in by_place.items()
                 if (by, about) == (source, dimension) and each.judged
             )
             series.append(Series(heading, tuple(_spot(turns, each) for turns, each in mine)))
@@ -200,7 +202,7 @@ def _people(run: Gathered) -> list[Block]:
     modes = sorted({answer.mode for answer in run.answers})
     every = modes[0] if len(modes) == 1 else "all"
     try:
-        found = people_agreement(run.scheme, run.answers)
+        agreement = people_agreement(run.scheme, run.answers)
     except UsageError as error:
         return [Note(f"Agreement between people was not computed: {error.message}. {error.hint}")]
     rows = tuple(
@@ -213,24 +215,24 @@ def _people(run: Gathered) -> list[Block]:
             count(row.items),
             count(row.annotators),
         )
-        for row in found
+        for row in agreement
     )
     header = ("mode", "dimension", "statistic", "value", "95% interval", "items", "people")
     return [Table("Between the people who reviewed", header, rows)]
 
 
-def _bar(found: ConfirmedShare) -> Bar:
-    if found.interval is None:
-        return Bar(found.value, share(found))
-    return Bar(found.value, share(found), found.interval.low, found.interval.high)
+def _bar(confirmed: ConfirmedShare) -> Bar:
+    if confirmed.interval is None:
+        return Bar(confirmed.value, share(confirmed))
+    return Bar(confirmed.value, share(confirmed), confirmed.interval.low, confirmed.interval.high)
 
 
-def _spot(turns: int, found: ConfirmedShare) -> Spot:
-    value = found.yes / found.judged
-    if found.interval is None:
-        return Spot(turns, value, share(found))
-    return Spot(turns, value, share(found), found.interval.low, found.interval.high)
+def _spot(turns: int, confirmed: ConfirmedShare) -> Spot:
+    value = confirmed.yes / confirmed.judged
+    if confirmed.interval is None:
+        return Spot(turns, value, share(confirmed))
+    return Spot(turns, value, share(confirmed), confirmed.interval.low, confirmed.interval.high)
 
 
-def _exact(found: ConfirmedShare) -> str:
-    return f"{share(found)} of {count(found.judged)}" if found.judged else NOTHING
+def _exact(confirmed: ConfirmedShare) -> str:
+    return f"{share(confirmed)} of {count(confirmed.judged)}" if confirmed.judged else NOTHING

@@ -27,7 +27,7 @@ def labels_section(run: Gathered) -> ReportSection:
     title = dimension_title(run.scheme, goal.id)
     plots = [_distribution(title, goal.values, goals, unit="dialogues", colour=3)]
     for place, dimension in enumerate(run.scheme.utterance_dimensions):
-        mine = [found for found in run.labels if found.dimension == dimension.id]
+        mine = [one for one in run.labels if one.dimension == dimension.id]
         values, counts = _values(dimension, mine)
         remark = others.remarks.get(dimension.id, "") if others else ""
         title = dimension_title(run.scheme, dimension.id)
@@ -80,18 +80,18 @@ def pair_plot(
     cells = [[counts[row, column] for column in columns] for row in rows]
     same = sum(n for (first, second), n in counts.items() if first == second)
     title = dimension_title(run.scheme, dimension.id)
-    said = f"{names[0]} and {names[1]} are the same in {part(same, counts.total())}"
-    drawn = heatmap(rows, columns, cells, label=f"{title}: {said}")
+    agreement = f"{names[0]} and {names[1]} are the same in {part(same, counts.total())}"
+    drawn = heatmap(rows, columns, cells, label=f"{title}: {agreement}")
     numbers = Table(
         f"{title}: {names[0]} against {names[1]}",
         (f"{names[0]} ↓ {names[1]} →", *columns),
         tuple((row, *map(count, line)) for row, line in zip(rows, cells, strict=True)),
     )
-    return Plot(title, drawn, numbers, f"{said[0].upper()}{said[1:]}.")
+    return Plot(title, drawn, numbers, f"{agreement[0].upper()}{agreement[1:]}.")
 
 
-def _in_order(first: Sequence[str], found: Iterable[str]) -> list[str]:
-    return [*first, *sorted(set(found) - set(first))]
+def _in_order(first: Sequence[str], others: Iterable[str]) -> list[str]:
+    return [*first, *sorted(set(others) - set(first))]
 
 
 def _distribution(
@@ -106,8 +106,8 @@ def _distribution(
     total = counts.total()
     shown = _in_order(values, counts)
     rows = [BarRow(name, (Bar(counts[name], part(counts[name], total)),)) for name in shown]
-    said = ", ".join(f"{row.label} {row.bars[0].text}" for row in rows)
-    drawn = bar_chart(rows, label=f"{title}: {said}", top=float(total or 1), colour=colour)
+    summary = ", ".join(f"{row.label} {row.bars[0].text}" for row in rows)
+    drawn = bar_chart(rows, label=f"{title}: {summary}", top=float(total or 1), colour=colour)
     numbers = Table(
         title, ("label", unit, "share"),
         tuple((n, count(counts[n]), percent(counts[n] / total if total else None)) for n in shown),
@@ -116,11 +116,11 @@ def _distribution(
 
 
 def _values(
-    dimension: Dimension, found: Sequence[LabelCount]
+    dimension: Dimension, labels: Sequence[LabelCount]
 ) -> tuple[tuple[str, ...], Counter[str]]:
     """Count the labels of a dimension; several at once count each, numbers by range."""
     counts: Counter[str] = Counter()
-    for item in found:
+    for item in labels:
         for name in names_of(dimension, item.value):
             counts[name] += item.n
     return value_names(dimension), counts
@@ -135,8 +135,8 @@ def _categories(run: Gathered, others: Published | None) -> tuple[Plot, Table]:
             category = run.category(ending.scenario)
             dialogues[category] += ending.n
             scenarios.setdefault(category, set()).add(ending.scenario)
-    for found in run.utterances:
-        answers[run.category(found.scenario)] += found.n
+    for utterances in run.utterances:
+        answers[run.category(utterances.scenario)] += utterances.n
     printed = others.categories if others else {}
     names = _in_order(run.scheme.categories or tuple(printed), dialogues)
     whole = sum(p.dialogues for p in printed.values())
@@ -186,9 +186,9 @@ def _by_arm(run: Gathered) -> Table:
     """Return the share of every label, one column per arm."""
     totals = Counter[tuple[str, str]]()
     counts = Counter[tuple[str, str, str]]()
-    for found in run.labels:
-        totals[found.arm, found.dimension] += found.n
-        counts[found.arm, found.dimension, label(found.value)] += found.n
+    for labels in run.labels:
+        totals[labels.arm, labels.dimension] += labels.n
+        counts[labels.arm, labels.dimension, label(labels.value)] += labels.n
     rows = []
     for dimension in run.scheme.utterance_dimensions:
         used = {value for _, name, value in counts if name == dimension.id}

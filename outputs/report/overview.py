@@ -22,9 +22,9 @@ from outputs.report.wording import (
 
 def notices(run: Gathered) -> tuple[Note, ...]:
     """Return what readers must know before anything else."""
-    found = []
+    notes = []
     if run.offline:
-        found.append(
+        notes.append(
             Note(
                 "Demonstration baseline: these dialogues were written by built-in rules (offline), "
                 "not by a language model. They show how the pipeline works; they are no training "
@@ -35,7 +35,7 @@ def notices(run: Gathered) -> tuple[Note, ...]:
     judges = {(vote.source, vote.judge) for vote in run.votes}
     both = {j for s, j in judges if s == "self"} & {j for s, j in judges if s == "external"}
     if both:
-        found.append(
+        notes.append(
             Note(
                 f"{', '.join(sorted(both))} judged both as the generator's second reading and as "
                 "the external judge: the two views are not independent.",
@@ -43,14 +43,14 @@ def notices(run: Gathered) -> tuple[Note, ...]:
             )
         )
     if run.material.recipe.real_names:
-        found.append(
+        notes.append(
             Note(
                 "Persons and organisations bear their real names. The dialogues and what is "
                 "presented in them as private knowledge are invented.",
                 tone="warning",
             )
         )
-    return tuple(found)
+    return tuple(notes)
 
 
 def overview_section(run: Gathered) -> ReportSection:
@@ -73,9 +73,11 @@ def overview_section(run: Gathered) -> ReportSection:
     for source, name in (("self", "self-consistency"), ("external", "external agreement")):
         votes = [v for v in comparable(run.votes, run.scheme) if v.source == source and not v.whole]
         votes = [v for v in votes if v.dimension in {d.id for d in run.scheme.dimensions}]
-        found = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
-        remark = f"{count(found.judged)} labels judged" if found.judged else "not verified yet"
-        tiles.append(Tile(percent(found.value), name, remark))
+        confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
+        remark = (
+            f"{count(confirmed.judged)} labels judged" if confirmed.judged else "not verified yet"
+        )
+        tiles.append(Tile(percent(confirmed.value), name, remark))
     tokens = run.state.prompt_tokens + run.state.completion_tokens
     remark = f"{count(run.state.calls)} calls, {count(tokens)} tokens"
     tiles.append(Tile(dollars(run.state.cost_usd), "cost", remark))
@@ -102,13 +104,13 @@ def funnel_section(run: Gathered) -> ReportSection:
             deciders[ending.verdict, ending.by] += ending.n
     settled = verdicts["accepted"] + verdicts["discarded"]
     people = sum(n for (verdict, by), n in deciders.items() if by in ("review", "expert"))
-    known = run.verified > 0
+    verified = run.verified > 0
     stages = [
         _stage("Planned", run.planned, run.planned),
         _stage("Generated", run.generated, run.planned),
         _stage("Verified", run.verified, run.planned),
-        _stage("Reviewed or cleared", settled if known else None, run.planned),
-        _stage("Accepted", verdicts["accepted"] if known else None, run.planned),
+        _stage("Reviewed or cleared", settled if verified else None, run.planned),
+        _stage("Accepted", verdicts["accepted"] if verified else None, run.planned),
         _stage("Exported", run.options.exported, run.planned),
     ]
     pending = run.planned - run.generated - failed.total()
@@ -118,7 +120,7 @@ def funnel_section(run: Gathered) -> ReportSection:
         ("generated → verified", run.generated - run.verified,
          f"not verified yet: hipo verify {run.run}" if run.generated > run.verified else ""),
     ]  # fmt: skip
-    if known:
+    if verified:
         waiting = f"waiting for people, flagged: {_codes(run, 'pending')}"
         rows += [
             ("verified → reviewed", verdicts["pending"], waiting if verdicts["pending"] else ""),
@@ -137,7 +139,7 @@ def funnel_section(run: Gathered) -> ReportSection:
     )
     drawn = funnel_chart(stages, label=", ".join(f"{s.label}: {s.text}" for s in stages))
     blocks: list[Grid | Note] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
-    if known:
+    if verified:
         text = (
             f"People decided on {count(people)} of the {count(settled)} dialogues that are settled, "
             "the policy on the others. A dialogue can have several flags, so that counts of flags "

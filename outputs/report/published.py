@@ -37,5 +37,5 @@ class Published(_Frozen):
 def published(scheme: str) -> Published | None:
     """Return what was printed about a corpus with this scheme, if anything."""
     data = read_yaml(_FILE).data
-    known = data.get(scheme) if isinstance(data, dict) else None
-    return None if known is None else Published.model_validate(known)
+    numbers = data.get(scheme) if isinstance(data, dict) else None
+    return None if numbers is None else Published.model_validate(numbers)

@@ -39,10 +39,10 @@ def spread(interval: Interval | None) -> str:
     return "" if interval is None else f"{100 * interval.low:.0f}{NOTHING}{100 * interval.high:.0f}"
 
 
-def share(found: ConfirmedShare) -> str:
+def share(confirmed: ConfirmedShare) -> str:
     """Return a share with its interval."""
-    bounds = spread(found.interval)
-    return percent(found.value) + (f" [{bounds}]" if bounds else "")
+    bounds = spread(confirmed.interval)
+    return percent(confirmed.value) + (f" [{bounds}]" if bounds else "")
 
 
 def ratio(value: float | None) -> str:
@@ -78,9 +78,9 @@ def label(value: LabelValue) -> str:
 
 def dimension_title(scheme: Scheme, dimension: str) -> str:
     """Return what people call a dimension, in few words."""
-    for known in scheme.dimensions:
-        if known.id == dimension:
-            return (known.title or known.id).partition(" (")[0]
+    for candidate in scheme.dimensions:
+        if candidate.id == dimension:
+            return (candidate.title or candidate.id).partition(" (")[0]
     return dimension.replace("_", " ").capitalize()
 
 

@@ -111,14 +111,14 @@ def _bare(text: str) -> str:
 
 def _pieces(text: str, speaker: str) -> list[str]:
     """Split into main clauses, without a leading 'Two winters ago' and without subordinate rests."""
-    found = []
+    forms = []
     for sentence in _SENTENCE_END.split(text):
         trimmed = _from_speaker(_LEADING.sub("", sentence), speaker)
         for i, piece in enumerate(_JOINT.split(trimmed)):
             main = _REST.sub("", piece).strip()
             if i == 0 or not _GROUP.match(main):
-                found.append(main[:1].upper() + main[1:] if i == 0 else main)
-    return found
+                forms.append(main[:1].upper() + main[1:] if i == 0 else main)
+    return forms
 
 
 def _from_speaker(sentence: str, speaker: str) -> str:
@@ -174,15 +174,15 @@ def _takes_object(following: list[str]) -> bool:
 
 def _things(text: str, speaker: str, hearer: str) -> tuple[str, ...]:
     """Return noun phrases of the fact that name things, not the two people or anybody else."""
-    found = []
+    forms = []
     for phrase in noun_phrases(text):
         last = phrase.split(" ")[-1].lower()
         if last.rstrip("s") in words("people") or last in speaker.lower() or last in hearer.lower():
             continue
         if phrase.startswith("another ") or "'" in phrase:
             continue
-        found.append(phrase)
-    return tuple(found)
+        forms.append(phrase)
+    return tuple(forms)
 
 
 def _denied(clause: str) -> str:
@@ -221,8 +221,8 @@ def _participle(word: str) -> bool:
 
 def _affirmed(clause: str) -> str:
     """Take the one plain negation out of a clause."""
-    found = _NEGATIVE.findall(clause)
-    if len(found) != 1:
+    negations = _NEGATIVE.findall(clause)
+    if len(negations) != 1:
         return ""
     match = re.search(
         r"\b(was|were|is|are|has|had|have|could|can|will|would) (?:not|never) (?!until|only|before)",

@@ -25,14 +25,14 @@ def slots_of(template: str) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def choices(book: str, first: str, second: str, mark: str) -> tuple[str, ...]:
     """Return the templates of one cell of a phrase book that fit the goal mark ``t`` or ``d``."""
-    found = []
+    fillers = []
     for line in tree(book)[first][second]:
         match = _GOAL_MARK.match(line)
         if match is None:
-            found.append(line)
+            fillers.append(line)
         elif match[1] == mark:
-            found.append(line[match.end() :])
-    return tuple(found)
+            fillers.append(line[match.end() :])
+    return tuple(fillers)
 
 
 @lru_cache(maxsize=256)

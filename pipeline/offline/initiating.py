@@ -35,7 +35,7 @@ def ask(asked: ActorRequest, dice: Dice) -> str:
         "np": _mentioned(asked.last("RESPONDER"), speaker, hearer),
         "thing": _at_issue(next(iter(asked.said_by("INITIATOR")), ""), aim, speaker, hearer),
     }
-    said = {text for _, text in asked.spoken}
+    earlier = {text for _, text in asked.spoken}
     level = _level(turn, manner.hardness)
     contracts = Dice(hash_texts((speaker, aim))).chance(70)
     text = ""
@@ -47,9 +47,9 @@ def ask(asked: ActorRequest, dice: Dice) -> str:
         lead = "" if dice.chance(25) else realise(_leads(manner.hardness, level), slots, dice)
         text = joined((lead, realise(core, slots, dice)))
         text = adapted(text, manner.register, spoken=contracts)
-        if text not in said and (attempt > _TRIES // 2 or not repeats(text, said)):
+        if text not in earlier and (attempt > _TRIES // 2 or not repeats(text, earlier)):
             return text
-    while text in said:
+    while text in earlier:
         text = f"{listed('questions', 'again')[0]} {text[:1].lower()}{text[1:]}"
     return text
 
@@ -81,23 +81,23 @@ def _wanting_to_know(aim: str, speaker: str, hearer: str) -> tuple[str, ...]:
 def _mentioned(answer: str, speaker: str, hearer: str) -> tuple[str, ...]:
     """Return what the other person has just named."""
     roles = f"{speaker} {hearer}".lower().split()
-    found = []
+    options = []
     for phrase in noun_phrases(answer):
         parts = phrase.split(" ")
         if parts[0] == "my" and parts[-1] not in words("ours"):
-            found.append(f"your {' '.join(parts[1:])}")
+            options.append(f"your {' '.join(parts[1:])}")
         elif parts[0] in ("the", "a", "an") and parts[-1] not in {*roles, *words("ours")}:
-            found.append(definite(phrase))
-    return tuple(dict.fromkeys(found))[:3]
+            options.append(definite(phrase))
+    return tuple(dict.fromkeys(options))[:3]
 
 
 @lru_cache(maxsize=1024)
 def _at_issue(opening: str, aim: str, speaker: str, hearer: str) -> tuple[str, ...]:
     """Return the things that the first question and the aim are about."""
     roles = f"{speaker} {hearer}".lower().split()
-    found = []
+    options = []
     for phrase in (*noun_phrases(opening), *noun_phrases(aim)):
         parts = phrase.split(" ")
         if parts[0] in ("the", "this") and parts[-1].lower() not in {*roles, *words("people")}:
-            found.append(definite(phrase))
-    return tuple(dict.fromkeys(found))
+            options.append(definite(phrase))
+    return tuple(dict.fromkeys(options))

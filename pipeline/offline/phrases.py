@@ -75,7 +75,7 @@ def noun_phrases(text: str) -> tuple[str, ...]:
     head is left out.
     """
     parts = tokens(text)
-    found = dict.fromkeys(_bare_plural(parts))
+    phrases = dict.fromkeys(_bare_plural(parts))
     for i, token in enumerate(parts):
         if token.lower() not in words("determiners") or token.lower() in ("that", "those", "these"):
             continue
@@ -87,8 +87,8 @@ def noun_phrases(text: str) -> tuple[str, ...]:
         else:
             continue
         if phrase and _is_head(phrase[-1]):
-            found[" ".join([token.lower(), *phrase])] = None
-    return tuple(found)
+            phrases[" ".join([token.lower(), *phrase])] = None
+    return tuple(phrases)
 
 
 def _bare_plural(parts: list[str]) -> list[str]:

@@ -140,18 +140,18 @@ def _number(text: str, default: float) -> float:
 @lru_cache(maxsize=512)
 def lines_of(section: str) -> dict[str, str]:
     """Return the first ``Key: value`` line of each key in a section."""
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     for key, value in _LINE.findall(section):
-        found.setdefault(key, value.strip())
-    return found
+        sections.setdefault(key, value.strip())
+    return sections
 
 
 def _sections(text: str) -> dict[str, str]:
     """Split a text at its ``# Heading`` lines; the first of two equal headings counts."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for heading, section in _cut(text, list(_HEADING.finditer(text))):
-        found.setdefault(heading, section)
-    return found
+        values.setdefault(heading, section)
+    return values
 
 
 def _user_sections(text: str) -> dict[str, str]:

@@ -88,14 +88,14 @@ def read_scene(asked: ActorRequest) -> Scene:
 def _topics(situation: str, stems: frozenset[str], speaker: str, hearer: str) -> tuple[str, ...]:
     """Return things of the situation worth talking about that do not touch the fact."""
     roles = f"{speaker} {hearer}".lower().split()
-    found = []
+    options = []
     for phrase in noun_phrases(situation):
         last = phrase.split(" ")[-1].lower()
         if last not in words("agenda") or last in roles or content_words(phrase) & stems:
             continue
         if len(phrase.split(" ")) <= 4:
-            found.append(definite(phrase))
-    distinct = tuple(dict.fromkeys(found))
+            options.append(definite(phrase))
+    distinct = tuple(dict.fromkeys(options))
     return distinct * 2 + listed("asides", "topics") if distinct else listed("asides", "topics")
 
 
@@ -103,14 +103,14 @@ def _topics(situation: str, stems: frozenset[str], speaker: str, hearer: str) ->
 def _picked_up(question: str, speaker: str, hearer: str) -> tuple[str, ...]:
     """Return things the other person has just mentioned."""
     roles = {*f"{speaker} {hearer}".lower().split(), *words("ours")}
-    found = []
+    options = []
     for phrase in noun_phrases(question):
         parts = phrase.split(" ")
         if parts[0] in ("the", "this") and len(parts) <= 4 and parts[-1] not in roles:
-            found.append(f"the {' '.join(parts[1:])}")
+            options.append(f"the {' '.join(parts[1:])}")
         elif parts[0] == "my" and len(parts) <= 3:
-            found.append(f"your {' '.join(parts[1:])}")
-    return tuple(dict.fromkeys(found))[:3]
+            options.append(f"your {' '.join(parts[1:])}")
+    return tuple(dict.fromkeys(options))[:3]
 
 
 @lru_cache(maxsize=2048)
@@ -179,8 +179,8 @@ def speak(scene: Scene, tactic: Tactic, dice: Dice) -> str:
         text, core = _realised(scene, tactic, dice)
         if scene.manner.pace == "brisk":
             text, core = min((text, core), _realised(scene, tactic, dice), key=_length)
-        known = repeats(text, scene.said) or any(core in said.lower() for said in scene.said)
-        if text not in scene.said and (attempt > _TRIES // 2 or not known):
+        repeated = repeats(text, scene.said) or any(core in said.lower() for said in scene.said)
+        if text not in scene.said and (attempt > _TRIES // 2 or not repeated):
             return text
     return _reworded(text, scene)
 
@@ -230,5 +230,5 @@ def rationale(scene: Scene, tactic: Tactic, dimension: str, label: str, dice: Di
         "other": (scene.hearer,),
         "label": (tidy(label),),
     }
-    known = listed("asides", "rationales", dimension, label)
-    return sentence(realise(known or listed("asides", "rationales", "other"), slots, dice))
+    rationales = listed("asides", "rationales", dimension, label)
+    return sentence(realise(rationales or listed("asides", "rationales", "other"), slots, dice))

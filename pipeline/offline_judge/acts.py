@@ -86,9 +86,9 @@ def act_of(text: str) -> Found:
     for sentence in sentences(text):
         flat = _ATTENTION.sub("", plain(sentence))
         main = re.split(r",? but ", flat, maxsplit=1)
-        found = _sentence_act(main[-1] if len(main) > 1 else flat)
-        if found[1] >= best[1] and found[0] != REPRESENTATIVES:
-            best = found
+        act = _sentence_act(main[-1] if len(main) > 1 else flat)
+        if act[1] >= best[1] and act[0] != REPRESENTATIVES:
+            best = act
     return best
 
 
@@ -122,15 +122,15 @@ _BASE = {INFORM: 1.0, CONVINCE: 0.3, MOTIVATE: 0.0, AFFECT: 0.0}
 def aim_of(text: str) -> tuple[str, str]:
     """Return the intention with the most signs, and the signs; without any, it informs."""
     flat = plain(text)
-    said = words(flat)
+    spoken = words(flat)
     score = dict(_BASE)
     signs: dict[str, list[str]] = {aim: [] for aim in AIMS}
     for aim, key, weight in (
         (CONVINCE, "convince", 0.5), (MOTIVATE, "motivate", 0.35), (AFFECT, "affect", 0.7),
     ):  # fmt: skip
-        found = [word for word in dict.fromkeys(said) if word in listed("aims", key)]
-        score[aim] += weight * len(found)
-        signs[aim] += found
+        cues = [word for word in dict.fromkeys(spoken) if word in listed("aims", key)]
+        score[aim] += weight * len(cues)
+        signs[aim] += cues
     _from_act(flat, act_of(text)[0], score, signs)
     if match := _BENEFIT.search(flat):
         score[MOTIVATE] += 0.8

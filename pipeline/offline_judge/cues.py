@@ -41,11 +41,11 @@ def stems(file: str, key: str) -> frozenset[str]:
 def opposites(file: str, key: str) -> dict[str, str]:
     """Return each word of a list of pairs with its partner; a word keeps its first one."""
     items = _load(file)[key].split()
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for left, right in zip(items[::2], items[1::2], strict=True):
-        found.setdefault(left, right)
-        found.setdefault(right, left)
-    return found
+        pairs.setdefault(left, right)
+        pairs.setdefault(right, left)
+    return pairs
 
 
 @lru_cache(maxsize=64)

@@ -31,23 +31,25 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     """
     asked = read_prompt(messages)
     if asked.task == "dialogue":
-        found = _whole(asked)
+        answer_fields = _whole(asked)
     elif asked.task == "turn":
-        found = _verdict(asked)
+        answer_fields = _verdict(asked)
     else:
-        found = _labels(asked)
-    return orjson.dumps({field.name: found.get(field.name, "") for field in asked.fields}).decode()
+        answer_fields = _labels(asked)
+    return orjson.dumps(
+        {field.name: answer_fields.get(field.name, "") for field in asked.fields}
+    ).decode()
 
 
 def _labels(asked: JudgeRequest) -> dict[str, object]:
     """Label an utterance, or a whole conversation, on every dimension asked about."""
-    found: dict[str, object] = {}
+    answer: dict[str, object] = {}
     for field in asked.fields:
         if field.kind in ("label", "labels", "number"):
             given = _given(asked, field)
-            found[field.name] = given.value
-            found[f"{field.name}_reason"] = given.reason
-    return found
+            answer[field.name] = given.value
+            answer[f"{field.name}_reason"] = given.reason
+    return answer
 
 
 def _given(asked: JudgeRequest, field: AnswerKey) -> Given:
@@ -57,15 +59,15 @@ def _given(asked: JudgeRequest, field: AnswerKey) -> Given:
 
 def _verdict(asked: JudgeRequest) -> dict[str, object]:
     """Compare each declared label with the judge's own, and look at the coherence."""
-    found: dict[str, object] = {}
+    answer: dict[str, object] = {}
     thoughts = []
     for field in asked.fields:
         dimension = field.name.removesuffix("_carried")
         if dimension == field.name or field.kind != "flag":
             continue
         given = _given(asked, _field(dimension, asked))
-        found[field.name] = _agrees(given, asked.declared.get(dimension, ""))
-        found[f"{dimension}_reason"] = given.reason
+        answer[field.name] = _agrees(given, asked.declared.get(dimension, ""))
+        answer[f"{dimension}_reason"] = given.reason
         thoughts.append(f"{dimension}: {given.reason}.")
     why = incoherence(
         asked.utterance,
@@ -74,10 +76,10 @@ def _verdict(asked: JudgeRequest) -> dict[str, object]:
         about=asked.about,
         fact=asked.fact,
     )
-    found["coherence"] = not why
-    found["coherence_reason"] = why or "it goes with what was said before"
-    found["reasoning"] = " ".join(thoughts) or found["coherence_reason"]
-    return found
+    answer["coherence"] = not why
+    answer["coherence_reason"] = why or "it goes with what was said before"
+    answer["reasoning"] = " ".join(thoughts) or answer["coherence_reason"]
+    return answer
 
 
 def _field(dimension: str, asked: JudgeRequest) -> AnswerKey:

@@ -68,8 +68,8 @@ def label_by_likeness(asked: JudgeRequest, field: AnswerKey, texts: Mapping[str,
     if field.kind == "number":
         return Given((field.low + field.high) / 2, "no rule for numbers: the middle", sure=False)
     words = asked.utterance or " ".join(asked.answers)
-    known = {label: texts.get(label, "") for label in field.options}
-    liked = scores(words, known)
+    descriptions = {label: texts.get(label, "") for label in field.options}
+    liked = scores(words, descriptions)
     best = max(liked.values(), default=0.0)
     if best > 0:
         label = max(liked, key=liked.__getitem__)
@@ -97,10 +97,10 @@ def _drawn(text: str, labels: Sequence[str]) -> str:
 
 def scores(text: str, labels: Mapping[str, str]) -> dict[str, float]:
     """Return how much of each label's words, weighted by rarity, an utterance shares."""
-    said = content_stems(text)
+    stems = content_stems(text)
     weights = _weights(tuple(labels.items()))
     return {
-        label: sum(weight for word, weight in known.items() if word in said)
+        label: sum(weight for word, weight in known.items() if word in stems)
         / (1.0 + math.sqrt(len(known)))
         for label, known in weights.items()
     }
@@ -108,9 +108,9 @@ def scores(text: str, labels: Mapping[str, str]) -> dict[str, float]:
 
 @lru_cache(maxsize=64)
 def _weights(labels: tuple[tuple[str, str], ...]) -> dict[str, dict[str, float]]:
-    known = {label: content_stems(f"{label} {text}") for label, text in labels}
-    held = Counter(word for stems in known.values() for word in stems)
+    stems_of = {label: content_stems(f"{label} {text}") for label, text in labels}
+    held = Counter(word for stems in stems_of.values() for word in stems)
     return {
         label: {word: math.log(1 + len(labels) / held[word]) for word in stems}
-        for label, stems in known.items()
+        for label, stems in stems_of.items()
     }

@@ -99,13 +99,13 @@ def _row(
     declared: LabelValue | None,
     final: LabelValue | None,
 ) -> AdjudicationRow:
-    known = [value for value in values if value is not None]
-    common = Counter(known).most_common(1)[0][0] if known else None
+    given = [value for value in values if value is not None]
+    common = Counter(given).most_common(1)[0][0] if given else None
     return AdjudicationRow(
         field=field,
         answers=tuple(shown_value(field.dimension, value) for value in values),
-        differ=len(set(known)) > 1,
+        differ=len(set(given)) > 1,
         odd=tuple(value is not None and value != common for value in values),
         declared=shown_value(field.dimension, declared) if declared is not None else "",
-        proposed=final if final is not None else majority(known),
+        proposed=final if final is not None else majority(given),
     )

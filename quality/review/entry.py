@@ -79,14 +79,14 @@ async def login(request: Request) -> Response:
     keys = (f"name {name.casefold()}", f"peer {peer}")
     if desk.patience.is_over(*keys):
         raise RefusedRequest(429, "Too many wrong passwords. Try again in five minutes.")
-    known = desk.store.people.secret_of(name)
-    stored = known[3] if known and known[2] else _WRONG
+    secret = desk.store.people.secret_of(name)
+    stored = secret[3] if secret and secret[2] else _WRONG
     fits = await asyncio.to_thread(matches, password, stored)
-    if not fits or known is None or not known[2]:
+    if not fits or secret is None or not secret[2]:
         desk.patience.failed(*keys)
         return page(request, "login", status=403, problem="Name or password is wrong.")
     session = new_token()
-    annotator, role, _, _ = known
+    annotator, role, _, _ = secret
     await desk.store.people.open_session(session, role, time.time() + LASTS_S, annotator)
     response = RedirectResponse("/", 303)
     set_cookie(response, desk, session)
@@ -163,15 +163,15 @@ async def _come_back(request: Request, name: str, code: str) -> Response:
     keys = (f"code {name.casefold()}",)
     if desk.patience.is_over(*keys):
         raise RefusedRequest(429, "Too many wrong codes. Try again in five minutes.")
-    known = desk.store.people.secret_of(name)
-    stored = known[3] if known else _WRONG
+    secret = desk.store.people.secret_of(name)
+    stored = secret[3] if secret else _WRONG
     fits = await asyncio.to_thread(matches, code.lower(), stored)
     # A link for annotators opens no expert's seat, nor the other way round.
-    if not fits or known is None or known[1] != guest.visit.role:
+    if not fits or secret is None or secret[1] != guest.visit.role:
         desk.patience.failed(*keys)
         problem = "Name and return code do not go together."
         return page(request, "name", guest, 403, problem=problem, name=name, ask_code=True)
-    await desk.store.people.come_back(guest.token, known[0])
+    await desk.store.people.come_back(guest.token, secret[0])
     return RedirectResponse("/", 303)
 
 

@@ -143,13 +143,13 @@ async def dashboard(request: Request) -> Response:
     sheets = list(desk.store.sheets.sheets(desk.study))
     standings = desk.store.sheets.standings(desk.study)
     items = desk.store.sheets.items(desk.study)
-    found = await asyncio.to_thread(
+    result = await asyncio.to_thread(
         overview, desk.scheme, desk.study, sheets, items, standings=standings, now=time.time()
     )
     return page(
         request,
         "dashboard",
         guest,
-        overview=found,
+        overview=result,
         reports=scenario_reports(desk.store, sheets),
     )

@@ -88,7 +88,7 @@ def sections(
         turns: numbers of the turns to label.
         hidden: labels that are not offered, by dimension.
     """
-    found = [
+    sections = [
         FormSection(
             f"t{turn}",
             turn,
@@ -97,7 +97,7 @@ def sections(
         for turn in turns
     ]
     whole = tuple(_field("d", d, None, hidden) for d in scheme.dimensions if d.level == "dialogue")
-    return (*found, FormSection("d", None, whole))
+    return (*sections, FormSection("d", None, whole))
 
 
 def read_form(asked: Sequence[FormSection], data: Fields) -> Filled:
@@ -117,12 +117,12 @@ def read_form(asked: Sequence[FormSection], data: Fields) -> Filled:
 
 def form_values(asked: Sequence[FormSection], labels: Sequence[GivenLabel]) -> dict[str, list[str]]:
     """Return what a form sends that holds these labels; the reverse of :func:`read_form`."""
-    known = {(label.turn, label.dimension): label.value for label in labels}
+    given = {(label.turn, label.dimension): label.value for label in labels}
     return {
-        field.name: _sent(known[field.turn, field.dimension.id])
+        field.name: _sent(given[field.turn, field.dimension.id])
         for section in asked
         for field in section.fields
-        if (field.turn, field.dimension.id) in known
+        if (field.turn, field.dimension.id) in given
     }
 
 

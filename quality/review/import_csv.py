@@ -53,10 +53,10 @@ class _Table:
         for name in ("item", "annotator"):
             if name not in names:
                 self._wrong(1, "", f"no column {name!r}", "columns item and annotator")
-        known = columns(self._scheme)
+        expected_columns = columns(self._scheme)
         for name in names:
-            if name not in known:
-                self._wrong(1, name, "an unknown column", f"one of {', '.join(known)}")
+            if name not in expected_columns:
+                self._wrong(1, name, "an unknown column", f"one of {', '.join(expected_columns)}")
             elif names.count(name) > 1:
                 self._wrong(1, name, "a column that stands twice", "each column once")
         return not self.problems
@@ -67,9 +67,9 @@ class _Table:
             return
         cells = {str(key): original(str(value or "").strip()) for key, value in row.items()}
         answered = [d for d in self._scheme.dimensions if cells.get(d.id)]
-        said = {name: cells[name] for name in OPINION if cells.get(name)}
+        opinion = {name: cells[name] for name in OPINION if cells.get(name)}
         lead_s = float(cells[LEAD]) if is_number(cells.get(LEAD, "")) else 0.0
-        if not answered and not said and not lead_s:
+        if not answered and not opinion and not lead_s:
             return  # a row nobody has filled in yet
         place = split_name(cells["item"])
         if place is None:
@@ -91,7 +91,7 @@ class _Table:
                 value = float(text)
             if sheet.labels.setdefault(key, value) != value:
                 self._wrong(line, dimension.id, "a second answer", "one per person and question")
-        sheet.opinion |= said
+        sheet.opinion |= opinion
         sheet.lead_s += max(0.0, lead_s)
 
     def _wrong(self, line: int, field: str, found: str, expected: str) -> None:

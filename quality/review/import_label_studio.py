@@ -37,18 +37,18 @@ def read_label_studio(text: str | bytes, scheme: Scheme, file: str) -> list[Inco
         raise InputError([Problem(file, None, "", f"no JSON ({error})", "a JSON export")]) from None
     if not isinstance(rows, list):
         raise InputError([Problem(file, None, "", "no list", "a list of tasks")])
-    found: dict[tuple[str, str], Incoming] = {}
+    sheets: dict[tuple[str, str], Incoming] = {}
     problems: list[Problem] = []
     for number, task in enumerate(rows, 1):
         try:
-            _take_task(task, number, scheme, found)
+            _take_task(task, number, scheme, sheets)
         except _Odd as odd:
             problems.append(
                 Problem(file, None, f"task {number}{odd.field}", odd.found, odd.expected)
             )
     if problems:
         raise InputError(problems)
-    return list(found.values())
+    return list(sheets.values())
 
 
 class _Odd(Exception):
@@ -62,7 +62,7 @@ class _Odd(Exception):
 
 
 def _take_task(
-    task: object, number: int, scheme: Scheme, found: dict[tuple[str, str], Incoming]
+    task: object, number: int, scheme: Scheme, sheets: dict[tuple[str, str], Incoming]
 ) -> None:
     data = _mapping(_mapping(task, "", "a task").get("data"), ".data", "the data of a task")
     name = data.get("item")
@@ -79,7 +79,7 @@ def _take_task(
         if annotation.get("was_cancelled"):
             continue
         annotator = _annotator(annotation.get("completed_by"), where)
-        sheet = found.setdefault((item, annotator), Incoming(item, annotator, number))
+        sheet = sheets.setdefault((item, annotator), Incoming(item, annotator, number))
         result = annotation.get("result")
         if not isinstance(result, list):
             raise _Odd(f"{where}.result", "no list", "a list of regions")

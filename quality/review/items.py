@@ -311,5 +311,5 @@ def _lead_s(data: dict[str, list[str]]) -> float:
 def _time_spent(assignment: Assignment, data: dict[str, list[str]]) -> float:
     """Return how long the item was looked at; the page cannot claim more than has passed."""
     passed = max(0.0, time.time() - assignment.opened_at)
-    said = _lead_s(data)
-    return min(said, passed) if said else passed
+    lead = _lead_s(data)
+    return min(lead, passed) if lead else passed

@@ -30,8 +30,8 @@ def matches(secret: str, stored: str) -> bool:
         kind, n, r, p, salt, expected = stored.split("$")
         if kind != "scrypt":
             return False
-        found = _scrypt(secret, base64.b64decode(salt), int(n), int(r), int(p))
-        return hmac.compare_digest(found, base64.b64decode(expected))
+        digest = _scrypt(secret, base64.b64decode(salt), int(n), int(r), int(p))
+        return hmac.compare_digest(digest, base64.b64decode(expected))
     except ValueError:
         return False
 

@@ -37,10 +37,10 @@ def check_leakage(subject: CheckedScenario) -> Iterator[Problem]:
     """Find public sentences, opening statements and ``about`` phrases that tell a private fact."""
     windows = list(_windows(subject))
     for index, fact in enumerate(subject.scenario.facts):
-        told: set[Place] = set()
+        places: set[Place] = set()
         for path, text in windows:
-            if path not in told and _tells(text, fact.text):
-                told.add(path)
+            if path not in places and _tells(text, fact.text):
+                places.add(path)
                 yield _leak(subject, path, text, index)
         yield from _about(subject, index)
     if subject.similarity is not None:
@@ -91,13 +91,13 @@ def _about(subject: CheckedScenario, index: int) -> Iterator[Problem]:
         )
     public = union(text for _, text in subject.public_texts())
     private = content_stems(fact.text) - public
-    told = private & content_stems(fact.about)
-    if len(told) >= MIN_STEMS and len(told) / len(private) >= ABOUT_SHARE:
+    revealed = private & content_stems(fact.about)
+    if len(revealed) >= MIN_STEMS and len(revealed) / len(private) >= ABOUT_SHARE:
         yield subject.error(
             place,
             shortened(fact.about),
             "a phrase that names the subject without telling the fact",
-            hint=f"it shares {', '.join(sorted(told))} with the fact",
+            hint=f"it shares {', '.join(sorted(revealed))} with the fact",
             code="about-leak",
         )
     if figures := numbers(fact.about) & numbers(fact.text):
@@ -117,8 +117,8 @@ def _same_meaning(
         return
     rows = subject.similarity([fact.text for fact in facts], [text for _, text in windows])
     for index, row in enumerate(rows):
-        told: set[Place] = set()
+        places: set[Place] = set()
         for (path, text), cosine in zip(windows, row, strict=True):
-            if cosine >= MEANING and path not in told and not _tells(text, facts[index].text):
-                told.add(path)
+            if cosine >= MEANING and path not in places and not _tells(text, facts[index].text):
+                places.add(path)
                 yield _leak(subject, path, text, index)
