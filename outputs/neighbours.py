@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.chunks import chunks
 from pipeline.embeddings import Device, Embed, load_sentence_model, sentence_encoder
 from scenarios.errors import UsageError
 
@@ -112,5 +112,5 @@ class Neighbourhood:
 def _batches(texts: Iterable[str]) -> Iterator[tuple[NDArray[np.int64], list[str]]]:
     """Yield the texts that have words, in batches, with their numbers among all texts."""
     numbered = ((number, text) for number, text in enumerate(texts) if text.strip())
-    while batch := list(islice(numbered, _BATCH)):
+    for batch in chunks(numbered, _BATCH):
         yield np.array([number for number, _ in batch], np.int64), [text for _, text in batch]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+from pipeline.stop import BUDGET
 from scenarios.errors import RunError, UsageError
 
 
 class BudgetReached(RunError):
     """The next request could cost more than what is left; the run can be resumed with more."""
+
+    code = BUDGET
 
 
 class ReservationLog(Protocol):

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from scenarios.errors import RunError
 
+INTERRUPTED = "interrupted"
+BUDGET = "budget"
+CONFIGURATION = "configuration"
+"""The user has to mend something first: a key, the name of a model, a setting."""
+ENOUGH = "enough"
+"""What was asked for is there: the run is complete, though cases of its plan may be left."""
+NOT_ENOUGH = "not_enough"
+"""Everything that may be played was, and less was accepted than was asked for."""
+
 
 class Stopped(RunError):
     """A stop was asked for before this request was sent; nothing was lost, the run resumes."""
 
-    def __init__(self, reason: str) -> None:
-        """Keep the reason, e.g. ``interrupted`` or ``budget``."""
+    def __init__(self, reason: str, code: str = INTERRUPTED) -> None:
+        """Keep the reason in a sentence, and the same in a word as ``code``."""
         super().__init__(f"stopped: {reason}")
         self.reason = reason
+        self.code = code
 
 
 class Stop:
@@ -19,16 +29,20 @@ class Stop:
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        """Why, in a sentence; None until a stop is asked for."""
+        self.code = ""
+        """Why, in a word."""
 
     @property
     def requested(self) -> bool:
         """Whether somebody asked to stop."""
         return self.reason is not None
 
-    def request(self, reason: str) -> None:
+    def request(self, reason: str, code: str = INTERRUPTED) -> None:
         """Ask to stop; the first reason given stays."""
         if self.reason is None:
             self.reason = reason
+            self.code = code
 
     def check(self) -> None:
         """Do nothing unless a stop was asked for.
@@ -37,4 +51,4 @@ class Stop:
             Stopped: a stop was asked for.
         """
         if self.reason is not None:
-            raise Stopped(self.reason)
+            raise Stopped(self.reason, self.code)

@@ -30,11 +30,12 @@ from hipo.app.resumption import Resume, check_resumable, ledger_of, opened
 from hipo.app.run_folders import check_output
 from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.arms import Arm
-from pipeline.engine import Engine, Outcome
+from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
-from pipeline.stop import Stop
+from pipeline.runner import RunOutcome
+from pipeline.stop import CONFIGURATION, Stop
 from pipeline.store.calls import CallRecord
 from pipeline.store.queries.dialogues import Ending
 from pipeline.store.queries.status import RunState
@@ -51,7 +52,7 @@ class Run:
     """A run on disk, and what generating it has just done."""
 
     folder: Path
-    outcome: Outcome | None = None
+    outcome: RunOutcome | None = None
     """What :func:`generate` did; None for a run that was only opened."""
     calls: int = 0
     """Requests that :func:`generate` sent."""
@@ -147,7 +148,7 @@ async def generate_async(
     watcher: Watcher | None = None,
     signals: bool = False,
     on_ready: Callable[[Prepared], None] = lambda _: None,
-    play: Callable[[PlayContext], Awaitable[Outcome]] | None = None,
+    play: Callable[[PlayContext], Awaitable[RunOutcome]] | None = None,
 ) -> Run:
     """Do what :func:`generate` does, inside a running event loop.
 
@@ -176,7 +177,7 @@ async def generate_async(
                     stage = PlayContext(connections, store, stop, watching, retry_failed)
                     outcome = await (play or play_plan)(stage)
                 except UsageError:
-                    store.set_state("stopped:configuration")
+                    store.set_state(f"stopped:{CONFIGURATION}")
                     raise
             store.set_state(_ending(outcome))
             calls = store.state().calls - before
@@ -194,7 +195,7 @@ class PlayContext:
     retry_failed: bool = False
 
 
-async def play_plan(stage: PlayContext) -> Outcome:
+async def play_plan(stage: PlayContext) -> RunOutcome:
     """Run the engine over the plan, watched."""
     prepared, store, stop, watching = (
         stage.connections.prepared, stage.store, stage.stop, stage.watching,
@@ -222,7 +223,7 @@ async def play_plan(stage: PlayContext) -> Outcome:
     return engine.outcome
 
 
-def _ending(outcome: Outcome) -> str:
+def _ending(outcome: RunOutcome) -> str:
     """Return the state a run is left in."""
     if outcome.stopped is not None:
         return f"stopped:{outcome.stop_code}"

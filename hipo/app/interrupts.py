@@ -7,9 +7,8 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pipeline.stop import Stop
+from pipeline.stop import INTERRUPTED, Stop
 
-INTERRUPTED = "interrupted"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 

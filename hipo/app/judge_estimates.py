@@ -11,12 +11,13 @@ from hipo.app.estimates import BYTES_PER_TOKEN
 from hipo.app.judges import seats_of
 from hipo.app.preparation import ModelUse
 from hipo.app.verification import Ready
+from pipeline.chunks import chunks
 from pipeline.providers.protocol import Usage
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts, judge_view
 from prompts.prompt import Rendered
 from quality.judges.protocol import JudgeIdentity
-from quality.verify import PAGE, missing_epochs
+from quality.unverified import PAGE, missing_epochs
 from scenarios.dialogue import Dialogue
 from scenarios.spec import Scenario
 from scenarios.verdicts import Source
@@ -78,7 +79,7 @@ def estimate_judging(
     dialogues: Counter[JudgeIdentity] = Counter()
     turns: Counter[JudgeIdentity] = Counter()
     generated = 0
-    for page in _pages(store.dialogues(traces=False)):
+    for page in chunks(store.dialogues(traces=False), PAGE):
         runs = store.judgements.runs([(d.case.id, d.arm) for d in page])
         for dialogue in page:
             generated += 1
@@ -99,12 +100,6 @@ def estimate_judging(
             for taken, use in uses.items()
         ),
     )
-
-
-def _pages(dialogues: Iterable[Dialogue]) -> Iterator[list[Dialogue]]:
-    stream = iter(dialogues)
-    while page := list(islice(stream, PAGE)):
-        yield page
 
 
 def judge_estimate(

@@ -16,11 +16,11 @@ from hipo.app.judges import Panels, choose_panels, seat_judges
 from hipo.app.resumption import ledger_of
 from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.embeddings import sentence_encoder
-from pipeline.engine import Progress
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.material import Material, load_material
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.recipe_source import changed
+from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import Stop
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
@@ -31,7 +31,8 @@ from quality.gates.registry import GATES
 from quality.gates.runner import GateChecks
 from quality.gates.settings import GateSettings, gate_settings
 from quality.policy import Policy, load_policy
-from quality.verify import Outcome, Verification
+from quality.unverified import VerificationSetup
+from quality.verify import Verification
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
@@ -120,7 +121,7 @@ class Verified:
     """What verifying a run has just done."""
 
     folder: Path
-    outcome: Outcome
+    outcome: RunOutcome
     calls: int
     """Requests that were sent."""
     notes: tuple[str, ...] = field(default=())
@@ -241,7 +242,7 @@ def verification_of(
 ) -> Verification:
     """Put a verification together; the pool has the models of its judges."""
     scheme = ready.material.scheme
-    return Verification(
+    setup = VerificationSetup(
         store.judgements,
         scheme=scheme,
         scenario_of=ready.material.scenario_of,
@@ -250,10 +251,9 @@ def verification_of(
         ),
         checks=GateChecks.of(ready.gates, scheme, encoder),
         policy=ready.policy,
-        stop=stop,
         retry_unreadable=retry_unreadable,
-        on_progress=on_progress,
     )
+    return Verification(setup, stop, on_progress)
 
 
 async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hipo.app.endpoints import EndpointPool, limiters_for, providers_for
@@ -20,74 +20,23 @@ from hipo.app.verification import (
     verification_of,
 )
 from hipo.app.watching import Spending
-from pipeline.engine import Engine, Outcome, Player, Progress
+from pipeline.engine import Engine, Player
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.plan import Plan
 from pipeline.recipe import Recipe
-from pipeline.stop import Stop
+from pipeline.runner import Progress, RunOutcome
+from pipeline.stop import ENOUGH, NOT_ENOUGH
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
 from quality.verify import Verification
-from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 
-ENOUGH = "enough dialogues are accepted"
-"""Why a run stops that has what it was asked for."""
 FIRST_YIELD = 0.5
 """Share of dialogues expected to be accepted before any was."""
 HOPELESS = 200
 """Dialogues of which not one was accepted, before a run gives up."""
 MOST_GROWTH = 4
 """How many times larger than what was played so far the next round may be."""
-
-
-class VerifyingRecords:
-    """The store as the engine knows it; a dialogue that is finished is judged at once."""
-
-    def __init__(
-        self,
-        store: RunStore,
-        verification: Verification,
-        stop: Stop,
-        *,
-        accepted: int | None,
-        on_accepted: Callable[[int], None],
-    ) -> None:
-        """Stop when ``accepted`` dialogues are, if it is given; tell how many more have become so."""
-        self._store = store
-        self._verification = verification
-        self._stop = stop
-        self._wanted = accepted
-        self._on_accepted = on_accepted
-        self._seen = 0
-
-    async def add_cases(self, cases: Sequence[Case]) -> None:
-        """Make cases known."""
-        await self._store.add_cases(cases)
-
-    def pending(
-        self, cases: Sequence[Case], arm: str, *, retry_failed: bool = False
-    ) -> list[tuple[Case, int]]:
-        """Return the cases this arm still has to play."""
-        return self._store.pending(cases, arm, retry_failed=retry_failed)
-
-    async def finish(self, dialogue: Dialogue, epoch: int) -> None:
-        """Store a dialogue, then have it judged; what goes wrong then leaves it unjudged."""
-        await self._store.finish(dialogue, epoch)
-        await self._verification.take(dialogue)
-        self.look()
-
-    async def fail(self, case: Case, arm: str, code: str, reason: str, epoch: int) -> None:
-        """Store that a case failed."""
-        await self._store.fail(case, arm, code, reason, epoch)
-
-    def look(self) -> None:
-        """Ask to stop if enough dialogues are accepted."""
-        accepted = accepted_in(self._store)
-        self._on_accepted(accepted - self._seen)
-        self._seen = accepted
-        if self._wanted is not None and accepted >= self._wanted:
-            self._stop.request(ENOUGH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +60,7 @@ class VerifiedPlay:
         _, _, panels = check_settings(recipe, prepared.scheme, arms)
         return panels
 
-    async def __call__(self, stage: PlayContext) -> Outcome:
+    async def __call__(self, stage: PlayContext) -> RunOutcome:
         """Verify what is there, then play and verify what is not.
 
         Raises:
@@ -152,7 +101,7 @@ class VerifiedPlay:
                     await rounds.play()
             finally:
                 watching.end()
-            verification.raise_fatal()
+            verification.raise_usage_error()
         return rounds.outcome()
 
     def _within(self, recipe: Recipe) -> Wishes:
@@ -164,25 +113,27 @@ class VerifiedPlay:
 
 @dataclass(slots=True)
 class _Rounds:
-    """Plays the plan once, or larger and larger plans until enough dialogues are accepted."""
+    """Plays the plan once, or larger and larger plans until enough dialogues are accepted.
+
+    Every dialogue goes through two stages in a row: it is generated, then verified.
+    """
 
     stage: PlayContext
     verification: Verification
     players: Mapping[str, Player]
     accepted: int | None
     most: int | None
-    _outcomes: list[Outcome] = field(default_factory=list)
+    _outcomes: list[RunOutcome] = field(default_factory=list)
     _before: int = 0
+    _shown: int = 0
+    """Accepted dialogues that the watcher has been told of."""
 
     async def play(self) -> None:
         """Judge what is there already, then play."""
         store, stop = self.stage.store, self.stage.stop
         prepared = self.stage.connections.prepared
         self._before = self._played()
-        records = VerifyingRecords(
-            store, self.verification, stop, accepted=self.accepted, on_accepted=self._see_accepted
-        )
-        records.look()
+        self._count_accepted()
         if stop.requested:
             return
         width = width_for(prepared.recipe.limits.max_concurrency)
@@ -191,54 +142,73 @@ class _Rounds:
         await self.verification.run(
             store.dialogues(traces=False), LocalExecutor(width), more_follow=more
         )
-        records.look()
+        self._count_accepted()
         if self.accepted is None:
-            await self._engine(records, prepared.plan, width)
+            await self._generate(prepared.plan, width)
             return
         size = 0
         while not stop.requested:
-            found = accepted_in(store)
+            accepted, played = accepted_in(store), self._played()
             grown = next_size(
                 size,
                 wanted=self.accepted,
-                accepted=found,
-                played=self._played(),
+                accepted=accepted,
+                played=played,
                 arms=len(prepared.arms),
                 most=self.most,
             )
-            if self._played() >= HOPELESS and not found:
-                stop.request(f"none of {self._played():,} dialogues was accepted")
+            if played >= HOPELESS and not accepted:
+                stop.request(f"none of {played:,} dialogues was accepted", NOT_ENOUGH)
             elif grown == size:
-                stop.request(f"all {size:,} cases are played, {found:,} dialogues accepted")
+                stop.request(
+                    f"all {size:,} cases are played, {accepted:,} dialogues accepted", NOT_ENOUGH
+                )
             else:
                 size = grown
-                await self._engine(records, replace(prepared.plan, n=size), width)
+                await self._generate(replace(prepared.plan, n=size), width)
 
-    async def _engine(self, records: VerifyingRecords, plan: Plan, width: int) -> None:
-        """Run the engine over one plan."""
+    async def _generate(self, plan: Plan, width: int) -> None:
+        """Generate the dialogues of one plan, each followed by its verification."""
         engine = Engine(
-            records,
+            self.stage.store,
             self.players,
             LocalExecutor(width),
             self.stage.stop,
             retry_failed=self.stage.retry_failed and not self._outcomes,
             on_progress=self._see,
+            then=self._verify,
         )
         try:
             await engine.run(plan)
         finally:
             self._outcomes.append(engine.outcome)
 
-    def outcome(self) -> Outcome:
+    async def _verify(self, dialogue: Dialogue) -> None:
+        """Verify a dialogue that has just become durable; what goes wrong leaves it unverified."""
+        await self.verification.take(dialogue)
+        self._count_accepted()
+
+    def _count_accepted(self) -> None:
+        """Show how many more dialogues are accepted, and stop once they are enough."""
+        if self.accepted is None:
+            return
+        accepted = accepted_in(self.stage.store)
+        if accepted > self._shown:
+            self.stage.watching.see(Progress("done", accepted - self._shown))
+        self._shown = accepted
+        if accepted >= self.accepted:
+            self.stage.stop.request("enough dialogues are accepted", ENOUGH)
+
+    def outcome(self) -> RunOutcome:
         """Return what was done in all; to have enough is not to have stopped early."""
-        whole = Outcome(present=self._before)
+        whole = RunOutcome(present=self._before)
         for outcome in self._outcomes:
-            whole.generated += outcome.generated
+            whole.done += outcome.done
             whole.failed += outcome.failed
-            whole.stop_code = outcome.stop_code
         whole.failed += self.verification.outcome.failed
-        reason = self.stage.stop.reason
-        whole.stopped = None if reason == ENOUGH else reason
+        stop = self.stage.stop
+        if stop.code != ENOUGH:
+            whole.stopped, whole.stop_code = stop.reason, stop.code
         return whole
 
     def _played(self) -> int:
@@ -246,13 +216,9 @@ class _Rounds:
         return state.generated + sum(state.failed.values())
 
     def _see(self, progress: Progress) -> None:
-        """Show the progress of the plan, or only failures where acceptance is what counts."""
+        """Show the progress of the plan, unless acceptance is what counts."""
         if self.accepted is None:
             self.stage.watching.see(progress)
-
-    def _see_accepted(self, more: int) -> None:
-        if self.accepted is not None and more > 0:
-            self.stage.watching.see(Progress("generated", more))
 
 
 def next_size(

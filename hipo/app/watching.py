@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from pipeline.engine import Progress
+from pipeline.runner import Progress
 
 
 @dataclass(frozen=True, slots=True)

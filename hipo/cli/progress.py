@@ -11,7 +11,7 @@ from typing import Any
 from hipo.app.watching import Silent, Spending, Watcher
 from hipo.cli.console import dollars, number
 from hipo.cli.errors import say
-from pipeline.engine import Progress
+from pipeline.runner import Progress
 
 PLAIN_INTERVAL_S = 10.0
 LIVE_INTERVAL_S = 0.2
@@ -22,7 +22,7 @@ class _Tally:
 
     def __init__(self, total: int) -> None:
         self.total = total
-        self.generated = 0
+        self.done = 0
         self.failed = 0
         self.present = 0
         self._began = time.monotonic()
@@ -34,13 +34,13 @@ class _Tally:
     @property
     def settled(self) -> int:
         """Dialogues that need nothing more."""
-        return self.generated + self.failed + self.present
+        return self.done + self.failed + self.present
 
     @property
     def rate(self) -> float:
         """Dialogues per second, of those played now."""
         passed = time.monotonic() - self._began
-        return (self.generated + self.failed) / passed if passed > 0 else 0.0
+        return (self.done + self.failed) / passed if passed > 0 else 0.0
 
     @property
     def eta(self) -> str:

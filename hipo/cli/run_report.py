@@ -107,12 +107,12 @@ def summary(run: Run) -> str:
         return state_as_text(run.folder, state)
     failed = sum(outcome.failed.values())
     lines = []
-    if run.calls == 0 and not outcome.generated and not failed and outcome.stopped is None:
+    if run.calls == 0 and not outcome.done and not failed and outcome.stopped is None:
         there = plural(state.generated, "dialogue")
         lines.append(f"0 calls, nothing to do: {there} there already")
     else:
         lines.append(
-            f"{number(outcome.generated)} generated, {number(failed)} failed, "
+            f"{number(outcome.done)} generated, {number(failed)} failed, "
             f"{number(outcome.present)} there already; {plural(run.calls, 'call')}"
         )
     if state.failed:

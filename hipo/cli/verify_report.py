@@ -64,7 +64,7 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
     return {
         "folder": str(verified.folder),
         "dialogues": findings.generated,
-        "verified": outcome.verified,
+        "verified": outcome.done,
         "present": outcome.present,
         "failed": dict(outcome.failed),
         "stopped": outcome.stopped,
@@ -89,14 +89,14 @@ def findings_as_text(verified: Verified, findings: VerificationSummary) -> str:
     """Return what was done and found the way ``hipo verify`` prints it."""
     outcome = verified.outcome
     lines = []
-    if not (verified.calls or outcome.verified or outcome.failed or outcome.stopped):
+    if not (verified.calls or outcome.done or outcome.failed or outcome.stopped):
         lines.append(
             f"0 calls, nothing to do: {plural(outcome.present, 'dialogue')} verified already"
         )
     else:
         failed = sum(outcome.failed.values())
         lines.append(
-            f"{number(outcome.verified)} verified, {number(failed)} failed, "
+            f"{number(outcome.done)} verified, {number(failed)} failed, "
             f"{number(outcome.present)} verified already; {plural(verified.calls, 'call')}"
         )
     if outcome.failed:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
+from pipeline.chunks import chunks
 from pipeline.importing.reading import Reader
 from pipeline.importing.situations import write_situations
 from pipeline.material import OWN_SCENARIOS
@@ -117,15 +117,9 @@ def _check_empty(folder: Path) -> None:
 
 async def _write(store: RunStore, items: Iterable[Dialogue | Problem]) -> None:
     """Store the dialogues, some hundreds at once."""
-    for chunk in _chunks(item for item in items if isinstance(item, Dialogue)):
+    for chunk in chunks((item for item in items if isinstance(item, Dialogue)), CHUNK):
         await store.add_cases([dialogue.case for dialogue in chunk])
         await asyncio.gather(*(store.finish(dialogue, 0) for dialogue in chunk))
-
-
-def _chunks(dialogues: Iterable[Dialogue]) -> Iterator[list[Dialogue]]:
-    stream = iter(dialogues)
-    while chunk := list(islice(stream, CHUNK)):
-        yield chunk
 
 
 def _arm(path: Path, generator: str | None) -> dict[str, object]:

@@ -27,6 +27,7 @@ _INSERT = """
 _INSERT_TURN = "insert into turns values (?, ?, ?, ?, ?, ?)"
 _INSERT_LABEL = "insert into labels values (?, ?, ?, ?, ?, ?, ?, ?)"
 _INSERT_TRACE = "insert into traces values (?, ?, ?)"
+_INSERT_TRACEBACK = "insert into tracebacks values (?, ?, ?) on conflict do nothing"
 
 
 class DialogueLog:
@@ -59,16 +60,25 @@ class DialogueLog:
 
         await self._writer.post(write)
 
-    async def fail(self, case: Case, arm: str, code: str, reason: str, epoch: int) -> None:
+    async def fail(
+        self, case: Case, arm: str, code: str, reason: str, epoch: int, *, traceback: str = ""
+    ) -> None:
         """Store that a case failed, and why; durable on return.
 
-        An earlier failure is kept as history; a dialogue that is there stays.
+        An earlier failure is kept as history; a dialogue that is there stays. ``traceback`` says
+        where an unforeseen exception was raised.
 
         Raises:
             ValueError: the case or the arm has not been made known.
         """
         ending = ("failed", code, reason, epoch, self._config_epoch(), time.time())
-        await self._writer.post(lambda connection: _store_ending(connection, case.id, arm, ending))
+
+        def write(connection: sqlite3.Connection) -> None:
+            seq = _store_ending(connection, case.id, arm, ending)
+            if seq is not None and traceback:
+                connection.execute(_INSERT_TRACEBACK, (seq, epoch, traceback))
+
+        await self._writer.post(write)
 
 
 def _store_ending(

@@ -8,12 +8,17 @@ from pathlib import Path
 
 from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.review_schema import add_reviews
-from pipeline.store.schema import create_tables
+from pipeline.store.schema import add_tracebacks, create_tables
 from scenarios.errors import UsageError
 
 Migration = Callable[[sqlite3.Connection], None]
 
-MIGRATIONS: tuple[Migration, ...] = (create_tables, add_judgements, add_reviews)
+MIGRATIONS: tuple[Migration, ...] = (
+    create_tables,
+    add_judgements,
+    add_reviews,
+    add_tracebacks,
+)
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 
 

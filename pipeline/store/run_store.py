@@ -215,9 +215,11 @@ class RunStore:
         """Store a dialogue, durable on return; see :meth:`DialogueLog.finish`."""
         await self._writing().finish(dialogue, epoch)
 
-    async def fail(self, case: Case, arm: str, code: str, reason: str, epoch: int) -> None:
+    async def fail(
+        self, case: Case, arm: str, code: str, reason: str, epoch: int, *, traceback: str = ""
+    ) -> None:
         """Store that a case failed, durable on return; see :meth:`DialogueLog.fail`."""
-        await self._writing().fail(case, arm, code, reason, epoch)
+        await self._writing().fail(case, arm, code, reason, epoch, traceback=traceback)
 
     def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
         """Yield finished dialogues in the order of cases, in constant memory."""

@@ -1,4 +1,4 @@
-"""Version 1 of the tables of a run, as the statements that make them.
+"""The tables of a run but those of verification and review, as the statements that make them.
 
 Content ids (``id``) name cases and arms to the outside; inside, rows point to each other by small
 integers (``seq``). Times are Unix seconds. A label's ``value`` keeps its kind: TEXT is a label,
@@ -130,3 +130,13 @@ def create_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of version 1 in an empty database, inside the caller's transaction."""
     for statement in _RUN + _DIALOGUES + _CALLS + _COUNTS:
         connection.execute(statement)
+
+
+def add_tracebacks(connection: sqlite3.Connection) -> None:
+    """Add the table of where unforeseen exceptions (``internal_error``) were raised."""
+    connection.execute(
+        """create table tracebacks (
+            dialogue integer not null references dialogues(seq), retry_epoch integer not null,
+            traceback text not null,
+            primary key (dialogue, retry_epoch)) strict, without rowid"""
+    )

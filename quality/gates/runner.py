@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from pipeline.voting import Encoder
 from quality.gates.near_duplicates import improvised_text
@@ -50,17 +51,37 @@ class GateChecks:
             identity.append(plugins)
         return fingerprint(identity)
 
-    async def check(self, page: Page) -> list[tuple[Flag, ...]]:
-        """Return the flags of each dialogue, remembering all of them for those that follow."""
+    async def check(self, page: Page) -> list[tuple[Flag, ...] | Exception]:
+        """Return the flags of each dialogue, remembering all of them for those that follow.
+
+        Where a gate raises, its exception stands in the place of the flags: one dialogue that a
+        gate cannot cope with does not keep the others from being checked.
+        """
         subjects = [GatedDialogue(dialogue, scenario, self.scheme) for dialogue, scenario in page]
-        flags = [check_all(self.gates, subject) for subject in subjects]
         vectors: Sequence[Vector | None] = [None] * len(subjects)
         if self.encoder is not None and self.embeds:
             vectors = list(await self.encoder.encode(list(map(improvised_text, subjects))))
-        for subject_flags, subject, vector in zip(flags, subjects, vectors, strict=True):
-            for gate in self.run_gates:
-                subject_flags.extend(gate.add_and_check(subject, vector))
-        return list(map(tuple, flags))
+        return [
+            self._flags(subject, vector) for subject, vector in zip(subjects, vectors, strict=True)
+        ]
+
+    def _flags(self, subject: GatedDialogue, vector: Vector | None) -> tuple[Flag, ...] | Exception:
+        """Return the flags of one dialogue, or the exception of the last gate that raised one.
+
+        A gate that raises does not keep the gates that compare dialogues from remembering it.
+        """
+        flags: tuple[Flag, ...] = ()
+        failure: Exception | None = None
+        checks: list[Callable[[], Sequence[Flag]]] = [
+            partial(check_all, self.gates, subject),
+            *(partial(gate.add_and_check, subject, vector) for gate in self.run_gates),
+        ]
+        for check in checks:
+            try:
+                flags = (*flags, *check())
+            except Exception as error:  # noqa: BLE001 - recorded as the dialogue's failure
+                failure = error
+        return flags if failure is None else failure
 
     @property
     def embeds(self) -> bool:

@@ -10,11 +10,13 @@ import pytest
 
 from pipeline.budget import BudgetReached
 from pipeline.client import AnswerUnusable
-from pipeline.engine import CHUNK, SAME_FAILURE, Engine, Outcome, Progress
+from pipeline.engine import CHUNK, Engine
 from pipeline.executors.local import LocalExecutor
 from pipeline.providers.errors import BadRequest, OutOfFunds, ServerFault, Unauthorised
+from pipeline.runner import SAME_FAILURE, Progress, RunOutcome
 from pipeline.stop import Stop, Stopped
 from pipeline.store.run_store import RunStore
+from pipeline.store.writer import StoreFailed
 from scenarios.case import Case, make_case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
@@ -66,7 +68,7 @@ async def run(
     retry_failed: bool = False,
     width: int = 4,
     seen: list[Progress] | None = None,
-) -> Outcome:
+) -> RunOutcome:
     engine = Engine(
         store,
         {player.arm: player for player in players},
@@ -85,12 +87,12 @@ async def test_every_case_is_played_once_by_every_arm_and_then_never_again(
     plan = cases(CHUNK + 10)
     players = Player("a"), Player("b")
     outcome = await run(store, *players, plan=plan)
-    assert outcome.generated == 2 * len(plan)
+    assert outcome.done == 2 * len(plan)
     for player in players:
         assert sorted(player.played) == sorted((case.id, 0) for case in plan)
     again = Player("a"), Player("b")
     outcome = await run(store, *again, plan=plan)
-    assert (outcome.generated, outcome.present) == (0, 2 * len(plan))
+    assert (outcome.done, outcome.present) == (0, 2 * len(plan))
     assert again[0].played == again[1].played == []
 
 
@@ -99,7 +101,7 @@ async def test_progress_is_told_only_once_it_is_durable(store: RunStore, tmp_pat
     counts: list[tuple[int, int]] = []
 
     def compare(progress: Progress) -> None:
-        if progress.kind == "generated":
+        if progress.kind == "done":
             with RunStore.open(tmp_path / "run", readonly=True) as other:
                 counts.append((len(counts) + 1, other.state().generated))
 
@@ -122,7 +124,7 @@ async def test_failures_are_recorded_with_their_reason_and_retried_on_request(
 
     plan = cases(4)
     outcome = await run(store, Player("a", first_time), plan=plan)
-    assert (outcome.generated, dict(outcome.failed)) == (2, {"unknown_label": 1, "bad_request": 1})
+    assert (outcome.done, dict(outcome.failed)) == (2, {"unknown_label": 1, "bad_request": 1})
     assert {e.code: e.reason for e in store.reader.endings(status="failed")} == {
         "unknown_label": "nobody knows it",
         "bad_request": "too long",
@@ -133,7 +135,7 @@ async def test_failures_are_recorded_with_their_reason_and_retried_on_request(
     retried = Player("a", first_time)
     outcome = await run(store, retried, plan=plan, retry_failed=True)
     assert sorted(retried.played) == sorted([(plan[1].id, 1), (plan[2].id, 1)])
-    assert outcome.generated == 2
+    assert outcome.done == 2
     assert store.state().failed == {}
 
 
@@ -146,7 +148,7 @@ async def test_an_empty_purse_stops_the_run_and_leaves_the_case_pending(
     outcome = await run(store, player, plan=cases(20), width=1)
     assert outcome.stopped == str(error)
     assert outcome.stop_code == ("budget" if isinstance(error, BudgetReached) else "out_of_funds")
-    assert outcome.generated == 3
+    assert outcome.done == 3
     assert not outcome.failed
     assert len(player.played) == 4
 
@@ -174,10 +176,10 @@ async def test_a_stop_starts_nothing_new_and_records_no_failure(store: RunStore)
     player = Player("a", interrupted)
     outcome = await run(store, player, plan=cases(20), stop=stop, width=1)
     assert outcome.stopped == outcome.stop_code == "interrupted"
-    assert (outcome.generated, len(player.played)) == (5, 6)
+    assert (outcome.done, len(player.played)) == (5, 6)
     rest = Player("a")
     outcome = await run(store, rest, plan=cases(20))
-    assert outcome.generated == 15
+    assert outcome.done == 15
 
 
 @pytest.mark.anyio
@@ -195,11 +197,74 @@ async def test_faults_with_successes_between_them_do_not_stop_the_run(store: Run
     player = Player("a", lambda case, epoch: ServerFault("502") if case.repetition % 9 else None)
     outcome = await run(store, player, plan=cases(2 * SAME_FAILURE), width=1)
     assert outcome.stopped is None
-    assert sum(outcome.failed.values()) + outcome.generated == 2 * SAME_FAILURE
+    assert sum(outcome.failed.values()) + outcome.done == 2 * SAME_FAILURE
 
 
 @pytest.mark.anyio
-async def test_a_bug_is_raised_as_it_is(store: RunStore) -> None:
-    player = Player("a", lambda case, epoch: ZeroDivisionError("bug"))
-    with pytest.raises(ZeroDivisionError, match="bug"):
+async def test_an_exception_nobody_foresaw_is_the_failure_of_one_case_with_its_traceback(
+    store: RunStore,
+) -> None:
+    def first_time(case: Case, epoch: int) -> BaseException | None:
+        return ZeroDivisionError("bug") if case.repetition == 4 and not epoch else None
+
+    plan = cases(9)
+    outcome = await run(store, Player("a", first_time), plan=plan)
+    assert (outcome.done, outcome.failed, outcome.stopped) == (8, {"internal_error": 1}, None)
+    (ending,) = store.reader.endings(status="failed")
+    assert ending.reason == "ZeroDivisionError: bug"
+    with pytest.raises(UsageError) as shown:
+        store.dialogue(ending.id)
+    assert "Traceback (most recent call last)" in str(shown.value)
+    assert "test_engine.py" in str(shown.value)
+    outcome = await run(store, Player("a", first_time), plan=plan, retry_failed=True)
+    assert outcome.done == 1
+    assert store.state().failed == {}
+
+
+@pytest.mark.anyio
+async def test_many_exceptions_nobody_foresaw_in_a_row_stop_the_run(store: RunStore) -> None:
+    player = Player("a", lambda case, epoch: KeyError("veracity"))
+    outcome = await run(store, player, plan=cases(SAME_FAILURE + 30), width=1)
+    assert outcome.failed == {"internal_error": SAME_FAILURE}
+    assert outcome.stop_code == "internal_error"
+    assert "KeyError: 'veracity'" in str(outcome.stopped)
+    assert "a fault in hipo or a plugin" in str(outcome.stopped)
+    assert "--retry-failed" in str(outcome.stopped)
+
+
+@pytest.mark.anyio
+async def test_a_store_that_cannot_be_written_ends_the_run(store: RunStore) -> None:
+    player = Player("a", lambda case, epoch: StoreFailed("disk full"))
+    with pytest.raises(StoreFailed, match="disk full"):
         await run(store, player, plan=cases(9))
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_run_records_no_failure(store: RunStore) -> None:
+    def cancels(case: Case, epoch: int) -> BaseException | None:
+        if case.repetition != 2:
+            return None
+        running.cancel()
+        return asyncio.CancelledError()
+
+    running = asyncio.ensure_future(run(store, Player("a", cancels), plan=cases(9), width=1))
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    state = store.state()
+    assert (state.generated, state.failed) == (2, {})
+
+
+@pytest.mark.anyio
+async def test_each_dialogue_goes_on_to_the_next_stage_once_it_is_durable(
+    store: RunStore, tmp_path: Path
+) -> None:
+    durable: list[bool] = []
+
+    async def look(dialogue: Dialogue) -> None:
+        with RunStore.open(tmp_path / "run", readonly=True) as other:
+            durable.append(other.dialogue(f"{dialogue.case.id}/a") == dialogue)
+
+    engine = Engine(store, {"a": Player("a")}, LocalExecutor(2), Stop(), then=look)
+    outcome = await engine.run(cases(3))
+    assert durable == [True] * 3
+    assert outcome.done == 3

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pipeline.budget import BudgetReached
-from pipeline.engine import SAME_FAILURE
 from pipeline.executors.local import LocalExecutor
 from pipeline.providers.errors import RateLimited, Unauthorised
+from pipeline.runner import SAME_FAILURE
 from pipeline.stop import Stop
 from pipeline.store.run_store import RunStore
 from quality.gates.runner import GateChecks
 from quality.gates.settings import gate_settings
 from quality.policy import Policy, Rule, load_policy
-from quality.verify import Verification, missing_epochs
+from quality.unverified import VerificationSetup, missing_epochs
+from quality.verify import Verification
 from scenarios.errors import UsageError
 from scenarios.run_configuration import RunConfiguration
 from scenarios.verdicts import Decision, JudgeRun
@@ -62,17 +65,16 @@ class Bench:
 
     def verification(self, **more):
         judges = (self_judge(self.own), external_judge(self.other))
-        return Verification(
+        setup = VerificationSetup(
             self.store.judgements,
             scheme=HIPO,
             scenario_of=lambda _: CAR,
             judges={ARM: more.pop("judges", judges)},
-            checks=GateChecks.of(self.settings, HIPO),
+            checks=more.pop("checks", None) or GateChecks.of(self.settings, HIPO),
             policy=self.policy,
-            stop=self.stop,
-            on_progress=self.seen.append,
             **more,
         )
+        return Verification(setup, self.stop, self.seen.append)
 
     async def run(self, *, at_once=4, **more):
         verification = self.verification(**more)
@@ -90,7 +92,7 @@ async def test_every_dialogue_is_judged_by_everybody_and_decided_on(store):
     played = await filled(store, 3, turns=2)
     bench = Bench(store)
     outcome = await bench.run()
-    assert (outcome.verified, outcome.present, outcome.stopped) == (3, 0, None)
+    assert (outcome.done, outcome.present, outcome.stopped) == (3, 0, None)
     assert bench.calls == 3 * (2 + 1) * 2
     keys = [(d.case.id, d.arm) for d in played]
     judgements = store.judgements.judgements(keys)
@@ -105,7 +107,7 @@ async def test_a_second_run_asks_nothing(store):
     await bench.run()
     before = bench.calls
     outcome = await bench.run()
-    assert (bench.calls, outcome.verified, outcome.present) == (before, 0, 3)
+    assert (bench.calls, outcome.done, outcome.present) == (before, 0, 3)
 
 
 async def test_only_what_is_new_is_judged(store):
@@ -115,7 +117,7 @@ async def test_only_what_is_new_is_judged(store):
     before = bench.calls
     await filled(store, 3)
     outcome = await bench.run()
-    assert (outcome.verified, outcome.present) == (1, 2)
+    assert (outcome.done, outcome.present) == (1, 2)
     assert bench.calls == before + 4
 
 
@@ -171,7 +173,7 @@ async def test_other_thresholds_are_applied_without_a_call(store):
     before = bench.calls
     bench.settings = gate_settings({"max_sentences": 1, "off": ALL_OFF.off})
     outcome = await bench.run()
-    assert (outcome.verified, bench.calls) == (1, before)
+    assert (outcome.done, bench.calls) == (1, before)
 
 
 async def test_of_two_dialogues_that_are_alike_the_later_is_flagged(store):
@@ -239,7 +241,7 @@ async def test_where_a_judge_does_not_answer_the_dialogue_is_left_for_later(stor
     asked = len(bench.own.contexts)
     bench.other.raising = None
     outcome = await bench.run()
-    assert outcome.verified == 2
+    assert outcome.done == 2
     assert len(bench.own.contexts) == asked  # what had been judged stays judged
     assert bench.verdicts() == {"accepted": 2}
 
@@ -249,8 +251,8 @@ async def test_a_budget_stops_without_a_failure(store):
     bench = Bench(store)
     bench.own.raising = BudgetReached("budget reached")
     outcome = await bench.run()
-    assert outcome.stopped == "budget reached"
-    assert (outcome.verified, outcome.failed) == (0, {})
+    assert (outcome.stopped, outcome.stop_code) == ("budget reached", "budget")
+    assert (outcome.done, outcome.failed) == (0, {})
 
 
 async def test_a_wrong_key_is_the_users_mistake(store):
@@ -266,8 +268,55 @@ async def test_an_endpoint_that_is_down_stops_the_run(store):
     bench = Bench(store)
     bench.own.raising = RateLimited("slow down")
     outcome = await bench.run(judges=(self_judge(bench.own),))
-    assert "could not be judged" in (outcome.stopped or "")
+    assert "dialogues in a row could not be judged (rate_limited)" in (outcome.stopped or "")
+    assert "verify again" in (outcome.stopped or "")
+    assert outcome.stop_code == "rate_limited"
     assert outcome.failed["rate_limited"] < SAME_FAILURE + 10
+
+
+async def test_an_exception_nobody_foresaw_leaves_one_dialogue_unverified_and_the_log_says_where(
+    store, caplog
+):
+    await filled(store, 3)
+    bench = Bench(store)
+    answers = bench.own.answer
+    failing = iter([ZeroDivisionError("no turns")])
+
+    def fails_once(*asked):
+        for error in failing:
+            raise error
+        return answers(*asked)
+
+    bench.own.answer = fails_once
+    outcome = await bench.run()
+    assert (outcome.done, outcome.failed, outcome.stopped) == (2, {"internal_error": 1}, None)
+    assert "ZeroDivisionError: no turns" in caplog.text
+    assert "fails_once" in caplog.text
+    outcome = await bench.run()
+    assert (outcome.done, outcome.present) == (1, 2)
+
+
+async def test_a_gate_that_raises_fails_the_dialogue_it_was_given_and_no_other(store):
+    played = await filled(store, 3)
+    broken = replace(GateChecks.of(ALL_OFF, HIPO), gates=(BrokenGate(played[1].case.id),))
+    bench = Bench(store)
+    outcome = await bench.run(checks=broken)
+    assert (outcome.done, outcome.failed) == (2, {"internal_error": 1})
+    assert bench.verdicts() == {"accepted": 2}
+
+
+class BrokenGate:
+    """Raises at one case and flags nothing else."""
+
+    code = "broken"
+
+    def __init__(self, case):
+        self.case = case
+
+    def check(self, gated):
+        if gated.dialogue.case.id == self.case:
+            raise KeyError("flag")
+        return []
 
 
 async def test_a_stop_leaves_the_rest_for_the_next_time(store):
@@ -275,9 +324,9 @@ async def test_a_stop_leaves_the_rest_for_the_next_time(store):
     bench = Bench(store)
     bench.seen = Counting(lambda n: bench.stop.request("interrupted") if n == 2 else None)
     outcome = await bench.run(at_once=1)
-    assert (outcome.stopped, outcome.verified) == ("interrupted", 2)
+    assert (outcome.stopped, outcome.done) == ("interrupted", 2)
     bench.stop, bench.seen = Stop(), []
-    assert (await bench.run()).verified == 4
+    assert (await bench.run()).done == 4
 
 
 class Counting(list):
@@ -287,7 +336,7 @@ class Counting(list):
 
     def append(self, item):
         super().append(item)
-        self.told(sum(one.kind == "generated" for one in self))
+        self.told(sum(one.kind == "done" for one in self))
 
 
 async def test_a_dialogue_can_be_verified_as_it_is_finished(store):

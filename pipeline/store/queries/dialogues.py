@@ -119,11 +119,20 @@ class DialogueReader:
         row = self._find(dialogue)
         if row.ending.status == "failed":
             raise UsageError(
-                f"{row.ending.id} failed ({row.ending.code}): {row.ending.reason}",
+                f"{row.ending.id} failed ({row.ending.code}): {row.ending.reason}"
+                f"{self._traceback(row)}",
                 "hipo generate --retry-failed plays it again",
             )
         (found,) = self._dialogues([row], traces=True)
         return found
+
+    def _traceback(self, row: _Row) -> str:
+        """Return where the exception of a failure was raised, after a line break; or nothing."""
+        stored = self._reader.execute(
+            "select traceback from tracebacks where dialogue = ? and retry_epoch = ?",
+            (row.seq, row.ending.epoch),
+        ).fetchone()
+        return "" if stored is None else f"\n{stored[0].rstrip()}"
 
     def failures(self, case: str, arm: str) -> list[tuple[str, str]]:
         """Return (code, reason) of failures that were followed by another try, oldest first."""

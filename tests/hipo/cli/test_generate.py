@@ -186,7 +186,7 @@ def test_the_api_does_what_the_command_does(offline: Hipo, tmp_path: Path) -> No
     )
     run = api.generate(recipe, output=tmp_path / "by-api")
     assert run.outcome is not None
-    assert run.outcome.generated == run.state().generated == 3
+    assert run.outcome.done == run.state().generated == 3
     command = api.open_run(tmp_path / "by-command")
     assert list(run.dialogues()) == list(command.dialogues())
     first = next(run.dialogues())

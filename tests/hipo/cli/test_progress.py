@@ -6,13 +6,13 @@ import pytest
 
 from hipo.app.watching import Silent, Spending, Watcher
 from hipo.cli.progress import LiveBar, PlainLines, spending_text, watcher
-from pipeline.engine import Progress
+from pipeline.runner import Progress
 
 
 def play(watching: Watcher) -> None:
     watching.begin(10, lambda: Spending(1234, None))
     watching.see(Progress("present", 3))
-    watching.see(Progress("generated"))
+    watching.see(Progress("done"))
     watching.note("[bold]the endpoint rejects 'seed'[/bold]")
     watching.see(Progress("failed", code="timeout"))
     watching.end()

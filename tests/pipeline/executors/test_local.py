@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.executors.local import LocalExecutor, rare_collections, width_for
 
 
 class Jobs:
@@ -71,3 +72,27 @@ def test_nobody_cannot_work() -> None:
 
 def test_a_quarter_more_dialogues_live_than_requests_fly() -> None:
     assert [width_for(n) for n in (1, 4, 32, 256)] == [1, 5, 40, 320]
+
+
+def collections_among(objects: int) -> int:
+    """Return how often the young are searched for garbage while so many objects come to be."""
+    before = gc.get_stats()[0]["collections"]
+    kept = [[] for _ in range(objects)]
+    assert len(kept) == objects
+    return gc.get_stats()[0]["collections"] - before
+
+
+def test_collections_are_rare_inside_and_as_before_outside() -> None:
+    usual = collections_among(20_000)
+    assert usual > 5
+    with rare_collections():
+        assert collections_among(20_000) <= 1
+    assert collections_among(20_000) > 5
+
+
+def test_an_error_inside_leaves_the_settings_as_they_were() -> None:
+    before = gc.get_threshold()
+    with pytest.raises(ZeroDivisionError), rare_collections():
+        raise ZeroDivisionError
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0

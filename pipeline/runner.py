@@ -1,0 +1,242 @@
+"""The one loop over jobs: does several at once, tells failures apart, counts, and knows when to stop.
+
+Generation plays cases with it and verification judges dialogues. Each is a :class:`Stage`: it says
+what one job is and how its result or its failure is stored; everything else is here.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Generic, Literal, Protocol, TypeVar
+
+from pipeline.budget import BudgetReached
+from pipeline.client import AnswerUnusable
+from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
+from pipeline.providers.failures import scrub
+from pipeline.stop import CONFIGURATION, Stop, Stopped
+from scenarios.errors import RunError, UsageError
+
+J = TypeVar("J")
+R = TypeVar("R")
+J_contra = TypeVar("J_contra", contravariant=True)
+
+SAME_FAILURE = 50
+"""Jobs in a row that may fail with one code before the run stops."""
+INTERNAL_ERROR = "internal_error"
+"""Code of a job that ended with an exception nobody foresaw: a fault of hipo or of a plugin."""
+LONGEST_REASON = 2_000
+LONGEST_TRACEBACK = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobFailure:
+    """Why one job was not done, as plain data that can travel between processes."""
+
+    kind: Literal["failed", "pending", "stop", "usage"]
+    """``failed``: this job alone. The others leave the job pending: ``pending``, because the run
+    is stopping already; ``stop``, because the run has to stop; ``usage``, because no other job
+    could work either."""
+    code: str
+    reason: str
+    hint: str = ""
+    """What to do about it (``usage`` only)."""
+    traceback: str = ""
+    """Where an unforeseen exception was raised; empty for every other failure."""
+    counts: bool = False
+    """Whether it counts towards the failures in a row that stop a run."""
+    passing: bool = False
+    """Whether many of them in a row mean that nothing works at the moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Something that has just become durable."""
+
+    kind: Literal["done", "failed", "present"]
+    count: int = 1
+    code: str = ""
+    """Why it failed, where it did."""
+
+
+@dataclass(slots=True)
+class RunOutcome:
+    """What one pass over the jobs did."""
+
+    done: int = 0
+    """Dialogues generated, or verified, just now."""
+    present: int = 0
+    """Dialogues that needed nothing: done before, or failed before and not to be retried."""
+    failed: Counter[str] = field(default_factory=Counter)
+    """By reason code."""
+    stopped: str | None = None
+    """Why it ended before everything was done, in a sentence; or None."""
+    stop_code: str = ""
+    """The same in a word: one of ``pipeline.stop``, or the code of a failure; empty if it was not
+    stopped."""
+
+
+class Executor(Protocol):
+    """Does jobs, several at once."""
+
+    async def run(self, jobs: AsyncIterator[J], work: Callable[[J], Awaitable[None]]) -> None:
+        """Do every job there is."""
+
+
+class Stage(Protocol[J_contra, R]):
+    """What is done with one job, and how its end is stored."""
+
+    failing: str
+    """What many failures in a row are called, e.g. ``dialogues in a row failed``."""
+    go_on: str
+    """What the user does to have failed jobs tried again."""
+
+    async def work(self, job: J_contra) -> R:
+        """Do the job; what it raises is told apart by :func:`failure_of`."""
+
+    async def record(self, job: J_contra, result: R) -> None:
+        """Store the result; durable on return. What it raises ends the run."""
+
+    async def record_failure(self, job: J_contra, failure: JobFailure) -> None:
+        """Store why a job failed; durable on return. What it raises ends the run."""
+
+
+class Runner(Generic[J, R]):
+    """Does the jobs of one stage; a job counts as done only when its result is durable."""
+
+    def __init__(
+        self,
+        stage: Stage[J, R],
+        stop: Stop,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+    ) -> None:
+        """Run ``stage`` until ``stop`` is requested; ``on_progress`` is called after each count."""
+        self._stage = stage
+        self._stop = stop
+        self._on_progress = on_progress
+        self._outcome = RunOutcome()
+        self._usage_error: UsageError | None = None
+        self._in_a_row: tuple[str, int] = ("", 0)
+
+    @property
+    def outcome(self) -> RunOutcome:
+        """What was done so far, also where :meth:`run` was cancelled."""
+        self._outcome.stopped = self._stop.reason
+        self._outcome.stop_code = self._stop.code
+        return self._outcome
+
+    async def run(self, jobs: AsyncIterator[J], executor: Executor) -> RunOutcome:
+        """Do all jobs.
+
+        Raises:
+            UsageError: a job showed that no other could work, e.g. the key is refused.
+            RunError: the run cannot go on, e.g. the store cannot be written.
+        """
+        await executor.run(jobs, self.do)
+        self.raise_usage_error()
+        return self.outcome
+
+    def raise_usage_error(self) -> None:
+        """Raise the mistake of the user's that stopped the run, if one did."""
+        if self._usage_error is not None:
+            raise self._usage_error
+
+    async def do(self, job: J) -> None:
+        """Do one job and store how it ended; a stop leaves it pending.
+
+        Raises:
+            RunError: the run cannot go on.
+        """
+        if self._stop.requested:
+            return
+        try:
+            result = await self._stage.work(job)
+        except Exception as error:  # noqa: BLE001 - failure_of raises what is no failure of a job
+            await self._failed(job, failure_of(error))
+            return
+        await self._stage.record(job, result)
+        self._in_a_row = ("", 0)
+        self._outcome.done += 1
+        self._on_progress(Progress("done"))
+
+    def count_present(self, count: int) -> None:
+        """Count jobs that need not be done."""
+        if count:
+            self._outcome.present += count
+            self._on_progress(Progress("present", count))
+
+    async def _failed(self, job: J, failure: JobFailure) -> None:
+        if failure.kind == "stop":
+            self._stop.request(failure.reason, failure.code)
+        elif failure.kind == "usage":
+            self._usage_error = self._usage_error or UsageError(failure.reason, failure.hint)
+            self._stop.request(failure.reason, failure.code)
+        elif failure.kind == "failed":
+            await self._stage.record_failure(job, failure)
+            self._outcome.failed[failure.code] += 1
+            self._on_progress(Progress("failed", code=failure.code))
+            if failure.counts:
+                self._count_in_a_row(failure)
+
+    def _count_in_a_row(self, failure: JobFailure) -> None:
+        """Stop when one job after the other fails with the same passing fault."""
+        code, times = self._in_a_row
+        times = times + 1 if failure.code == code else 1
+        self._in_a_row = (failure.code, times)
+        if not failure.passing or times < SAME_FAILURE:
+            return
+        if failure.code == INTERNAL_ERROR:
+            advice = f"a fault in hipo or a plugin: once it is mended, {self._stage.go_on}"
+        else:
+            advice = f"once the endpoint is well again, {self._stage.go_on}"
+        self._stop.request(
+            f"{times} {self._stage.failing} ({failure.code}), the last with: {failure.reason}; "
+            f"{advice}",
+            failure.code,
+        )
+
+
+def failure_of(error: Exception) -> JobFailure:
+    """Return what an exception means for the job that raised it.
+
+    Raises:
+        RunError: ``error`` itself, where the run cannot go on: its store, for one, cannot be
+            written.
+    """
+    failure = _foreseen(error)
+    if failure is not None:
+        return failure
+    if isinstance(error, RunError):
+        raise error
+    shown = "".join(traceback.format_exception_only(error)).strip()
+    where = "".join(traceback.format_exception(error))
+    return JobFailure(
+        "failed",
+        INTERNAL_ERROR,
+        _storable(shown)[:LONGEST_REASON],
+        traceback=_storable(where)[-LONGEST_TRACEBACK:],
+        counts=True,
+        passing=True,
+    )
+
+
+def _foreseen(error: Exception) -> JobFailure | None:
+    """Return what an error means that asking a model is documented to raise."""
+    if isinstance(error, Stopped):
+        return JobFailure("pending", error.code, error.reason)
+    if isinstance(error, BudgetReached | OutOfFunds):
+        return JobFailure("stop", error.code, str(error))
+    if isinstance(error, Unauthorised | UnknownModel | UsageError):
+        return JobFailure("usage", CONFIGURATION, error.message, error.hint)
+    if isinstance(error, AnswerUnusable):
+        return JobFailure("failed", error.code, str(error))
+    if isinstance(error, ProviderError):
+        return JobFailure("failed", error.code, str(error), counts=True, passing=error.retryable)
+    return None
+
+
+def _storable(text: str) -> str:
+    """Mask what looks like a key, and replace half surrogate pairs, which no database can hold."""
+    return scrub(text.encode("utf-8", "replace").decode())

@@ -1,0 +1,197 @@
+"""What of a run is not verified yet: which dialogues, and which judges they still wait for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.chunks import chunks
+from quality.judges.protocol import Judge, JudgeIdentity
+from quality.policy import Policy
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun
+
+PAGE = 200
+"""Dialogues that are looked up in the store at once."""
+
+Key = tuple[str, str]
+"""(case, arm) of a dialogue."""
+
+
+class Checks(Protocol):
+    """The rules that need no model; some of them compare a dialogue with those before it."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The content hash of rules and thresholds."""
+
+    async def check(
+        self, page: Sequence[tuple[Dialogue, Scenario]]
+    ) -> Sequence[tuple[Flag, ...] | Exception]:
+        """Return the flags of each dialogue, or what a rule raised, and remember all dialogues."""
+
+
+class VerificationRecords(Protocol):
+    """What verification needs of a store."""
+
+    def runs(self, keys: Iterable[Key]) -> Mapping[Key, Sequence[JudgeRun]]:
+        """Return the newest run of every judge."""
+
+    def judgements(self, keys: Iterable[Key]) -> Mapping[Key, Sequence[Judgement]]:
+        """Return what every judge said when it was last asked."""
+
+    def assessments(self, keys: Iterable[Key]) -> Mapping[Key, Assessment]:
+        """Return the newest assessments."""
+
+    def decisions(self, keys: Iterable[Key]) -> Mapping[Key, Sequence[Decision]]:
+        """Return every decision, oldest first."""
+
+    def all_assessed(self, arm: str, config: str) -> bool:
+        """Whether every dialogue of an arm was last assessed under this configuration."""
+
+    async def record(self, run: JudgeRun, judgements: Sequence[Judgement]) -> None:
+        """Store what one judge says about one dialogue; durable on return."""
+
+    async def assess(self, assessment: Assessment, decision: Decision) -> None:
+        """Store flags and what is decided on them; durable on return."""
+
+    async def decide(self, decisions: Sequence[Decision]) -> None:
+        """Store decisions; durable on return."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationTask:
+    """One dialogue to verify: who has yet to judge it, and what the rules found."""
+
+    dialogue: Dialogue
+    scenario: Scenario
+    judges: tuple[tuple[Judge, int], ...]
+    """Each with the epoch to ask in."""
+    flags: tuple[Flag, ...] | Exception
+    """What the rules flagged, or what one of them raised."""
+
+    @property
+    def key(self) -> Key:
+        """(case, arm) of the dialogue."""
+        return self.dialogue.case.id, self.dialogue.arm
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationSetup:
+    """The store, judges, rules and policy that dialogues are verified with."""
+
+    records: VerificationRecords
+    scheme: Scheme
+    scenario_of: Callable[[Case], Scenario]
+    judges: Mapping[str, Sequence[Judge]]
+    """By arm id."""
+    checks: Checks
+    policy: Policy
+    retry_unreadable: bool = False
+    """Whether judges whose answer could not be read are asked again."""
+
+    def config(self, arm: str) -> str:
+        """Return the fingerprint of the judges and rules that the dialogues of an arm meet."""
+        seats = [
+            [judge.seat.source, judge.seat.judge, judge.seat.config] for judge in self.judges[arm]
+        ]
+        return fingerprint([seats, self.checks.fingerprint])
+
+    async def tasks(
+        self,
+        dialogues: Iterable[Dialogue],
+        *,
+        stopped: Callable[[], bool],
+        count_present: Callable[[int], None],
+        more_follow: bool = False,
+    ) -> AsyncIterator[VerificationTask]:
+        """Yield what is left to do; decisions that another policy took are taken anew.
+
+        Args:
+            dialogues: all of the run, always in the same order: the rules compare a dialogue with
+                those before it.
+            stopped: whether nothing more is to be begun.
+            count_present: is called with the number of dialogues that are verified already.
+            more_follow: whether other dialogues will be checked later, so that the rules have to
+                see all of these.
+        """
+        configs = {arm: self.config(arm) for arm in self.judges}
+        see_all = more_follow or self.retry_unreadable
+        settled = not see_all and all(
+            self.records.all_assessed(arm, config) for arm, config in configs.items()
+        )
+        for page in chunks(dialogues, PAGE):
+            if stopped():
+                return
+            keys = [(dialogue.case.id, dialogue.arm) for dialogue in page]
+            runs, assessments = self.records.runs(keys), self.records.assessments(keys)
+            missing = {key: self._missing(key[1], runs.get(key, ())) for key in keys}
+            done = {
+                key: assessments[key]
+                for key in keys
+                if not missing[key]
+                and key in assessments
+                and assessments[key].config == configs[key[1]]
+            }
+            await self._decide_again(list(done.values()))
+            count_present(len(done))
+            if settled and len(done) == len(page):
+                continue
+            # Those that are done are checked too: later ones are compared with them.
+            pairs = [(dialogue, self.scenario_of(dialogue.case)) for dialogue in page]
+            flags = await self.checks.check(pairs)
+            for key, (dialogue, scenario), flagged in zip(keys, pairs, flags, strict=True):
+                if stopped():
+                    return
+                if key not in done:
+                    yield VerificationTask(dialogue, scenario, missing[key], flagged)
+
+    async def task(self, dialogue: Dialogue) -> VerificationTask:
+        """Return what is left to do for a dialogue that nobody has judged yet."""
+        scenario = self.scenario_of(dialogue.case)
+        (flags,) = await self.checks.check([(dialogue, scenario)])
+        judges = tuple((judge, 0) for judge in self.judges[dialogue.arm])
+        return VerificationTask(dialogue, scenario, judges, flags)
+
+    def _missing(self, arm: str, runs: Sequence[JudgeRun]) -> tuple[tuple[Judge, int], ...]:
+        """Return the judges of an arm who have not judged yet, each with the epoch to ask in."""
+        judges = self.judges[arm]
+        epochs = missing_epochs([j.seat for j in judges], runs, retry=self.retry_unreadable)
+        return tuple((judge, e) for judge, e in zip(judges, epochs, strict=True) if e is not None)
+
+    async def _decide_again(self, assessments: Sequence[Assessment]) -> None:
+        """Apply the policy to dialogues that were assessed before, where it says otherwise."""
+        earlier = self.records.decisions((a.case, a.arm) for a in assessments)
+        changed = []
+        for assessment in assessments:
+            decision = self.policy.decide(assessment)
+            history = earlier.get((assessment.case, assessment.arm), ())
+            if not history or (history[-1].by_policy and history[-1] != decision):
+                changed.append(decision)
+        await self.records.decide(changed)
+
+
+def missing_epochs(
+    seats: Sequence[JudgeIdentity], runs: Iterable[JudgeRun], *, retry: bool = False
+) -> list[int | None]:
+    """Return for each seat the epoch in which a dialogue is yet to be judged, None if it is.
+
+    Args:
+        seats: who should have judged it.
+        runs: who has, the newest run of each.
+        retry: whether to ask again where an answer could not be read.
+    """
+    by_seat = {(run.source, run.judge): run for run in runs}
+    epochs: list[int | None] = []
+    for seat in seats:
+        run = by_seat.get((seat.source, seat.judge))
+        if run is None or run.config != seat.config:
+            epochs.append(0)
+        else:
+            epochs.append(run.epoch + 1 if retry and not run.readable else None)
+    return epochs

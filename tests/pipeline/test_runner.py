@@ -1,0 +1,155 @@
+"""The ladder of failures and the rules that stop a run, whatever its jobs are."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import AsyncIterator, Iterable
+
+import pytest
+
+from pipeline.budget import BudgetReached
+from pipeline.client import AnswerUnusable
+from pipeline.executors.local import LocalExecutor
+from pipeline.providers.errors import (
+    BadRequest,
+    OutOfFunds,
+    ProviderError,
+    ServerFault,
+    Unauthorised,
+    UnknownModel,
+)
+from pipeline.runner import (
+    LONGEST_REASON,
+    LONGEST_TRACEBACK,
+    SAME_FAILURE,
+    JobFailure,
+    Progress,
+    Runner,
+    failure_of,
+)
+from pipeline.stop import Stop, Stopped
+from pipeline.store.writer import StoreFailed
+from scenarios.errors import UsageError
+
+
+class Doubling:
+    """Doubles numbers; raises what it is given instead of one."""
+
+    failing = "numbers in a row were not doubled"
+    go_on = "try again"
+
+    def __init__(self) -> None:
+        self.stored: list[int] = []
+        self.failures: list[JobFailure] = []
+
+    async def work(self, job: int | Exception) -> int:
+        if isinstance(job, Exception):
+            raise job
+        return 2 * job
+
+    async def record(self, job: int | Exception, result: int) -> None:
+        self.stored.append(result)
+
+    async def record_failure(self, job: int | Exception, failure: JobFailure) -> None:
+        self.failures.append(failure)
+
+
+async def stream(jobs: Iterable[int | Exception]) -> AsyncIterator[int | Exception]:
+    for job in jobs:
+        yield job
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "code"),
+    [
+        (Stopped("enough", "enough"), "pending", "enough"),
+        (BudgetReached("$1 spent"), "stop", "budget"),
+        (OutOfFunds("no credit"), "stop", "out_of_funds"),
+        (Unauthorised("bad key", hint="export KEY"), "usage", "configuration"),
+        (UnknownModel("no such model"), "usage", "configuration"),
+        (UsageError("no such scenario"), "usage", "configuration"),
+        (AnswerUnusable("truncated", "cut off"), "failed", "truncated"),
+        (BadRequest("too long"), "failed", "bad_request"),
+        (ServerFault("502"), "failed", "server_fault"),
+        (ZeroDivisionError("bug"), "failed", "internal_error"),
+        (ExceptionGroup("two", [KeyError("a"), KeyError("b")]), "failed", "internal_error"),
+    ],
+)
+def test_every_exception_has_one_meaning_that_can_travel(
+    error: Exception, kind: str, code: str
+) -> None:
+    failure = failure_of(error)
+    assert (failure.kind, failure.code) == (kind, code)
+    assert pickle.loads(pickle.dumps(failure)) == failure
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StoreFailed("disk full"),
+    ],
+)
+def test_what_keeps_the_run_from_going_on_is_raised(error: Exception) -> None:
+    with pytest.raises(type(error)) as raised:
+        failure_of(error)
+    assert raised.value is error
+
+
+def test_what_cannot_be_stored_of_an_exception_is_replaced_masked_or_cut() -> None:
+    failure = failure_of(ValueError("\ud800 Bearer abcdefghij " + "x" * 10 * LONGEST_TRACEBACK))
+    assert failure.reason.startswith("ValueError: ? [key] xxx")
+    assert len(failure.reason) == LONGEST_REASON
+    assert len(failure.traceback) == LONGEST_TRACEBACK
+    failure.traceback.encode()
+
+
+@pytest.mark.anyio
+async def test_one_failure_ends_one_job_and_all_are_counted() -> None:
+    stage, seen = Doubling(), list[Progress]()
+    runner = Runner(stage, Stop(), seen.append)
+    runner.count_present(4)
+    jobs = [1, AnswerUnusable("empty", "nothing"), 2, KeyError("k"), 3]
+    outcome = await runner.run(stream(jobs), LocalExecutor(2))
+    assert sorted(stage.stored) == [2, 4, 6]
+    assert (outcome.done, outcome.present) == (3, 4)
+    assert outcome.failed == {"empty": 1, "internal_error": 1}
+    assert (outcome.stopped, outcome.stop_code) == (None, "")
+    assert sum(progress.count for progress in seen) == 4 + len(jobs)
+
+
+@pytest.mark.anyio
+async def test_a_mistake_of_the_users_stops_the_run_and_is_raised_once_jobs_have_ended() -> None:
+    stage = Doubling()
+    runner = Runner(stage, Stop())
+    with pytest.raises(UsageError, match="bad key") as raised:
+        await runner.run(
+            stream([1, Unauthorised("bad key", hint="export KEY"), 2]), LocalExecutor(1)
+        )
+    assert raised.value.hint == "export KEY"
+    assert (stage.stored, stage.failures) == ([2], [])
+    assert runner.outcome.stop_code == "configuration"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("errors", "stops"),
+    [
+        ([ServerFault("502")] * SAME_FAILURE, True),
+        ([KeyError("k")] * SAME_FAILURE, True),
+        ([BadRequest("too long")] * SAME_FAILURE, False),
+        ([AnswerUnusable("empty", "nothing")] * SAME_FAILURE, False),
+        ([ServerFault("502")] * (SAME_FAILURE - 1) + [KeyError("k")], False),
+        ([ServerFault("502")] * (SAME_FAILURE - 1) + [1, ServerFault("502")], False),
+    ],
+)
+async def test_the_same_passing_fault_many_times_in_a_row_stops_the_run(
+    errors: list[int | ProviderError], stops: bool
+) -> None:
+    stop = Stop()
+    outcome = await Runner(Doubling(), stop).run(stream(errors), LocalExecutor(1))
+    assert stop.requested is stops
+    if stops:
+        assert str(outcome.stopped).startswith(
+            f"{SAME_FAILURE} numbers in a row were not doubled ("
+        )
+        assert str(outcome.stopped).endswith("try again")
