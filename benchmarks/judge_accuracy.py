@@ -12,16 +12,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from benchmarks.report import Row
 from pipeline.offline_judge.engine import answer
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, JudgeView
-from prompts.prompt import Rendered
+from prompts.question import Question
 from scenarios.dialogue import History
 from scenarios.schemes.registry import load_scheme
 from scenarios.yaml_source import read_yaml
+
+T = TypeVar("T")
 
 DATA = Path(__file__).parent / "data" / "judge_utterances.yaml"
 DIMENSIONS = ("intention", "veracity", "illocutionary")
@@ -71,9 +73,10 @@ def _view(scene: dict[str, Any]) -> JudgeView:
     )
 
 
-def asked(rendered: Rendered) -> str:
-    """Return what the offline judge answers to a prompt."""
-    return answer([(message.role, message.content) for message in rendered.messages], 0)
+def judge_answer(question: Question[T]) -> T:
+    """Return what the offline judge answers to a question."""
+    messages = [(message.role, message.content) for message in question.messages]
+    return question.answer.read(answer(messages, 0))
 
 
 @lru_cache(maxsize=1)
@@ -86,7 +89,7 @@ def given(item: Item) -> tuple[str, ...]:
     """Return the labels the judge gives, in the order of ``DIMENSIONS``."""
     prompts = judge_prompts()
     history: History = (("initiator", item.question),)
-    labels = prompts.labels.read(asked(prompts.self_turn(item.view, history, item.text)))
+    labels = judge_answer(prompts.self_turn(item.view, history, item.text))
     return tuple(str(label.value) for label in labels)
 
 

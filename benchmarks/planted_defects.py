@@ -16,7 +16,7 @@ from random import Random
 
 from benchmarks import judge_accuracy
 from benchmarks.defects import KINDS, Garden, Planted, all_planted
-from benchmarks.judge_accuracy import asked, judge_prompts
+from benchmarks.judge_accuracy import judge_answer, judge_prompts
 from benchmarks.report import Goal, Row
 from hipo.app.generation import generate
 from pipeline.recipe import Recipe
@@ -27,7 +27,7 @@ from quality.gates.registry import GATES
 from quality.gates.runner import build_gates, check_all
 from quality.gates.settings import gate_settings
 from scenarios.catalogue import Catalogue
-from scenarios.dialogue import Dialogue, Turn
+from scenarios.dialogue import Dialogue, History, Turn
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 
@@ -60,12 +60,10 @@ def clean_dialogues(count: int) -> list[Dialogue]:
 def judged(dialogue: Dialogue, turn: Turn, scenario: Scenario) -> Judged:
     """Ask both judges about one answer, with the shipped prompts and readers."""
     prompts, view = judge_prompts(), judge_view(scenario, dialogue.case)
-    history = tuple((t.role, t.text) for t in dialogue.turns if t.index < turn.index)
-    blind = prompts.labels.read(asked(prompts.self_turn(view, history, turn.text)))
+    history = dialogue.history(turn.index)
+    blind = judge_answer(prompts.self_turn(view, history, turn.text))
     declared = {label.dimension: label.value for label in turn.tactic}
-    verdict = prompts.turn(turn.tactic).read(
-        asked(prompts.external_turn(view, history, turn.text, turn.tactic))
-    )
+    verdict = judge_answer(prompts.external_turn(view, history, turn.text, turn.tactic))
     return Judged(
         frozenset(x.dimension for x in blind if x.value != declared[x.dimension]),
         frozenset(
@@ -166,9 +164,9 @@ def _goal_rows(garden: Garden) -> list[Row]:
     for dialogue in garden.clean:
         goal = dialogue.case.goal
         view = judge_view(garden.scenarios[dialogue.case.scenario], dialogue.case)
-        history = tuple((t.role, t.text) for t in dialogue.turns)
-        [label] = prompts.goal.read(asked(prompts.self_goal(view, history)))
-        verdict = prompts.dialogue.read(asked(prompts.external_dialogue(view, history)))
+        history = dialogue.history()
+        [label] = judge_answer(prompts.self_goal(view, history))
+        verdict = judge_answer(prompts.external_dialogue(view, history))
         by_goal[goal] += 1
         right[goal] += label.value == goal
         misled[goal] += verdict.misled == (goal in misleading)
@@ -186,8 +184,9 @@ def _stray_row() -> Row:
     strays = list(judge_accuracy.strays())
     found = 0
     for item in strays:
-        rendered = prompts.external_turn(item.view, (("initiator", item.question),), item.text, ())
-        found += not prompts.turn(()).read(asked(rendered)).coherent
+        history: History = (("initiator", item.question),)
+        verdict = judge_answer(prompts.external_turn(item.view, history, item.text, ()))
+        found += not verdict.coherent
     return Row("judge: strays called incoherent", found / len(strays))
 
 

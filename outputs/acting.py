@@ -8,9 +8,9 @@ import orjson
 
 from outputs.selection import OpenRun, SelectedDialogue
 from prompts.actors import ActorPrompts, Wanted
-from prompts.prompt import Rendered
+from prompts.question import Question
 from prompts.role_views import initiator_view, responder_view
-from scenarios.dialogue import TacticLabel, Turn, history_of
+from scenarios.dialogue import Draft, TacticLabel, Turn, history_of
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey
 from scenarios.variation import Axis, load_axes, manner_lines
@@ -28,7 +28,7 @@ class ActorVoices:
         self._prompts: dict[str, ActorPrompts] = {}
         self._axes: dict[str, Mapping[str, Axis]] = {}
 
-    def asking(self, selected: SelectedDialogue, said: Sequence[Turn]) -> Rendered:
+    def asking(self, selected: SelectedDialogue, said: Sequence[Turn]) -> Question[str]:
         """Return the initiator's prompt after what was said."""
         view = initiator_view(
             selected.scenario,
@@ -39,7 +39,7 @@ class ActorVoices:
 
     def answering(
         self, selected: SelectedDialogue, said: Sequence[Turn], wanted: Wanted
-    ) -> Rendered:
+    ) -> Question[Draft]:
         """Return the responder's prompt after what was said."""
         view = responder_view(
             selected.scenario,

@@ -36,7 +36,7 @@ from prompts.evaluator import (
     evaluation_answer,
     evaluator_view,
 )
-from prompts.prompt import Rendered
+from prompts.question import Question
 from scenarios.dialogue import History, TacticLabel, Turn
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -133,7 +133,7 @@ class LabelRows:
             **learnt,
         }
 
-    def _asked(self, view: EvaluatorView, aspect: Aspect, seen: History) -> Rendered:
+    def _asked(self, view: EvaluatorView, aspect: Aspect, seen: History) -> Question[object]:
         """Return the prompt for the last of the utterances that are seen."""
         prompts = self._reasoned if self.rationale else self._prompts
         if aspect == "utterance":
@@ -235,7 +235,7 @@ class ActorRows:
                 labels = self._values.of(selected, None)
                 yield self._row(base, turn, labels, asked, self.voices.question(turn.text))
 
-    def _row(self, base: Row, turn: Turn, labels: Row, asked: Rendered, said: str) -> Row:
+    def _row(self, base: Row, turn: Turn, labels: Row, asked: Question[object], said: str) -> Row:
         return {
             "id": f"{base['case']}/{base['arm']}/{turn.index}",
             **base,

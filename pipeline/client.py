@@ -1,45 +1,36 @@
-"""One question to a model: remembered, asked once, read, made durable, repaired if unreadable."""
+"""Send a question: cache lookup, de-duplicated request, parse, store, repair on parse failure."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from collections.abc import Awaitable, Mapping, MutableMapping, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
 
 from pipeline.accounting import RequestAttempt
-from pipeline.answers import ReadChoice, choice_row, read_choice
-from pipeline.call_keys import CallKeys
-from pipeline.endpoint import Endpoint, Question
-from pipeline.providers.protocol import Message
+from pipeline.call_records import (
+    CallContext,
+    CallKeys,
+    ParsedSample,
+    choice_row,
+    parse_sample,
+    request_row,
+)
+from pipeline.endpoint import Endpoint, SampleRequest
 from pipeline.store.calls import ChoiceRow, RequestRow
-from prompts.prompt import Rendered
-from prompts.responses import ResponseFormat
+from prompts.question import Question
 from scenarios.errors import RunError
 
 T = TypeVar("T")
-Repair = Callable[[Rendered, str, Sequence[str]], Rendered]
 
 REPAIRS = 2
 """How often a model is told what was wrong with its answer."""
 EPOCH_STRIDE = 1_000_003
-"""What a retry epoch adds to the seed: samples of different epochs never share one."""
+"""What a retry epoch adds to the seed. A prime far above any number of samples: the seeds of two
+epochs never meet."""
 READABLE_CANDIDATES = 2
 """A vote needs this many."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallContext:
-    """What a call is for; everything but the seed and the epoch is only recorded."""
-
-    role: str
-    """Whose model is asked: ``initiator``, ``responder``, ``reflector``, or a judge's name."""
-    seed: int
-    epoch: int
-    case: str
-    purpose: str
-    turn: int = 0
 
 
 class AnswerUnusable(RunError):
@@ -56,7 +47,7 @@ class CallStore(Protocol):
     """Where calls are remembered; one for all clients of a run."""
 
     flights: MutableMapping[tuple[bytes, int], asyncio.Future[None]]
-    """Questions being asked at this moment, by fingerprint and epoch."""
+    """Requests in flight, by cache key and epoch."""
 
     def choices(
         self, fingerprint: bytes, samples: Sequence[int], epoch: int
@@ -77,38 +68,33 @@ class CallStore(Protocol):
 
 
 class Client:
-    """Asks the models of one arm; every reply is durable before anything is made of it.
+    """Asks the models of one arm; every reply is stored durably before it is returned.
 
-    The clients of a run share its store, and with it what was asked before and what is being asked
-    right now: the same question with the same parameters is paid for once.
+    The clients of a run share its store, and with it the cache and the table of requests in
+    flight: the same question with the same parameters is paid for once.
     """
 
     def __init__(self, store: CallStore, endpoints: Mapping[str, Endpoint], arm: str = "") -> None:
-        """Ask ``endpoints[role]`` for each role; ``arm`` is noted as the one who pays."""
+        """Ask ``endpoints[role]`` for each role; ``arm`` is recorded as the one that pays."""
         self._store = store
         self._endpoints = endpoints
         self._arm = arm
         self._keys = CallKeys(endpoints)
 
-    async def ask(
-        self, prompt: Rendered, fmt: ResponseFormat[T], ctx: CallContext, repair: Repair
-    ) -> T:
-        """Return what the model's answer says, after at most two repairs.
+    async def ask(self, question: Question[T], ctx: CallContext) -> T:
+        """Return the parsed answer, after at most two repairs.
 
         Raises:
             AnswerUnusable: no answer could be read.
             ProviderError: the endpoint did not answer; its attempts are recorded.
             BudgetReached: asking could exceed the budget.
-            Stopped: the run was asked to stop, and the answer was not known yet.
+            Stopped: the run was asked to stop, and the answer was not in the cache.
         """
-        answers = await self._answers(prompt, fmt, ctx, (0,))
-        answer = answers[0]
-        if answer.reasons:
-            return await self._repaired(prompt, fmt, ctx, answer, repair)
-        return answer.get()
+        sample = (await self._samples(question, ctx, (0,)))[0]
+        return await self._repaired(question, ctx, sample) if sample.reasons else sample.get()
 
     async def ask_many(
-        self, prompt: Rendered, fmt: ResponseFormat[T], ctx: CallContext, *, k: int, repair: Repair
+        self, question: Question[T], ctx: CallContext, *, k: int
     ) -> list[T | AnswerUnusable]:
         """Return ``k`` samples, at least two of them readable (one, where ``k`` is 1).
 
@@ -118,183 +104,128 @@ class Client:
             AnswerUnusable: too few could be read, even after repairs.
             ProviderError: the endpoint did not answer; its attempts are recorded.
             BudgetReached: asking could exceed the budget.
-            Stopped: the run was asked to stop, and not every sample was known yet.
+            Stopped: the run was asked to stop, and not every sample was in the cache.
         """
-        answers = await self._answers(prompt, fmt, ctx, range(k))
-        results: list[T | AnswerUnusable] = []
-        for sample in range(k):
-            answer = answers[sample]
-            results.append(_unusable(answer, ctx) if answer.reasons else answer.get())
+        samples = await self._samples(question, ctx, range(k))
+        results: list[T | AnswerUnusable] = [
+            _unusable(samples[i], ctx) if samples[i].reasons else samples[i].get() for i in range(k)
+        ]
         needed = min(READABLE_CANDIDATES, k)
-        for sample in range(k):
+        for i in range(k):
             if _readable(results) >= needed:
                 break
-            if isinstance(results[sample], AnswerUnusable):
+            if isinstance(results[i], AnswerUnusable):
                 try:
-                    repaired: T = await self._repaired(prompt, fmt, ctx, answers[sample], repair)
-                    results[sample] = repaired
+                    results[i] = await self._repaired(question, ctx, samples[i])
                 except AnswerUnusable as error:
-                    results[sample] = error
+                    results[i] = error
         if _readable(results) < needed:
             raise _too_few(results, needed)
         return results
 
     async def _repaired(
-        self,
-        prompt: Rendered,
-        fmt: ResponseFormat[T],
-        ctx: CallContext,
-        answer: ReadChoice[T],
-        repair: Repair,
+        self, question: Question[T], ctx: CallContext, sample: ParsedSample[T]
     ) -> T:
         """Tell the model what was wrong until its answer can be read."""
-        sample = answer.choice.sample
+        index = sample.row.sample
         for attempt in range(1, REPAIRS + 1):
-            prompt = repair(prompt, answer.choice.text, answer.reasons)
-            again = CallContext(
-                ctx.role, ctx.seed, ctx.epoch, ctx.case, f"{ctx.purpose}/repair-{attempt}", ctx.turn
-            )
-            answer = (await self._answers(prompt, fmt, again, (sample,)))[sample]
-            if not answer.reasons:
-                return answer.get()
-        raise _unusable(answer, ctx)
+            question = question.repair(sample.row.text, sample.reasons)
+            again = replace(ctx, purpose=f"{ctx.purpose}/repair-{attempt}")
+            sample = (await self._samples(question, again, (index,)))[index]
+            if not sample.reasons:
+                return sample.get()
+        raise _unusable(sample, ctx)
 
-    async def _answers(
-        self, prompt: Rendered, fmt: ResponseFormat[T], ctx: CallContext, samples: Sequence[int]
-    ) -> dict[int, ReadChoice[T]]:
-        """Return every sample: those that are known, and the others freshly asked for."""
-        fingerprint = self._keys.fingerprint(prompt, fmt, ctx.role, ctx.seed)
-        flight_key = (fingerprint, ctx.epoch)
+    async def _samples(
+        self, question: Question[T], ctx: CallContext, indices: Sequence[int]
+    ) -> dict[int, ParsedSample[T]]:
+        """Return samples by index: those in the cache, and the others freshly asked for."""
+        key = self._keys.key(question, ctx.role, ctx.seed)
         while True:
-            known = self._store.choices(fingerprint, samples, ctx.epoch)
-            missing = [sample for sample in samples if sample not in known]
-            flight = self._store.flights.get(flight_key) if missing else None
+            cached = self._store.choices(key, indices, ctx.epoch)
+            missing = [index for index in indices if index not in cached]
+            flight = self._store.flights.get((key, ctx.epoch)) if missing else None
             if flight is None:
                 break
+            # The same question is in flight: what it brings may be enough.
             await asyncio.wait([flight])
             flight.result()
-        if known:
-            self._store.count_hits(len(known))
-        answers = {sample: read_choice(choice, fmt) for sample, choice in known.items()}
+        if cached:
+            self._store.count_hits(len(cached))
+        samples = {index: parse_sample(row, question.answer) for index, row in cached.items()}
         if missing:
-            answers.update(await self._fly(fingerprint, prompt, fmt, ctx, missing))
-        return answers
+            samples.update(await self._ask_in_flight(key, question, ctx, missing))
+        return samples
 
-    async def _fly(
-        self,
-        fingerprint: bytes,
-        prompt: Rendered,
-        fmt: ResponseFormat[T],
-        ctx: CallContext,
-        samples: Sequence[int],
-    ) -> dict[int, ReadChoice[T]]:
-        """Ask while others with the same question wait; they learn of an error, too."""
+    async def _ask_in_flight(
+        self, key: bytes, question: Question[T], ctx: CallContext, indices: Sequence[int]
+    ) -> dict[int, ParsedSample[T]]:
+        """Send while callers with the same question wait; they get the same error, too."""
         flight: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._store.flights[fingerprint, ctx.epoch] = flight
+        self._store.flights[key, ctx.epoch] = flight
         try:
-            answers = await self._request(fingerprint, prompt, fmt, ctx, samples)
+            return await self._send_and_store(key, question, ctx, indices)
         except Exception as error:
             flight.set_exception(error)
-            flight.exception()  # nobody need be waiting
+            flight.exception()  # retrieved here: nobody need be waiting
             raise
         finally:
-            del self._store.flights[fingerprint, ctx.epoch]
+            del self._store.flights[key, ctx.epoch]
             if not flight.done():
                 flight.set_result(None)
-        return answers
 
-    async def _request(
-        self,
-        fingerprint: bytes,
-        prompt: Rendered,
-        fmt: ResponseFormat[T],
-        ctx: CallContext,
-        samples: Sequence[int],
-    ) -> dict[int, ReadChoice[T]]:
-        """Ask the endpoint, read what comes, and make it durable, whatever else happens."""
-        endpoint = self._endpoints[ctx.role]
-        question = Question(
-            messages=tuple(Message(m.role, m.content) for m in prompt.messages),
-            schema=fmt.schema,
-            schema_name=fmt.name,
+    async def _send_and_store(
+        self, key: bytes, question: Question[T], ctx: CallContext, indices: Sequence[int]
+    ) -> dict[int, ParsedSample[T]]:
+        """Draw the samples; whatever arrives is parsed and stored, also where others failed."""
+        request = SampleRequest(
+            messages=question.messages,
+            schema=question.answer.schema,
+            schema_name=question.answer.name,
             seed=ctx.seed + ctx.epoch * EPOCH_STRIDE,
         )
         attempts: list[RequestAttempt] = []
         try:
-            await endpoint.ask(question, samples, attempts.append)
+            await self._endpoints[ctx.role].ask(request, indices, attempts.append)
         except Exception:
             if attempts:
-                await self._record(fingerprint, question, fmt, ctx, attempts)[1]
+                await self._record(key, question, ctx, attempts)[1]
             raise
         except asyncio.CancelledError:
             # What had arrived was paid for: it is queued for writing, but nobody waits for it.
             if attempts:
-                self._record(fingerprint, question, fmt, ctx, attempts)
+                self._record(key, question, ctx, attempts)
             raise
-        answers, durable = self._record(fingerprint, question, fmt, ctx, attempts)
+        samples, durable = self._record(key, question, ctx, attempts)
         await durable
-        return answers
+        return samples
 
     def _record(
         self,
-        fingerprint: bytes,
-        question: Question,
-        fmt: ResponseFormat[T],
+        key: bytes,
+        question: Question[T],
         ctx: CallContext,
         attempts: Sequence[RequestAttempt],
-    ) -> tuple[dict[int, ReadChoice[T]], Awaitable[None]]:
-        """Read every choice and queue everything for writing, each choice with its status."""
+    ) -> tuple[dict[int, ParsedSample[T]], Awaitable[None]]:
+        """Parse every sample and queue everything for writing, each sample with its status."""
         endpoint = self._endpoints[ctx.role]
-        answers: dict[int, ReadChoice[T]] = {}
+        samples: dict[int, ParsedSample[T]] = {}
         for attempt in attempts:
-            for sample, choice in attempt.choices.items():
-                answers.setdefault(sample, read_choice(choice_row(sample, ctx.epoch, choice), fmt))
+            for index, choice in attempt.choices.items():
+                row = choice_row(index, ctx.epoch, choice)
+                samples.setdefault(index, parse_sample(row, question.answer))
         durable = self._store.record(
-            fingerprint,
+            key,
             [(message.role, message.content) for message in question.messages],
-            [_request_row(attempt, endpoint, ctx, self._arm) for attempt in attempts],
-            [answer.choice for answer in answers.values()],
+            [request_row(attempt, endpoint, ctx, self._arm) for attempt in attempts],
+            [sample.row for sample in samples.values()],
         )
-        return answers, durable
+        return samples, durable
 
 
-def _request_row(
-    attempt: RequestAttempt, endpoint: Endpoint, ctx: CallContext, arm: str
-) -> RequestRow:
-    """Return an attempt as it is stored."""
-    usage = attempt.usage
-    return RequestRow(
-        epoch=ctx.epoch,
-        role=ctx.role,
-        arm=arm,
-        case=ctx.case,
-        turn=ctx.turn,
-        purpose=ctx.purpose,
-        model=f"{endpoint.provider.name}/{endpoint.model}",
-        sent_at=attempt.sent_at,
-        latency_s=attempt.latency_s,
-        code=attempt.code,
-        status=attempt.status,
-        message=attempt.message,
-        request_id=attempt.request_id,
-        structured=attempt.structured,
-        omitted=attempt.omitted,
-        n_asked=attempt.n_asked,
-        n_got=attempt.n_got,
-        prompt_tokens=None if usage is None else usage.prompt,
-        completion_tokens=None if usage is None else usage.completion,
-        cached_tokens=None if usage is None else usage.cached,
-        reasoning_tokens=None if usage is None else usage.reasoning,
-        cost_usd=attempt.cost_usd,
-        charged_usd=attempt.charged_usd,
-        charged_tokens=attempt.charged_tokens,
-        reservation=attempt.reservation_id,
-    )
-
-
-def _unusable(answer: ReadChoice[Any], ctx: CallContext) -> AnswerUnusable:
-    reasons = "; ".join(answer.reasons)
-    return AnswerUnusable(answer.choice.status, f"{ctx.role}, {ctx.purpose}: {reasons}")
+def _unusable(sample: ParsedSample[object], ctx: CallContext) -> AnswerUnusable:
+    reasons = "; ".join(sample.reasons)
+    return AnswerUnusable(sample.row.status, f"{ctx.role}, {ctx.purpose}: {reasons}")
 
 
 def _readable(results: Sequence[object]) -> int:
@@ -302,7 +233,7 @@ def _readable(results: Sequence[object]) -> int:
 
 
 def _too_few(results: Sequence[object], needed: int) -> AnswerUnusable:
-    """Say that a vote is impossible, with the commonest reason as the code."""
+    """Return the error of a vote that is impossible, with the commonest reason as the code."""
     errors = [result for result in results if isinstance(result, AnswerUnusable)]
     ((code, _),) = Counter(error.code for error in errors).most_common(1)
     return AnswerUnusable(

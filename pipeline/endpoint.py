@@ -14,7 +14,6 @@ from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import (
     Choice,
-    Message,
     Parameters,
     Provider,
     Request,
@@ -23,10 +22,11 @@ from pipeline.providers.protocol import (
 from pipeline.providers.rate_limiter import RateLimiter, RateLimits, Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
 from pipeline.stop import Stop
+from prompts.question import Message
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SampleRequest:
     """What a model is asked, apart from which model and how often."""
 
     messages: tuple[Message, ...]
@@ -80,12 +80,12 @@ class Endpoint:
         }
 
     async def ask(
-        self, question: Question, samples: Sequence[int], record: Record
+        self, wanted: SampleRequest, samples: Sequence[int], record: Record
     ) -> dict[int, Choice]:
         """Draw the given samples, each exactly once.
 
         Args:
-            question: what to ask.
+            wanted: what to ask.
             samples: the indices wanted, e.g. ``(0,)``, or those of K candidates not yet cached.
             record: called at once with every attempt, failed ones too. Choices that had arrived
                 when another request of the same question failed are in there: they were paid.
@@ -104,7 +104,7 @@ class Endpoint:
             batches = self._batches(missing)
             # all of them finish, even if one fails: what is in flight is paid for
             results = await asyncio.gather(
-                *(self._obtain(question, batch, record) for batch in batches),
+                *(self._obtain(wanted, batch, record) for batch in batches),
                 return_exceptions=True,
             )
             for result in results:
@@ -126,7 +126,7 @@ class Endpoint:
         return [tuple(batch) for batch in batches]
 
     async def _obtain(
-        self, question: Question, batch: tuple[int, ...], record: Record
+        self, wanted: SampleRequest, batch: tuple[int, ...], record: Record
     ) -> dict[int, Choice]:
         """Send one request until it brings at least one sample of ``batch``."""
         backoff = Backoff(self.retry, self.rng)
@@ -134,7 +134,7 @@ class Endpoint:
         while True:
             if self.capabilities.one_by_one:
                 batch = batch[:1]
-            request = self._request(question, batch, probe.mode())
+            request = self._request(wanted, batch, probe.mode())
             try:
                 choices = await self._attempt(request, batch, record)
             except ProviderError as error:
@@ -155,15 +155,15 @@ class Endpoint:
                     self.capabilities.ask_singly("answers n > 1 with one choice")
                 return choices
 
-    def _request(self, question: Question, batch: tuple[int, ...], mode: Structured) -> Request:
+    def _request(self, wanted: SampleRequest, batch: tuple[int, ...], mode: Structured) -> Request:
         """Put a question into a request for the samples of ``batch``."""
         return Request(
             model=self.model,
-            messages=question.messages,
+            messages=wanted.messages,
             parameters=self.parameters,
-            schema=question.schema,
-            schema_name=question.schema_name,
-            seed=question.seed + batch[0],
+            schema=wanted.schema,
+            schema_name=wanted.schema_name,
+            seed=wanted.seed + batch[0],
             n=len(batch),
             structured=mode,
             omit=self.capabilities.omit,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipeline.actors import Initiator
-from pipeline.strategies.protocol import Asker, Strategy, TurnTask
+from pipeline.strategies.protocol import Asker, Strategy, TurnTask, call_context
 from pipeline.tactics import TacticDesign, Wanted
 from prompts.actors import ActorPrompts
-from prompts.role_views import ResponderView, initiator_view, responder_view
+from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn, history_of
 from scenarios.errors import UsageError
@@ -53,23 +52,27 @@ class CasePlayer:
         """
         scenario = self._scenario(case)
         turns = self._opening(scenario, case)
-        initiator = Initiator(
-            self.prompts,
-            self.asker,
-            initiator_view(scenario, case, manner=self._manner(case, "initiator")),
-        )
+        asking = initiator_view(scenario, case, manner=self._manner(case, "initiator"))
         view = responder_view(scenario, self.scheme, case, manner=self._manner(case, "responder"))
         for exchange in range(case.turns):
-            index = len(turns)
-            question = await initiator.utter(case, index, history_of(turns), epoch=epoch)
-            turns.append(Turn(index, "initiator", question, "improvised"))
+            turns.append(await self._ask(case, asking, turns, epoch))
             wanted = self.design.wanted(case, scenario, exchange) if self.design else ()
             turns.append(await self._answer(case, view, turns, wanted, epoch))
         return Dialogue(case=case, arm=self.arm, turns=tuple(turns))
 
+    async def _ask(self, case: Case, view: InitiatorView, turns: list[Turn], epoch: int) -> Turn:
+        """Return the initiator's next turn."""
+        index = len(turns)
+        text = await self.asker.ask(
+            self.prompts.initiator(view, history_of(turns)),
+            call_context(case, index, "initiator", role="initiator", epoch=epoch),
+        )
+        return Turn(index, "initiator", text, "improvised")
+
     async def _answer(
         self, case: Case, view: ResponderView, turns: list[Turn], wanted: Wanted, epoch: int
     ) -> Turn:
+        """Return the responder's next turn, made by the strategy."""
         index = len(turns)
         spoken = await self.strategy.utter(
             TurnTask(case, index, view, history_of(turns), wanted, epoch)

@@ -1,18 +1,17 @@
-"""The prompts of the two people: speak, answer, reflect on a draft, revise it, repair an answer."""
+"""The prompts of the two roles: ask, answer, reflect on a draft, revise it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
 from prompts.environment import Templates
-from prompts.prompt import PromptMessage, Rendered, make_prompt
-from prompts.responses import ResponseFormat, critique_format, tactic_format, utterance_format
+from prompts.prompt import make_prompt, prompts_fingerprint, transcript
+from prompts.question import Question
+from prompts.responses import critique_format, tactic_format, utterance_format
 from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
 from prompts.scheme_text import label_text, scheme_text
 from scenarios.dialogue import Critique, Draft, History, TacticLabel
-from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 __all__ = ["ActorPrompts", "InitiatorView", "ResponderView", "initiator_view", "responder_view"]
@@ -32,95 +31,47 @@ ACTOR_TEMPLATES: Final = (
 )
 """The templates that a generated dialogue depends on."""
 
-_LONGEST_ECHO = 4_000
-"""Characters of an unreadable answer that are shown back to the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class Speaking:
-    """What the initiator's next utterance is made from."""
-
-    view: InitiatorView
-    history: History
-
-
-@dataclass(frozen=True, slots=True)
-class Answering:
-    """What the responder's next utterance is made from."""
-
-    view: ResponderView
-    history: History
-    wanted: Wanted = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reflecting:
-    """What a reflection on a draft is made from."""
-
-    view: ResponderView
-    history: History
-    draft: Draft
-    wanted: Wanted = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Revising:
-    """What a revision of a draft is made from."""
-
-    view: ResponderView
-    history: History
-    draft: Draft
-    critiques: tuple[Critique, ...]
-    wanted: Wanted = ()
-
 
 class ActorPrompts:
     """All prompts of the actors for one scheme; every kind has one fixed system message."""
 
     def __init__(self, templates: Templates, scheme: Scheme) -> None:
-        """Render the system messages, and rehearse every prompt once so that mistakes show early.
+        """Render the system messages, and every prompt once so that mistakes show early.
 
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
         """
-        self._templates = templates
-        self.utterance: ResponseFormat[str] = utterance_format()
-        self.tactic: ResponseFormat[Draft] = tactic_format(scheme)
-        self.critique: ResponseFormat[tuple[Critique, ...]] = critique_format(scheme)
-        # An initiator that knew the labels could fish for them: it is told nothing of the scheme.
-        self.speaking = make_prompt("initiator", templates, _speaking, self.utterance, {})
+        # An initiator that knew the labels could fish for them: its prompt holds no scheme.
+        self._initiator = make_prompt("initiator", templates, utterance_format())
         static = {"scheme": scheme_text(scheme)}
-        self.answering = make_prompt("responder", templates, _answering, self.tactic, static)
-        self.reflecting = make_prompt("reflect", templates, _reflecting, self.critique, static)
-        self.revising = make_prompt("revise", templates, _revising, self.tactic, static)
-        self.fingerprint: str = fingerprint(
-            [
-                templates.fingerprint_of(ACTOR_TEMPLATES),
-                scheme.model_dump(mode="json"),
-                [
-                    [prompt.system, prompt.answer.name, prompt.answer.schema]
-                    for prompt in (self.speaking, self.answering, self.reflecting, self.revising)
-                ],
-            ]
-        )
+        tactic = tactic_format(scheme)
+        self._responder = make_prompt("responder", templates, tactic, static)
+        self._reflect = make_prompt("reflect", templates, critique_format(scheme), static)
+        self._revise = make_prompt("revise", templates, tactic, static)
+        prompts = (self._initiator, self._responder, self._reflect, self._revise)
+        self.fingerprint = prompts_fingerprint(templates, ACTOR_TEMPLATES, scheme, prompts)
         self._rehearse(scheme)
 
-    def initiator(self, view: InitiatorView, history: History) -> Rendered:
-        """Ask for the initiator's next utterance; the answer is read by ``utterance``."""
-        return self.speaking.render(Speaking(view, history))
+    def initiator(self, view: InitiatorView, history: History) -> Question[str]:
+        """Ask for the initiator's next utterance."""
+        return self._initiator.render({"view": view, "history": transcript(history)})
 
-    def responder(self, view: ResponderView, history: History, wanted: Wanted = ()) -> Rendered:
-        """Ask for the responder's next utterance and its labels; read by ``tactic``."""
-        return self.answering.render(Answering(view, history, wanted))
+    def responder(
+        self, view: ResponderView, history: History, wanted: Wanted = ()
+    ) -> Question[Draft]:
+        """Ask for the responder's next utterance and its labels."""
+        return self._responder.render(_turn_variables(view, history, wanted))
 
     def reflect(
         self, view: ResponderView, history: History, draft: Draft, wanted: Wanted = ()
-    ) -> Rendered:
-        """Ask whether a draft carries the labels it declares; read by ``critique``.
+    ) -> Question[tuple[Critique, ...]]:
+        """Ask whether a draft carries the labels it declares.
 
         Source: HIPO, section 4.4.1 (2).
         """
-        return self.reflecting.render(Reflecting(view, history, draft, wanted))
+        return self._reflect.render(
+            {**_turn_variables(view, history, wanted), **_draft_variables(draft)}
+        )
 
     def revise(
         self,
@@ -129,23 +80,17 @@ class ActorPrompts:
         draft: Draft,
         critiques: Sequence[Critique],
         wanted: Wanted = (),
-    ) -> Rendered:
-        """Ask for a draft that mends what was criticised; read by ``tactic``.
+    ) -> Question[Draft]:
+        """Ask for a draft that mends what was criticised.
 
         Source: HIPO, section 4.4.1 (2).
         """
-        return self.revising.render(Revising(view, history, draft, tuple(critiques), wanted))
-
-    def repair(self, previous: Rendered, answer: str, reasons: Sequence[str]) -> Rendered:
-        """Hand an unreadable answer back, with the reasons why it could not be used."""
-        correction = self._templates.render("repair.j2", {"reasons": tuple(reasons)})
-        echo = _echo(answer)
-        return Rendered(
-            (
-                *previous.messages,
-                PromptMessage("assistant", echo),
-                PromptMessage("user", correction),
-            )
+        return self._revise.render(
+            {
+                **_turn_variables(view, history, wanted),
+                **_draft_variables(draft),
+                "critiques": tuple(critiques),
+            }
         )
 
     def _rehearse(self, scheme: Scheme) -> None:
@@ -162,58 +107,18 @@ class ActorPrompts:
             self.initiator(_public(view), said)
             self.responder(view, said, wanted)
             self.reflect(view, said, draft, wanted)
-            rendered = self.revise(view, said, draft, critiques, wanted)
-            self.repair(rendered, "", ["utterance: missing"])
+            question = self.revise(view, said, draft, critiques, wanted)
+            question.repair("", ["utterance: missing"])
 
 
-def _speaking(inputs: Speaking) -> Mapping[str, object]:
-    return {"view": inputs.view, "history": _lines(inputs.history)}
+def _turn_variables(view: ResponderView, history: History, wanted: Wanted) -> dict[str, object]:
+    return {"view": view, "history": transcript(history), "wanted": tuple(wanted)}
 
 
-def _answering(inputs: Answering) -> Mapping[str, object]:
-    return {
-        "view": inputs.view,
-        "history": _lines(inputs.history),
-        "wanted": tuple(inputs.wanted),
-    }
-
-
-def _reflecting(inputs: Reflecting) -> Mapping[str, object]:
-    return {
-        "view": inputs.view,
-        "history": _lines(inputs.history),
-        "wanted": tuple(inputs.wanted),
-        "draft": inputs.draft.text,
-        "declared": _declared(inputs.draft),
-    }
-
-
-def _revising(inputs: Revising) -> Mapping[str, object]:
-    return {
-        "view": inputs.view,
-        "history": _lines(inputs.history),
-        "wanted": tuple(inputs.wanted),
-        "draft": inputs.draft.text,
-        "declared": _declared(inputs.draft),
-        "critiques": inputs.critiques,
-    }
-
-
-def _lines(history: History) -> tuple[tuple[str, str], ...]:
-    return tuple((role.upper(), text) for role, text in history)
-
-
-def _declared(draft: Draft) -> tuple[tuple[str, str, str], ...]:
-    """Return (dimension, label, rationale) of each declared label."""
-    return tuple((t.dimension, label_text(t.value), t.rationale) for t in draft.tactic)
-
-
-def _echo(answer: str) -> str:
-    """Return an unreadable answer as it can be sent back: never empty, and not at any length."""
-    text = answer.encode("utf-8", "replace").decode().replace("\0", "").strip()
-    if not text:
-        return "(no answer)"
-    return text if len(text) <= _LONGEST_ECHO else text[:_LONGEST_ECHO].rstrip() + " ..."
+def _draft_variables(draft: Draft) -> dict[str, object]:
+    """Return the draft's text, and (dimension, label, rationale) of each label it declares."""
+    declared = tuple((t.dimension, label_text(t.value), t.rationale) for t in draft.tactic)
+    return {"draft": draft.text, "declared": declared}
 
 
 def _any_value(dimension: Dimension) -> LabelValue:

@@ -16,7 +16,8 @@ import orjson
 from prompts.answer_fields import AnswerField, Findings, LabelField, TextField
 from prompts.environment import MultilineText, Templates, as_data
 from prompts.languages import described_language
-from prompts.prompt import Prompt, PromptMessage, Rendered, make_prompt
+from prompts.prompt import Prompt, make_prompt, transcript
+from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import dimension_text
 from prompts.tolerant_json import Answer
@@ -39,6 +40,8 @@ EVALUATOR_TEMPLATES: Final = (
 )  # fmt: skip
 """The templates that an evaluation depends on."""
 
+LabelQuestion = Question[tuple[TacticLabel, ...]]
+
 _SCENES = 1024
 """Rendered scenes that are kept: about as many as there are scenarios and languages."""
 
@@ -57,16 +60,6 @@ class EvaluatorView:
     responder_description: str
     language: str
     """A BCP 47 code with its English name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluating:
-    """What an evaluator is asked about."""
-
-    scene: str
-    """The view as text."""
-    history: History = ()
-    utterance: str = ""
 
 
 def evaluator_view(scenario: Scenario, language: str) -> EvaluatorView:
@@ -108,11 +101,10 @@ class EvaluatorPrompts:
             aspect: evaluation_format(asked, _reasoned(scheme, aspect) if reasoned else ())
             for aspect, asked in dimensions.items()
         }
-        self._prompts: dict[Aspect, Prompt[Evaluating, tuple[TacticLabel, ...]]] = {
+        self._prompts: dict[Aspect, Prompt[tuple[TacticLabel, ...]]] = {
             aspect: make_prompt(
                 f"evaluator_{aspect}",
                 templates,
-                _variables,
                 self.formats[aspect],
                 {"dimensions": tuple(map(dimension_text, asked)), "reasoned": reasoned},
             )
@@ -120,7 +112,6 @@ class EvaluatorPrompts:
         }
         self._scene = lru_cache(maxsize=_SCENES)(self._render_scene)
         self._frame = lru_cache(maxsize=_SCENES)(self._find_frame)
-        self._system = PromptMessage("system", self.system("utterance"))
         self.fingerprint: str = fingerprint(
             [
                 templates.fingerprint_of(EVALUATOR_TEMPLATES),
@@ -134,26 +125,31 @@ class EvaluatorPrompts:
         """Return the system message of an aspect: the task, the labels, the form of the answer."""
         return self._prompts[aspect].system
 
-    def utterance(self, view: EvaluatorView, utterance: str) -> Rendered:
+    def utterance(self, view: EvaluatorView, utterance: str) -> LabelQuestion:
         """Ask for the labels of an utterance that stands alone."""
         frame = self._frame(view)
         if frame is None:
             return self._alone(view, utterance)
         before, after = frame
-        user = PromptMessage("user", f"{before}{as_data(utterance)}{after}")
-        return Rendered((self._system, user))
+        return self._prompts["utterance"].question(f"{before}{as_data(utterance)}{after}")
 
-    def cumulative(self, view: EvaluatorView, history: History, utterance: str) -> Rendered:
+    def cumulative(self, view: EvaluatorView, history: History, utterance: str) -> LabelQuestion:
         """Ask for the labels of an utterance after all that was said before it."""
-        asked = Evaluating(self._scene(view), history, utterance)
-        return self._prompts["cumulative"].render(asked)
+        return self._render("cumulative", view, history, utterance)
 
-    def conversation(self, view: EvaluatorView, history: History) -> Rendered:
+    def conversation(self, view: EvaluatorView, history: History) -> LabelQuestion:
         """Ask for the goal behind a whole conversation."""
-        return self._prompts["conversation"].render(Evaluating(self._scene(view), history))
+        return self._render("conversation", view, history)
 
-    def _alone(self, view: EvaluatorView, utterance: str) -> Rendered:
-        return self._prompts["utterance"].render(Evaluating(self._scene(view), (), utterance))
+    def _alone(self, view: EvaluatorView, utterance: str) -> LabelQuestion:
+        return self._render("utterance", view, (), utterance)
+
+    def _render(
+        self, aspect: Aspect, view: EvaluatorView, history: History, utterance: str = ""
+    ) -> LabelQuestion:
+        return self._prompts[aspect].render(
+            {"scene": self._scene(view), "history": transcript(history), "utterance": utterance}
+        )
 
     def _find_frame(self, view: EvaluatorView) -> tuple[str, str] | None:
         """Return what stands before and after the utterance in the prompts of one view.
@@ -259,11 +255,3 @@ def _reasoned(scheme: Scheme, aspect: Aspect) -> tuple[str, ...]:
     if aspect == "conversation":
         return (scheme.assigned,)
     return tuple(d.id for d in scheme.utterance_dimensions)
-
-
-def _variables(inputs: Evaluating) -> Mapping[str, object]:
-    return {
-        "scene": inputs.scene,
-        "history": tuple((role.upper(), text) for role, text in inputs.history),
-        "utterance": inputs.utterance,
-    }

@@ -6,21 +6,21 @@ cannot be told without it. Neither is told the goal; the blind one is not told a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from prompts.answer_fields import AnswerField, Findings, FlagField, LabelField, TextField
 from prompts.environment import Templates
 from prompts.languages import described_language
-from prompts.prompt import Prompt, PromptMessage, Rendered, make_prompt
+from prompts.prompt import Prompt, make_prompt, prompts_fingerprint, transcript
+from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import dimension_text, label_text
 from prompts.tolerant_json import Answer
 from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
 from scenarios.errors import UsageError
-from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.spec import Scenario
 
@@ -37,8 +37,6 @@ JUDGE_TEMPLATES: Final = (
     "repair.j2",
 )  # fmt: skip
 """The templates that a judgement depends on."""
-
-_LONGEST_ECHO = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +75,6 @@ class DialogueVerdict:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Judging:
-    """What a judge is asked about, and in which conversation."""
-
-    view: JudgeView
-    history: History
-    utterance: str = ""
-    declared: tuple[tuple[str, str], ...] = ()
-
-
 def judge_view(scenario: Scenario, case: Case) -> JudgeView:
     """Return what a judge of this case knows, with the names the dialogue was made with.
 
@@ -114,84 +102,64 @@ class JudgePrompts:
     """All prompts of the judges for one scheme; every kind has one fixed system message."""
 
     def __init__(self, templates: Templates, scheme: Scheme) -> None:
-        """Render the system messages, and rehearse every prompt once so that mistakes show early.
+        """Render the system messages, and every prompt once so that mistakes show early.
 
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
         """
         self._templates = templates
         self._scheme = scheme
-        self.labels: ResponseFormat[tuple[TacticLabel, ...]] = labels_format(
-            "labels", scheme.utterance_dimensions
+        labels = labels_format("labels", scheme.utterance_dimensions)
+        self._self_turn = make_prompt(
+            "self_turn", templates, labels, _asked_about(scheme.utterance_dimensions)
         )
-        self.goal: ResponseFormat[tuple[TacticLabel, ...]] = labels_format("goal", [scheme.goal])
-        self.dialogue: ResponseFormat[DialogueVerdict] = dialogue_format()
-        utterance = {"dimensions": tuple(map(dimension_text, scheme.utterance_dimensions))}
-        goal = {"dimensions": (dimension_text(scheme.goal),)}
-        self._self_turn = make_prompt("self_turn", templates, _variables, self.labels, utterance)
-        self._self_goal = make_prompt("self_goal", templates, _variables, self.goal, goal)
-        self._dialogue = make_prompt("external_dialogue", templates, _variables, self.dialogue, {})
-        self._turns: dict[tuple[str, ...], Prompt[Judging, TurnVerdict]] = {}
+        self._self_goal = make_prompt(
+            "self_goal",
+            templates,
+            labels_format("goal", [scheme.goal]),
+            _asked_about([scheme.goal]),
+        )
+        self._dialogue = make_prompt("external_dialogue", templates, dialogue_format())
+        self._turns: dict[tuple[str, ...], Prompt[TurnVerdict]] = {}
         whole = self._turn_prompt(tuple(d.id for d in scheme.utterance_dimensions))
-        self.fingerprint: str = fingerprint(
-            [
-                templates.fingerprint_of(JUDGE_TEMPLATES),
-                scheme.model_dump(mode="json"),
-                [
-                    [prompt.system, prompt.answer.name, prompt.answer.schema]
-                    for prompt in (self._self_turn, self._self_goal, whole, self._dialogue)
-                ],
-            ]
-        )
+        prompts = (self._self_turn, self._self_goal, whole, self._dialogue)
+        self.fingerprint = prompts_fingerprint(templates, JUDGE_TEMPLATES, scheme, prompts)
         self._rehearse()
 
-    def self_turn(self, view: JudgeView, history: History, utterance: str) -> Rendered:
-        """Ask for the labels of an utterance, telling none; the answer is read by ``labels``.
+    def self_turn(
+        self, view: JudgeView, history: History, utterance: str
+    ) -> Question[tuple[TacticLabel, ...]]:
+        """Ask for the labels of an utterance without showing the declared ones.
 
         Source: HIPO, internal self-judgement.
         """
-        return self._self_turn.render(Judging(view, history, utterance))
+        return self._self_turn.render(_variables(view, history, utterance))
 
-    def self_goal(self, view: JudgeView, history: History) -> Rendered:
-        """Ask for the goal behind a whole conversation, telling none; read by ``goal``."""
-        return self._self_goal.render(Judging(view, history))
+    def self_goal(self, view: JudgeView, history: History) -> Question[tuple[TacticLabel, ...]]:
+        """Ask for the goal behind a whole conversation without showing it; one label comes back."""
+        return self._self_goal.render(_variables(view, history))
 
     def external_turn(
         self, view: JudgeView, history: History, utterance: str, declared: Declared
-    ) -> Rendered:
-        """Ask whether an utterance carries its labels and is coherent; read by :meth:`turn`.
+    ) -> Question[TurnVerdict]:
+        """Ask whether an utterance carries its labels and is coherent.
 
         Source: HIPO, external evaluation.
         """
         pairs = tuple((label.dimension, label_text(label.value)) for label in declared)
         prompt = self._turn_prompt(tuple(dimension for dimension, _ in pairs))
-        return prompt.render(Judging(view, history, utterance, pairs))
+        return prompt.render(_variables(view, history, utterance, pairs))
 
-    def turn(self, declared: Declared) -> ResponseFormat[TurnVerdict]:
-        """Return the format that reads the answer to :meth:`external_turn`."""
-        return self._turn_prompt(tuple(label.dimension for label in declared)).answer
+    def external_dialogue(self, view: JudgeView, history: History) -> Question[DialogueVerdict]:
+        """Ask whether the initiator has been misled."""
+        return self._dialogue.render(_variables(view, history))
 
-    def external_dialogue(self, view: JudgeView, history: History) -> Rendered:
-        """Ask whether the initiator has been misled; the answer is read by ``dialogue``."""
-        return self._dialogue.render(Judging(view, history))
-
-    def repair(self, previous: Rendered, answer: str, reasons: Sequence[str]) -> Rendered:
-        """Hand an unreadable answer back, with the reasons why it could not be used."""
-        correction = self._templates.render("repair.j2", {"reasons": tuple(reasons)})
-        echo = answer.encode("utf-8", "replace").decode().replace("\0", "").strip()
-        said = PromptMessage("assistant", echo[:_LONGEST_ECHO].rstrip() or "(no answer)")
-        return Rendered((*previous.messages, said, PromptMessage("user", correction)))
-
-    def _turn_prompt(self, dimensions: tuple[str, ...]) -> Prompt[Judging, TurnVerdict]:
+    def _turn_prompt(self, dimensions: tuple[str, ...]) -> Prompt[TurnVerdict]:
         """Return the prompt that asks about these dimensions, built when first needed."""
         if dimensions not in self._turns:
             asked = [self._scheme.dimension(dimension) for dimension in dimensions]
             self._turns[dimensions] = make_prompt(
-                "external_turn",
-                self._templates,
-                _variables,
-                turn_format(asked),
-                {"dimensions": tuple(map(dimension_text, asked))},
+                "external_turn", self._templates, turn_format(asked), _asked_about(asked)
             )
         return self._turns[dimensions]
 
@@ -208,8 +176,8 @@ class JudgePrompts:
             self.self_goal(view, history)
             self.external_turn(view, history, "So.", declared)
             self.external_turn(view, history, "So.", ())
-            rendered = self.external_dialogue(view, history)
-            self.repair(rendered, "", ["misled: missing"])
+            question = self.external_dialogue(view, history)
+            question.repair("", ["misled: missing"])
 
 
 def labels_format(
@@ -283,10 +251,19 @@ def dialogue_format() -> ResponseFormat[DialogueVerdict]:
     return response_format("dialogue_verdict", [reasoning, reason, misled], build)
 
 
-def _variables(inputs: Judging) -> Mapping[str, object]:
+def _asked_about(dimensions: Sequence[Dimension]) -> dict[str, object]:
+    return {"dimensions": tuple(map(dimension_text, dimensions))}
+
+
+def _variables(
+    view: JudgeView,
+    history: History,
+    utterance: str = "",
+    declared: tuple[tuple[str, str], ...] = (),
+) -> dict[str, object]:
     return {
-        "view": inputs.view,
-        "history": tuple((role.upper(), text) for role, text in inputs.history),
-        "utterance": inputs.utterance,
-        "declared": inputs.declared,
+        "view": view,
+        "history": transcript(history),
+        "utterance": utterance,
+        "declared": declared,
     }

@@ -1,36 +1,25 @@
-"""What a prompt is: a fixed system message, a user message made of typed inputs, an answer format."""
+"""A prompt: a fixed system message, a template for the user message, and an answer format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from prompts.environment import MultilineText, Templates
+from prompts.question import Message, Question
 from prompts.responses import ResponseFormat
+from scenarios.dialogue import History
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import Scheme
 
-In = TypeVar("In")
-Out = TypeVar("Out")
-
-
-@dataclass(frozen=True, slots=True)
-class PromptMessage:
-    """One message of a rendered prompt."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
+Out_co = TypeVar("Out_co", covariant=True)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
-    """A prompt ready to be sent."""
-
-    messages: tuple[PromptMessage, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt(Generic[In, Out]):
-    """One way of asking a model for an ``Out``, given an ``In``.
+class Prompt(Generic[Out_co]):
+    """One kind of question whose answer is read as an ``Out``.
 
     The system message is rendered once, so that it is the same text in every request of its kind
     and providers can serve it from their prefix cache.
@@ -39,33 +28,36 @@ class Prompt(Generic[In, Out]):
     name: str
     system: str
     templates: Templates
-    variables: Callable[[In], Mapping[str, object]]
-    """Names the inputs for the template ``<name>_user.j2``."""
-    answer: ResponseFormat[Out]
+    answer: ResponseFormat[Out_co]
 
-    def render(self, inputs: In) -> Rendered:
-        """Return the messages for these inputs.
+    def render(self, variables: Mapping[str, object]) -> Question[Out_co]:
+        """Fill the template ``<name>_user.j2``.
 
         Raises:
             UsageError: a template of the user's asks for something that is not there.
         """
-        user = self.templates.render(f"{self.name}_user.j2", self.variables(inputs))
-        return Rendered((PromptMessage("system", self.system), PromptMessage("user", user)))
+        return self.question(self.templates.render(f"{self.name}_user.j2", variables))
+
+    def question(self, user: str) -> Question[Out_co]:
+        """Return the question with ``user`` as its user message."""
+        messages = (Message("system", self.system), Message("user", user))
+        return Question(messages, self.answer, self._correction)
+
+    def _correction(self, reasons: Sequence[str]) -> str:
+        return self.templates.render("repair.j2", {"reasons": tuple(reasons)})
 
 
 def make_prompt(
     name: str,
     templates: Templates,
-    variables: Callable[[In], Mapping[str, object]],
-    answer: ResponseFormat[Out],
-    static: Mapping[str, object],
-) -> Prompt[In, Out]:
+    answer: ResponseFormat[T],
+    static: Mapping[str, object] | None = None,
+) -> Prompt[T]:
     """Build a prompt from ``<name>_system.j2`` and ``<name>_user.j2``.
 
     Args:
         name: what the two templates are called.
         templates: where they come from.
-        variables: turns the inputs into the variables of the user template.
         answer: the format of the answer; its skeleton is the variable ``skeleton`` of the system
             template.
         static: the other variables of the system template; nothing in them may vary with the
@@ -74,7 +66,25 @@ def make_prompt(
     Raises:
         UsageError: the system template cannot be rendered.
     """
-    system = templates.render(
-        f"{name}_system.j2", {**static, "skeleton": MultilineText(answer.skeleton)}
-    )
-    return Prompt(name, system, templates, variables, answer)
+    variables = {**(static or {}), "skeleton": MultilineText(answer.skeleton)}
+    return Prompt(name, templates.render(f"{name}_system.j2", variables), templates, answer)
+
+
+def prompts_fingerprint(
+    templates: Templates, names: Iterable[str], scheme: Scheme, prompts: Sequence[Prompt[object]]
+) -> str:
+    """Hash what the answers to some prompts depend on, besides the model.
+
+    Args:
+        templates: where the prompts come from.
+        names: the files among them that the prompts use.
+        scheme: the labels asked for.
+        prompts: hashed with their system messages and answer formats.
+    """
+    kinds = [[prompt.system, prompt.answer.name, prompt.answer.schema] for prompt in prompts]
+    return fingerprint([templates.fingerprint_of(names), scheme.model_dump(mode="json"), kinds])
+
+
+def transcript(history: History) -> tuple[tuple[str, str], ...]:
+    """Return (ROLE, text) of every utterance, as the templates print a conversation."""
+    return tuple((role.upper(), text) for role, text in history)

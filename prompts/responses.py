@@ -23,6 +23,7 @@ from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.model import Scheme
 
+T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 
 
@@ -40,7 +41,7 @@ class Unreadable(RunError):
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseFormat(Generic[T]):
+class ResponseFormat(Generic[T_co]):
     """How an answer has to look, and how it is read. Build it with :func:`response_format`."""
 
     name: str
@@ -49,10 +50,10 @@ class ResponseFormat(Generic[T]):
     skeleton: str
     """The object with placeholders for values, one key per line."""
     keys: tuple[str, ...]
-    build: Callable[[Answer, Findings], T]
+    build: Callable[[Answer, Findings], T_co]
     """Turns the parsed object into the result and notes what is wrong with it."""
 
-    def read(self, text: str) -> T:
+    def read(self, text: str) -> T_co:
         """Return what the answer says.
 
         Raises:

@@ -12,7 +12,7 @@ from pipeline.arms import ActingRole, Arm
 from pipeline.plan import Plan
 from pipeline.providers.protocol import Usage
 from prompts.actors import ActorPrompts
-from prompts.prompt import Rendered
+from prompts.question import Question
 from prompts.role_views import initiator_view, responder_view
 from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, TacticLabel
@@ -201,7 +201,7 @@ def _prompt_tokens(prepared: Prepared, sample: Sequence[Case]) -> dict[Kind, flo
     return {kind: sum(sizes) / len(sizes) / BYTES_PER_TOKEN for kind, sizes in sums.items()}
 
 
-def _prompts(prepared: Prepared, case: Case, exchange: int) -> dict[Kind, Rendered]:
+def _prompts(prepared: Prepared, case: Case, exchange: int) -> dict[Kind, Question[object]]:
     """Render every kind of prompt of one exchange, with stand-ins for what is not said yet."""
     scenario = prepared.scenarios[case.scenario]
     history = stand_in_history(scenario, case, exchange)

@@ -15,7 +15,7 @@ from pipeline.chunks import chunks
 from pipeline.providers.protocol import Usage
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts, judge_view
-from prompts.prompt import Rendered
+from prompts.question import Question
 from quality.judges.protocol import JudgeIdentity
 from quality.unverified import PAGE, missing_epochs
 from scenarios.dialogue import Dialogue
@@ -142,7 +142,7 @@ def judge_prompt_tokens(
 
 def _prompts(
     prompts: JudgePrompts, dialogue: Dialogue, scenario: Scenario
-) -> Iterator[tuple[Source, bool, Rendered]]:
+) -> Iterator[tuple[Source, bool, Question[object]]]:
     """Yield every prompt about a dialogue, and whether it is about the whole of it."""
     view = judge_view(scenario, dialogue.case)
     for turn in dialogue.answers():

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from outputs.dataset.manifest import Column, ExportedFile
-from prompts.prompt import PromptMessage
+from prompts.question import Message
 
-Prompt = Sequence[PromptMessage]
+Prompt = Sequence[Message]
 """The messages that come before what is to be learnt: a system message and a user message."""
 
 

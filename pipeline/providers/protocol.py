@@ -6,16 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from prompts.question import Message
+
 Structured = Literal["native", "instruct"]
 FinishReason = Literal["stop", "length", "refusal", "other"]
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a prompt."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
 
 
 @dataclass(frozen=True, slots=True)

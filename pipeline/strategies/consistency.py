@@ -29,10 +29,8 @@ class Consistency:
         """Sample, embed and elect."""
         answers = await self.asker.ask_many(
             self.prompts.responder(task.view, task.history, task.wanted),
-            self.prompts.tactic,
             task.context("responder"),
             k=self.k,
-            repair=self.prompts.repair,
         )
         drafts = [answer if isinstance(answer, Draft) else None for answer in answers]
         result = await vote([draft.text if draft else None for draft in drafts], self.encoder)

@@ -23,8 +23,6 @@ class Direct:
         """Ask once."""
         draft = await self.asker.ask(
             self.prompts.responder(task.view, task.history, task.wanted),
-            self.prompts.tactic,
             task.context("responder"),
-            self.prompts.repair,
         )
         return Spoken(draft, Trace(strategy="direct"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from pipeline.client import AnswerUnusable, CallContext, Repair
-from prompts.prompt import Rendered
-from prompts.responses import ResponseFormat
+from pipeline.call_records import CallContext
+from pipeline.client import AnswerUnusable
+from prompts.question import Question
 from prompts.role_views import ResponderView
 from scenarios.case import Case
 from scenarios.dialogue import Draft, History, Trace
@@ -19,9 +19,7 @@ T = TypeVar("T")
 class Asker(Protocol):
     """Asks the model of a role and returns what its answer says; one per arm."""
 
-    async def ask(
-        self, prompt: Rendered, fmt: ResponseFormat[T], ctx: CallContext, repair: Repair
-    ) -> T:
+    async def ask(self, question: Question[T], ctx: CallContext) -> T:
         """Return one readable answer.
 
         Raises:
@@ -30,7 +28,7 @@ class Asker(Protocol):
         """
 
     async def ask_many(
-        self, prompt: Rendered, fmt: ResponseFormat[T], ctx: CallContext, *, k: int, repair: Repair
+        self, question: Question[T], ctx: CallContext, *, k: int
     ) -> list[T | AnswerUnusable]:
         """Return ``k`` answers by sample, at least two of them readable.
 

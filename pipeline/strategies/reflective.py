@@ -27,9 +27,7 @@ class Reflective:
         """Draft and revise; every attempt stays in the trace with what was said about it."""
         draft = await self.asker.ask(
             self.prompts.responder(task.view, task.history, task.wanted),
-            self.prompts.tactic,
             task.context("responder"),
-            self.prompts.repair,
         )
         attempts: list[Attempt] = []
         for revision in range(self.max_revisions):
@@ -46,9 +44,7 @@ class Reflective:
     async def _reflect(self, task: TurnTask, draft: Draft, revision: int) -> tuple[Critique, ...]:
         return await self.asker.ask(
             self.prompts.reflect(task.view, task.history, draft, task.wanted),
-            self.prompts.critique,
             task.context(f"reflect-{revision}", role="reflector"),
-            self.prompts.repair,
         )
 
     async def _revise(
@@ -56,7 +52,5 @@ class Reflective:
     ) -> Draft:
         return await self.asker.ask(
             self.prompts.revise(task.view, task.history, draft, critiques, task.wanted),
-            self.prompts.tactic,
             task.context(f"revise-{revision}"),
-            self.prompts.repair,
         )

@@ -29,21 +29,19 @@ class ExternalJudge:
     async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
         """Return a judgement per answer and declared dimension, coherence, and one on misleading."""
         view = judge_view(scenario, dialogue.case)
-        questions = Questions(self.asker, self.prompts.repair, self.seat, dialogue, epoch)
+        questions = Questions(self.asker, self.seat, dialogue, epoch)
         judgements: list[Judgement] = []
         for turn in dialogue.answers():
             history = dialogue.history(turn.index)
             declared = self._declared(turn)
             verdict = await questions.put(
                 self.prompts.external_turn(view, history, turn.text, declared),
-                self.prompts.turn(declared),
                 turn.index,
                 "external-turn",
             )
             judgements += self._on_turn(questions, turn, declared, verdict)
         misled = await questions.put(
             self.prompts.external_dialogue(view, dialogue.history()),
-            self.prompts.dialogue,
             len(dialogue.turns),
             "external-dialogue",
         )

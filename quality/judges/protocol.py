@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from pipeline.client import AnswerUnusable, CallContext, Repair
+from pipeline.call_records import CallContext
+from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker, call_context
 from prompts.judges import JudgePrompts
-from prompts.prompt import Rendered
-from prompts.responses import ResponseFormat
+from prompts.question import Question
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import LabelValue
@@ -75,17 +75,14 @@ class Questions:
     """Puts the questions of one judge about one dialogue to its model, and notes the answers."""
 
     asker: Asker
-    repair: Repair
     seat: JudgeIdentity
     dialogue: Dialogue
     epoch: int
 
-    async def put(
-        self, prompt: Rendered, fmt: ResponseFormat[T], turn: int, purpose: str
-    ) -> T | AnswerUnusable:
+    async def put(self, question: Question[T], turn: int, purpose: str) -> T | AnswerUnusable:
         """Return the answer, or why none could be read."""
         try:
-            return await self.asker.ask(prompt, fmt, self._context(turn, purpose), self.repair)
+            return await self.asker.ask(question, self._context(turn, purpose))
         except AnswerUnusable as error:
             return error
 

@@ -56,20 +56,18 @@ class SelfJudge:
     async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
         """Return one judgement per answer and utterance dimension, and one on the goal."""
         view = judge_view(scenario, dialogue.case)
-        questions = Questions(self.asker, self.prompts.repair, self.seat, dialogue, epoch)
+        questions = Questions(self.asker, self.seat, dialogue, epoch)
         judgements: list[Judgement] = []
         for turn in dialogue.answers():
             history = dialogue.history(turn.index)
             labels = await questions.put(
                 self.prompts.self_turn(view, history, turn.text),
-                self.prompts.labels,
                 turn.index,
                 "self-turn",
             )
             judgements += self._on_turn(questions, turn, labels)
         goal = await questions.put(
             self.prompts.self_goal(view, dialogue.history()),
-            self.prompts.goal,
             len(dialogue.turns),
             "self-goal",
         )

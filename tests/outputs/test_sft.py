@@ -14,9 +14,9 @@ from outputs.discretion import reveals
 from outputs.formats.registry import row_format
 from outputs.selection import Selection, opened
 from outputs.sft import ActorRows, LabelRows
-from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from prompts.evaluator import ASPECTS, EvaluatorPrompts
+from prompts.responses import tactic_format, utterance_format
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from tests.outputs.corpora import (
@@ -110,7 +110,7 @@ def test_the_cumulative_aspect_shows_what_was_said_before_and_nothing_after(tmp_
 
 def test_an_actor_is_asked_as_in_generation_and_answers_as_it_did(tmp_path, run):
     found, done = rows(tmp_path, run, task="actor", include_deception=True)
-    read = ActorPrompts(Templates(), SCHEME).tactic.read
+    read = tactic_format(SCHEME).read
     assert {row["goal"] for row in found} == {DECEPTION, TRUTH}
     assert done.facts.includes_deception
     for row in found:
@@ -144,7 +144,7 @@ def test_an_actor_never_sees_what_the_other_one_is_after(tmp_path, run):
 def test_an_initiator_never_sees_fact_goal_labels_or_rationales(tmp_path, run):
     library = catalogue().scenarios
     found, _ = rows(tmp_path, run, task="initiator")
-    read = ActorPrompts(Templates(), SCHEME).utterance.read
+    read = utterance_format().read
     assert {row["goal"] for row in found} == {DECEPTION, TRUTH}
     for row in found:
         shown = words_of(row)

@@ -7,7 +7,7 @@ import json
 import random
 from contextlib import asynccontextmanager
 
-from pipeline.endpoint import Endpoint, Question
+from pipeline.endpoint import Endpoint, SampleRequest
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
@@ -44,8 +44,8 @@ class Bench:
         await asyncio.sleep(0)
 
     async def ask(self, *samples, seed=100):
-        question = Question(MESSAGES, SCHEMA, "utterance", seed)
-        return await self.endpoint.ask(question, samples or (0,), self.attempts.append)
+        request = SampleRequest(MESSAGES, SCHEMA, "utterance", seed)
+        return await self.endpoint.ask(request, samples or (0,), self.attempts.append)
 
     @property
     def codes(self):

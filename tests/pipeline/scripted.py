@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 
-from pipeline.client import CallContext, Client
+from pipeline.call_records import CallContext
+from pipeline.client import Client
 from pipeline.endpoint import Endpoint
 from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
 from pipeline.providers.retry import RetryPolicy
-from prompts.prompt import PromptMessage, Rendered
+from prompts.question import Message, Question
 from prompts.responses import utterance_format
 
-FORMAT = utterance_format()
-PROMPT = Rendered(
-    (PromptMessage("system", "# Task\nAsk.\n"), PromptMessage("user", "# Now\nSpeak.\n"))
+QUESTION = Question(
+    (Message("system", "# Task\nAsk.\n"), Message("user", "# Now\nSpeak.\n")),
+    utterance_format(),
+    lambda reasons: "# Correction\n" + "\n".join(reasons),
 )
 CONTEXT = CallContext("initiator", seed=11, epoch=0, case="c1", purpose="initiator", turn=2)
 
@@ -47,11 +49,6 @@ class Scripted:
         pass
 
 
-def repair(previous, answer, reasons):
-    correction = PromptMessage("user", "# Correction\n" + "\n".join(reasons))
-    return Rendered((*previous.messages, PromptMessage("assistant", answer), correction))
-
-
 def endpoint_of(provider, **changes):
     async def no_sleep(_):
         await asyncio.sleep(0)
@@ -65,12 +62,12 @@ def client_of(store, answer, **changes):
     return Client(store.calls, {"initiator": endpoint_of(provider, **changes)}, "arm"), provider
 
 
-def ask(client, ctx=CONTEXT, prompt=PROMPT):
-    return client.ask(prompt, FORMAT, ctx, repair)
+def ask(client, ctx=CONTEXT, question=QUESTION):
+    return client.ask(question, ctx)
 
 
 def ask_many(client, k, ctx=CONTEXT):
-    return client.ask_many(PROMPT, FORMAT, ctx, k=k, repair=repair)
+    return client.ask_many(QUESTION, ctx, k=k)
 
 
 def at_epoch(epoch):

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from inspect import signature
 
 import pytest
 
-from pipeline.client import EPOCH_STRIDE, AnswerUnusable, CallContext, Client
+from pipeline.call_records import CallContext
+from pipeline.client import EPOCH_STRIDE, AnswerUnusable, Client
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Parameters
 from pipeline.store.run_store import RunStore
-from prompts.prompt import PromptMessage, Rendered
+from prompts.question import Message
 from scenarios.run_configuration import RunConfiguration
 from tests.pipeline.scripted import (
-    PROMPT,
+    QUESTION,
     Scripted,
     ask,
     ask_many,
@@ -91,12 +94,13 @@ async def test_other_parameters_are_another_question(store, changes):
 @pytest.mark.anyio
 async def test_another_seed_prompt_or_schema_is_another_question(store):
     client, provider = client_of(store, lambda r, n: [says("Why?")])
-    swapped = Rendered(tuple(PromptMessage(m.role, m.content[::-1]) for m in PROMPT.messages))
-    joined = Rendered((PromptMessage("system", "".join(m.content for m in PROMPT.messages)),))
+    messages = QUESTION.messages
+    swapped = replace(QUESTION, messages=tuple(Message(m.role, m.content[::-1]) for m in messages))
+    joined = replace(QUESTION, messages=(Message("system", "".join(m.content for m in messages)),))
     await ask(client)
     await ask(client, CallContext("initiator", 12, 0, "c1", "initiator"))
-    await ask(client, prompt=swapped)
-    await ask(client, prompt=joined)
+    await ask(client, question=swapped)
+    await ask(client, question=joined)
     assert len(provider.requests) == 4
 
 
@@ -202,3 +206,8 @@ async def test_candidates_that_no_repair_helps_fail_with_the_commonest_reason(st
 async def test_half_a_surrogate_pair_is_replaced_before_anything_reads_it(store):
     client, _ = client_of(store, lambda r, n: [says("odd \ud83d end")])
     assert await ask(client) == await ask(client) == "odd ? end"
+
+
+def test_a_format_or_a_repair_cannot_be_paired_with_another_question():
+    assert list(signature(Client.ask).parameters) == ["self", "question", "ctx"]
+    assert list(signature(Client.ask_many).parameters) == ["self", "question", "ctx", "k"]

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from pipeline.budget import Ledger
-from pipeline.client import CallContext
+from pipeline.call_records import CallContext
 from pipeline.providers.errors import BadRequest, ServerFault, TimedOut
 from pipeline.providers.prices import Price
 from pipeline.stop import Stop, Stopped

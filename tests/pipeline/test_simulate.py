@@ -56,11 +56,11 @@ class Speaker:
         self.prompts = {"initiator": [], "responder": []}
         self.contexts = []
 
-    async def ask(self, prompt, fmt, ctx, repair):
+    async def ask(self, question, ctx):
         self.contexts.append(ctx)
-        self.prompts[ctx.role].append("\n".join(m.content for m in prompt.messages))
+        self.prompts[ctx.role].append("\n".join(m.content for m in question.messages))
         if ctx.role == "initiator":
-            assert fmt is PROMPTS.utterance
+            assert question.answer.keys == ("utterance",)
             return f"question at {ctx.turn}"
         labels = {
             "intention": "Inform",

@@ -63,17 +63,17 @@ class ScriptedAsker:
         self.answers = list(answers)
         self.asked = []
 
-    async def ask(self, prompt, fmt, ctx, repair):
-        self.asked.append((prompt, fmt, ctx, repair))
+    async def ask(self, question, ctx):
+        self.asked.append((question, ctx))
         return self.answers.pop(0)
 
-    async def ask_many(self, prompt, fmt, ctx, *, k, repair):
-        self.asked.append((prompt, fmt, ctx, repair))
+    async def ask_many(self, question, ctx, *, k):
+        self.asked.append((question, ctx))
         return [self.answers.pop(0) for _ in range(k)]
 
     @property
     def contexts(self):
-        return [ctx for _, _, ctx, _ in self.asked]
+        return [ctx for _, ctx in self.asked]
 
     def prompt(self, index):
         return "\n".join(m.content for m in self.asked[index][0].messages)
@@ -93,10 +93,8 @@ async def test_direct_says_the_first_answer():
     spoken = await Direct(PROMPTS, asker).utter(TASK)
     assert spoken.draft == draft("It is fine.")
     assert (spoken.trace.strategy, spoken.trace.attempts) == ("direct", ())
-    ((prompt, fmt, ctx, repair),) = asker.asked
-    assert prompt == PROMPTS.responder(TASK.view, TASK.history, TASK.wanted)
-    assert fmt is PROMPTS.tactic
-    assert repair == PROMPTS.repair
+    ((question, ctx),) = asker.asked
+    assert question == PROMPTS.responder(TASK.view, TASK.history, TASK.wanted)
     assert (ctx.role, ctx.case, ctx.purpose) == ("responder", CASE.id, "responder")
     assert (ctx.turn, ctx.epoch) == (3, 2)
     assert ctx.seed == seed_from(7, CASE.id, 3, "responder")
@@ -201,7 +199,7 @@ async def test_unreadable_candidates_stay_in_the_trace_without_a_vote():
 @pytest.mark.anyio
 async def test_a_failure_to_answer_is_not_swallowed():
     class Failing(ScriptedAsker):
-        async def ask(self, prompt, fmt, ctx, repair):
+        async def ask(self, question, ctx):
             raise AnswerUnusable("refusal", "the model declined")
 
     with pytest.raises(AnswerUnusable, match="the model declined"):

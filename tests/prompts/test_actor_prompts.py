@@ -56,7 +56,7 @@ def test_the_prompts_of_the_used_car(
     assert whole(prompts.responder(view, history, wanted)) == snapshot(name="responder")
     assert whole(prompts.reflect(view, history, draft, wanted)) == snapshot(name="reflect")
     assert whole(revised) == snapshot(name="revise")
-    repaired = prompts.repair(revised, "Well...", ["answer: found no JSON object"])
+    repaired = revised.repair("Well...", ["answer: found no JSON object"])
     assert whole(repaired)[len(whole(revised)) :] == snapshot(name="repair")
 
 
@@ -187,19 +187,19 @@ def test_successive_calls_of_one_kind_share_most_of_their_text(
 
 def test_a_repair_continues_the_conversation_and_names_every_reason(prompts, view, history):
     asked = prompts.responder(view, history)
-    repaired = prompts.repair(asked, '{"utterance": 3}', ["utterance: found 3", "goal: missing"])
+    repaired = asked.repair('{"utterance": 3}', ["utterance: found 3", "goal: missing"])
     assert repaired.messages[:2] == asked.messages
     assert [m.role for m in repaired.messages[2:]] == ["assistant", "user"]
     assert repaired.messages[2].content == '{"utterance": 3}'
     assert "\n- utterance: found 3\n- goal: missing\n" in repaired.messages[3].content
-    again = prompts.repair(repaired, "", ["goal: missing"])
+    again = repaired.repair("", ["goal: missing"])
     assert len(again.messages) == 6
     assert again.messages[4].content == "(no answer)"
 
 
 def test_a_runaway_answer_is_shown_back_in_part_and_can_be_encoded(prompts, view, history):
     asked = prompts.responder(view, history)
-    echo = prompts.repair(asked, "\ud800\0a" * 9_000, ["answer: too long"]).messages[2].content
+    echo = asked.repair("\ud800\0a" * 9_000, ["answer: too long"]).messages[2].content
     assert len(echo) < 5_000
     assert echo.encode("utf-8").startswith(b"?a?a")
 

@@ -114,38 +114,41 @@ def test_text_of_a_dialogue_cannot_open_a_section_or_a_line(judges, car_view):
     assert "\nDeclared veracity" not in user
 
 
-def test_reasons_and_thoughts_come_before_what_they_lead_to(judges, hipo):
-    keys = judges.turn(declared()).keys
+def test_reasons_and_thoughts_come_before_what_they_lead_to(judges, car_view, history):
+    keys = judges.external_turn(car_view, history, SAID, declared()).answer.keys
     assert keys[0] == "reasoning"
     assert keys[-2:] == ("coherence_reason", "coherence")
     assert keys[1:3] == ("intention_reason", "intention_carried")
-    assert judges.labels.keys[:2] == ("intention_reason", "intention")
-    assert judges.dialogue.keys == ("reasoning", "misled_reason", "misled")
+    assert judges.self_turn(car_view, history, SAID).answer.keys[:2] == (
+        "intention_reason",
+        "intention",
+    )
+    whole_dialogue = judges.external_dialogue(car_view, history)
+    assert whole_dialogue.answer.keys == ("reasoning", "misled_reason", "misled")
 
 
 def test_only_declared_dimensions_are_asked_about(judges, car_view, history):
     some = (TacticLabel("veracity", "Quality"),)
-    assert judges.turn(some).keys == (
+    assert judges.external_turn(car_view, history, SAID, some).answer.keys == (
         "reasoning", "veracity_reason", "veracity_carried", "coherence_reason", "coherence",
     )  # fmt: skip
     rendered = judges.external_turn(car_view, history, SAID, ())
     assert "# Labels" not in rendered.messages[0].content
     assert "# Declared" not in rendered.messages[1].content
-    verdict = judges.turn(()).read('{"reasoning": "", "coherence_reason": "no", "coherence": "no"}')
+    verdict = rendered.answer.read('{"reasoning": "", "coherence_reason": "no", "coherence": "no"}')
     assert (verdict.critiques, verdict.coherent) == ((), False)
 
 
-def test_answers_are_read_into_labels_and_verdicts(judges):
-    labels = judges.labels.read(
+def test_answers_are_read_into_labels_and_verdicts(judges, car_view, history):
+    labels = judges.self_turn(car_view, history, SAID).answer.read(
         '{"intention_reason": "a", "intention": "persuade", "veracity_reason": "b", '
         '"veracity": null, "illocutionary_reason": "c", "illocutionary": "Directives"}'
     )
     assert [label.value for label in labels] == ["Convince", "None", "Directives"]
     assert labels[0].raw == "persuade"
-    assert judges.goal.read('{"goal_reason": "r", "goal": "TND"}')[0].value == (
-        "truthful non-disclosure"
-    )
-    verdict = judges.turn(declared()).read(
+    goal = judges.self_goal(car_view, history).answer
+    assert goal.read('{"goal_reason": "r", "goal": "TND"}')[0].value == "truthful non-disclosure"
+    verdict = judges.external_turn(car_view, history, SAID, declared()).answer.read(
         json.dumps({"reasoning": "hm", "intention_reason": "x", "intention_carried": True,
                     "veracity_reason": "y", "veracity_carried": "false",
                     "illocutionary_reason": "z", "illocutionary_carried": True,
@@ -153,13 +156,14 @@ def test_answers_are_read_into_labels_and_verdicts(judges):
     )  # fmt: skip
     assert [c.carried for c in verdict.critiques] == [True, False, True]
     assert verdict.reasoning == "hm"
-    assert judges.dialogue.read('{"misled": true, "misled_reason": "so"}').misled is True
+    ending = judges.external_dialogue(car_view, history).answer
+    assert ending.read('{"misled": true, "misled_reason": "so"}').misled is True
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"misled_reason": "x"}', '{"misled": "perhaps"}'])
-def test_a_verdict_that_is_not_there_is_unreadable(judges, text):
+def test_a_verdict_that_is_not_there_is_unreadable(judges, car_view, history, text):
     with pytest.raises(Unreadable):
-        judges.dialogue.read(text)
+        judges.external_dialogue(car_view, history).answer.read(text)
 
 
 def test_a_dimension_called_like_a_key_is_refused():

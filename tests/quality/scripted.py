@@ -95,19 +95,19 @@ class Asker:
         self.contexts: list[Any] = []
         self.raising: BaseException | None = None
 
-    async def ask(self, prompt, fmt, ctx, repair):
+    async def ask(self, question, ctx):
         self.contexts.append(ctx)
         if self.raising is not None:
             raise self.raising
-        messages = [(m.role, m.content) for m in prompt.messages]
+        messages = [(m.role, m.content) for m in question.messages]
         try:
-            return fmt.read(self.answer(messages, ctx.seed))
+            return question.answer.read(self.answer(messages, ctx.seed))
         except Unreadable as error:
-            repair(prompt, "x", error.reasons)
+            question.repair("x", error.reasons)
             raise AnswerUnusable(error.kind, str(error)) from error
 
-    async def ask_many(self, prompt, fmt, ctx, *, k, repair):
-        return [await self.ask(prompt, fmt, ctx, repair)] * k
+    async def ask_many(self, question, ctx, *, k):
+        return [await self.ask(question, ctx)] * k
 
 
 def judge_prompts(scheme: Scheme = HIPO) -> JudgePrompts:

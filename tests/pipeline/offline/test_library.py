@@ -25,8 +25,12 @@ def actors():
     return ActorPrompts(Templates(None), SCHEME)
 
 
-def pairs(rendered):
-    return [(message.role, message.content) for message in rendered.messages]
+def pairs(question):
+    return [(message.role, message.content) for message in question.messages]
+
+
+def answered(question, seed=1):
+    return question.answer.read(answer(pairs(question), seed))
 
 
 def case_of(scenario, fact, goal):
@@ -48,9 +52,9 @@ def test_every_fact_can_be_talked_about_with_either_goal(actors, name):
             ("responder", scenario.opening.statement_for(goal).text[0]),
         ]
         for turn in range(2):
-            question = actors.utterance.read(answer(pairs(actors.initiator(asking, history)), turn))
+            question = answered(actors.initiator(asking, history), turn)
             history.append(("initiator", question))
-            draft = actors.tactic.read(answer(pairs(actors.responder(answering, history)), turn))
+            draft = answered(actors.responder(answering, history), turn)
             history.append(("responder", draft.text))
             assert draft.goal == goal
             assert all(label.rationale for label in draft.tactic)
@@ -69,18 +73,16 @@ def test_reflection_revision_and_repair_are_answered_from_the_shipped_templates(
     history = [("initiator", "Was it hit?"), ("responder", "No."), ("initiator", "Never?")]
     wanted = (("veracity", "Relevance"), ("illocutionary", "Expressives"))
     asked = actors.responder(view, history, wanted)
-    draft = actors.tactic.read(answer(pairs(asked), 1))
+    draft = answered(asked)
     assert [label.value for label in draft.tactic][1:] == ["Relevance", "Expressives"]
-    critiques = actors.critique.read(answer(pairs(actors.reflect(view, history, draft, wanted)), 1))
+    critiques = answered(actors.reflect(view, history, draft, wanted))
     assert [c.dimension for c in critiques] == [d.id for d in SCHEME.utterance_dimensions]
     again = [Critique(c.dimension, False, "too weak") for c in critiques]
-    revised = actors.tactic.read(
-        answer(pairs(actors.revise(view, history, draft, again, wanted)), 1)
-    )
+    revised = answered(actors.revise(view, history, draft, again, wanted))
     assert [x.value for x in revised.tactic] == [x.value for x in draft.tactic]
     assert revised.text != draft.text
-    repaired = actors.repair(asked, "I would rather not.", ["utterance: missing"])
-    assert actors.tactic.read(answer(pairs(repaired), 1)).tactic[1].value == "Relevance"
+    repaired = asked.repair("I would rather not.", ["utterance: missing"])
+    assert answered(repaired).tactic[1].value == "Relevance"
 
 
 def test_a_template_of_ones_own_is_told_what_is_missing(actors, tmp_path):

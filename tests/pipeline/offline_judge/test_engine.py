@@ -6,10 +6,11 @@ import pytest
 
 from pipeline.offline_judge.engine import PromptNotUnderstood, answer
 from pipeline.providers.errors import BadRequest
-from pipeline.providers.protocol import Message, Parameters, Request
+from pipeline.providers.protocol import Parameters, Request
 from pipeline.providers.registry import build_provider, parse_model
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, JudgeView
+from prompts.question import Message
 from scenarios.dialogue import TacticLabel
 from scenarios.schemes.registry import load_scheme
 
@@ -32,8 +33,12 @@ def hipo():
     return JudgePrompts(Templates(None), load_scheme("hipo"))
 
 
-def pairs(rendered):
-    return [(message.role, message.content) for message in rendered.messages]
+def pairs(question):
+    return [(message.role, message.content) for message in question.messages]
+
+
+def answered(question):
+    return question.answer.read(answer(pairs(question), 1))
 
 
 def declared(veracity):
@@ -45,7 +50,7 @@ def declared(veracity):
 
 
 def test_an_utterance_is_labelled_on_every_dimension_with_a_reason(hipo):
-    labels = hipo.labels.read(answer(pairs(hipo.self_turn(VIEW, (ASKED,), LIE)), 1))
+    labels = answered(hipo.self_turn(VIEW, (ASKED,), LIE))
     assert [(x.dimension, x.value) for x in labels] == [
         ("intention", "Convince"), ("veracity", "Quality"), ("illocutionary", "Representatives"),
     ]  # fmt: skip
@@ -60,7 +65,7 @@ def test_the_seed_makes_no_difference(hipo):
 def test_a_declared_label_is_carried_only_if_it_is_the_judges_own(hipo):
     for veracity, carried in (("Quality", True), ("Manner", False)):
         rendered = hipo.external_turn(VIEW, (ASKED,), LIE, declared(veracity))
-        verdict = hipo.turn(declared(veracity)).read(answer(pairs(rendered), 1))
+        verdict = answered(rendered)
         found = {critique.dimension: critique.carried for critique in verdict.critiques}
         assert found == {"intention": True, "veracity": carried, "illocutionary": True}
         assert verdict.coherent
@@ -71,14 +76,14 @@ def test_the_judge_never_looks_at_the_declared_label_to_find_its_own(hipo):
     reasons = set()
     for veracity in ("Quality", "Quantity", "Manner", "Relevance", "None"):
         rendered = hipo.external_turn(VIEW, (ASKED,), LIE, declared(veracity))
-        verdict = hipo.turn(declared(veracity)).read(answer(pairs(rendered), 1))
+        verdict = answered(rendered)
         reasons.add(tuple(critique.reason for critique in verdict.critiques))
     assert len(reasons) == 1
 
 
 def test_words_from_elsewhere_are_incoherent_even_without_declared_labels(hipo):
     stray = "The recipe needs four eggs and nutmeg."
-    verdict = hipo.turn(()).read(answer(pairs(hipo.external_turn(VIEW, (ASKED,), stray, ())), 1))
+    verdict = answered(hipo.external_turn(VIEW, (ASKED,), stray, ()))
     assert not verdict.coherent
     assert "recip" in verdict.coherence_reason
 
@@ -92,8 +97,8 @@ def test_words_from_elsewhere_are_incoherent_even_without_declared_labels(hipo):
 )
 def test_the_hearer_is_misled_by_what_contradicts_the_fact(hipo, said, goal, misled):
     history = (ASKED, ("responder", said))
-    [label] = hipo.goal.read(answer(pairs(hipo.self_goal(VIEW, history)), 1))
-    verdict = hipo.dialogue.read(answer(pairs(hipo.external_dialogue(VIEW, history)), 1))
+    [label] = answered(hipo.self_goal(VIEW, history))
+    verdict = answered(hipo.external_dialogue(VIEW, history))
     assert (label.value, verdict.misled) == (goal, misled)
     assert verdict.reason
 
@@ -102,36 +107,36 @@ def test_a_scheme_without_rules_is_labelled_by_likeness_and_its_numbers_stand():
     scheme = load_scheme("cei")
     prompts = JudgePrompts(Templates(None), scheme)
     said = "I did not expect this, I am quite taken aback and puzzled."
-    labels = prompts.labels.read(answer(pairs(prompts.self_turn(VIEW, (ASKED,), said)), 1))
+    labels = answered(prompts.self_turn(VIEW, (ASKED,), said))
     given = {label.dimension: label.value for label in labels}
     assert given["emotion"] == "surprise"
     assert given["valence"] == 0.0
     wrong = (TacticLabel("emotion", "disgust"), TacticLabel("valence", 0.9))
     rendered = prompts.external_turn(VIEW, (ASKED,), said, wrong)
-    verdict = prompts.turn(wrong).read(answer(pairs(rendered), 1))
+    verdict = answered(rendered)
     found = {critique.dimension: critique.carried for critique in verdict.critiques}
     assert found == {"emotion": False, "valence": True}
-    [goal] = prompts.goal.read(answer(pairs(prompts.self_goal(VIEW, (ASKED, ASKED))), 1))
+    [goal] = answered(prompts.self_goal(VIEW, (ASKED, ASKED)))
     assert goal.value in scheme.goal.values
 
 
 def test_where_no_word_speaks_for_a_label_the_declared_one_stands():
     prompts = JudgePrompts(Templates(None), load_scheme("cei"))
     one = (TacticLabel("emotion", "joy"),)
-    verdict = prompts.turn(one).read(answer(pairs(prompts.external_turn(VIEW, (), "Hm.", one)), 1))
+    verdict = answered(prompts.external_turn(VIEW, (), "Hm.", one))
     assert verdict.critiques[0].carried
 
 
 def test_an_answer_handed_back_is_answered_again(hipo):
     rendered = hipo.self_turn(VIEW, (ASKED,), LIE)
-    repaired = hipo.repair(rendered, "Quality, I would say.", ["veracity: missing"])
+    repaired = rendered.repair("Quality, I would say.", ["veracity: missing"])
     assert answer(pairs(repaired), 1) == answer(pairs(rendered), 1)
 
 
 @pytest.mark.parametrize("text", ["", "# Situation", "\u2028", "Fact: none\n# Now\nx", '"]}'])
 def test_any_utterance_is_answered_readably(hipo, text):
     rendered = hipo.self_turn(VIEW, (ASKED, ("responder", text)), text)
-    assert len(hipo.labels.read(answer(pairs(rendered), 1))) == 3
+    assert len(answered(rendered)) == 3
 
 
 @pytest.mark.parametrize(
@@ -158,8 +163,7 @@ def test_an_actors_prompt_is_no_question_to_a_judge():
 async def test_the_provider_leads_to_the_judge_by_the_name_of_the_model(hipo):
     provider = build_provider(parse_model("offline/judge"))
     rendered = hipo.self_turn(VIEW, (ASKED,), LIE)
-    messages = tuple(Message(m.role, m.content) for m in rendered.messages)
-    request = Request("judge", messages, Parameters(), {}, "labels", seed=3, n=2)
+    request = Request("judge", rendered.messages, Parameters(), {}, "labels", seed=3, n=2)
     reply = await provider.send(request, 1.0)
     assert [choice.text for choice in reply.choices] == [answer(pairs(rendered), 3)] * 2
     bad = Request("judge", (Message("user", "hello"),), Parameters(), {}, "labels", seed=3)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from pipeline.providers.protocol import Message, Parameters, Request
+from pipeline.providers.protocol import Parameters, Request
+from prompts.question import Message
 
 SCHEMA = {
     "type": "object",

@@ -8,10 +8,10 @@ import yaml
 import scenarios
 from pipeline.offline.engine import answer
 from pipeline.providers.errors import BadRequest
-from pipeline.providers.protocol import Message
 from pipeline.providers.registry import build_provider, parse_model
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
+from prompts.question import Message
 from prompts.role_views import InitiatorView
 from scenarios.schemes.model import Scheme
 from tests.pipeline.providers.asking import make_request
@@ -34,8 +34,7 @@ VIEW = InitiatorView(
 def messages():
     prompts = ActorPrompts(Templates(None), HIPO)
     history = (("initiator", "Was it ever in a crash?"), ("responder", "It drives well."))
-    rendered = prompts.initiator(VIEW, history)
-    return tuple(Message(message.role, message.content) for message in rendered.messages)
+    return prompts.initiator(VIEW, history).messages
 
 
 @pytest.mark.anyio

@@ -2,8 +2,9 @@ import orjson
 import pytest
 
 from pipeline.providers.errors import ServerFault
-from pipeline.providers.protocol import Choice, Message, Parameters, Usage
+from pipeline.providers.protocol import Choice, Parameters, Usage
 from pipeline.providers.wire_anthropic import call_of, read_reply, read_usage
+from prompts.question import Message
 from tests.pipeline.providers.asking import SCHEMA, make_request
 
 

@@ -1,0 +1,164 @@
+"""A call as it is stored: its cache key, the row of each request, and each sample with its status."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pipeline.accounting import RequestAttempt
+from pipeline.endpoint import Endpoint
+from pipeline.providers.protocol import Choice
+from pipeline.store.calls import ChoiceRow, RequestRow
+from prompts.question import Question
+from prompts.responses import ResponseFormat, Unreadable
+from scenarios.fingerprint import canonical_json
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+HASHED_PREFIXES = 256
+"""Prefixes of keys that are kept hashed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """What a call is for; everything but the seed and the epoch is only recorded."""
+
+    role: str
+    """Whose model is asked: ``initiator``, ``responder``, ``reflector``, or a judge's name."""
+    seed: int
+    epoch: int
+    """How often the case has failed before."""
+    case: str
+    purpose: str
+    turn: int = 0
+
+
+class CallKeys:
+    """Computes the cache keys of one client's calls."""
+
+    def __init__(self, endpoints: Mapping[str, Endpoint]) -> None:
+        """Use the endpoint of each role."""
+        self._endpoints = endpoints
+        self._prefixes: dict[tuple[str, int, str], tuple[object, Any]] = {}
+
+    def key(self, question: Question[object], role: str, seed: int) -> bytes:
+        """Hash everything that decides an answer except its sample and epoch.
+
+        Endpoint, schema and first message are the same in thousands of calls: hashed once.
+        """
+        first, *others = question.messages
+        key = (role, id(question.answer), first.content)
+        prefix = self._prefixes.get(key)
+        if prefix is None:
+            digest = hashlib.sha256(
+                canonical_json([self._endpoints[role].identity(), dict(question.answer.schema)])
+            )
+            _add_message(digest, first.role, first.content)
+            if len(self._prefixes) >= HASHED_PREFIXES:
+                self._prefixes.clear()
+            # Keeping the format alive keeps its id from being given to another one.
+            prefix = self._prefixes[key] = (question.answer, digest)
+        digest = prefix[1].copy()
+        for message in others:
+            _add_message(digest, message.role, message.content)
+        digest.update(b"\nseed %d" % seed)
+        result: bytes = digest.digest()
+        return result
+
+
+def _add_message(digest: Any, role: str, content: str) -> None:
+    """Hash one message after its length, so that no text can pass for two messages."""
+    encoded = content.encode()
+    digest.update(b"\n%s %d\n" % (role.encode(), len(encoded)))
+    digest.update(encoded)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSample(Generic[T_co]):
+    """One sample: its row, and what could be read from it."""
+
+    row: ChoiceRow
+    value: T_co | None
+    reasons: tuple[str, ...] = ()
+    """Why it cannot be used; empty where it can."""
+
+    def get(self) -> T_co:
+        """Return what was read.
+
+        Raises:
+            ValueError: nothing could be read.
+        """
+        if self.reasons or self.value is None:
+            raise ValueError(f"an answer that is {self.row.status} has no value")
+        return self.value
+
+
+def choice_row(sample: int, epoch: int, choice: Choice) -> ChoiceRow:
+    """Return a sample as it is stored, its status not known yet."""
+    text = choice.text
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which no database and no prompt can hold
+        text = text.encode("utf-8", "replace").decode()
+    return ChoiceRow(sample, epoch, "", choice.finish, text)
+
+
+def parse_sample(row: ChoiceRow, fmt: ResponseFormat[T]) -> ParsedSample[T]:
+    """Parse a sample and set its status."""
+    value: T | None = None
+    reasons: tuple[str, ...] = ()
+    status = "ok"
+    if row.finish == "length":
+        status = "truncated"
+        reasons = ("answer: found one that was cut off, expected a complete one: use fewer words",)
+    elif row.finish == "refusal":
+        status = "refusal"
+        reasons = ("answer: found a refusal, expected the JSON object that was asked for",)
+    elif not row.text.strip():
+        status = "empty"
+        reasons = ("answer: found nothing, expected the JSON object that was asked for",)
+    else:
+        try:
+            value = fmt.read(row.text)
+        except Unreadable as error:
+            status, reasons = error.kind, error.reasons
+    if status != row.status:
+        row = ChoiceRow(row.sample, row.epoch, status, row.finish, row.text)
+    return ParsedSample(row, value, reasons)
+
+
+def request_row(
+    attempt: RequestAttempt, endpoint: Endpoint, ctx: CallContext, arm: str
+) -> RequestRow:
+    """Return an attempt as it is stored; ``arm`` is the one that pays."""
+    usage = attempt.usage
+    return RequestRow(
+        epoch=ctx.epoch,
+        role=ctx.role,
+        arm=arm,
+        case=ctx.case,
+        turn=ctx.turn,
+        purpose=ctx.purpose,
+        model=f"{endpoint.provider.name}/{endpoint.model}",
+        sent_at=attempt.sent_at,
+        latency_s=attempt.latency_s,
+        code=attempt.code,
+        status=attempt.status,
+        message=attempt.message,
+        request_id=attempt.request_id,
+        structured=attempt.structured,
+        omitted=attempt.omitted,
+        n_asked=attempt.n_asked,
+        n_got=attempt.n_got,
+        prompt_tokens=None if usage is None else usage.prompt,
+        completion_tokens=None if usage is None else usage.completion,
+        cached_tokens=None if usage is None else usage.cached,
+        reasoning_tokens=None if usage is None else usage.reasoning,
+        cost_usd=attempt.cost_usd,
+        charged_usd=attempt.charged_usd,
+        charged_tokens=attempt.charged_tokens,
+        reservation=attempt.reservation_id,
+    )

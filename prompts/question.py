@@ -1,0 +1,51 @@
+"""A question to a model: the messages, the format that reads the answer, and the way to repair it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Generic, Literal, TypeVar
+
+from prompts.responses import ResponseFormat
+
+Out_co = TypeVar("Out_co", covariant=True)
+
+LONGEST_ECHO: Final = 4_000
+"""Characters of an unreadable answer that are sent back to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a prompt."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[Out_co]):
+    """A rendered prompt together with everything needed to turn the answer into an ``Out``."""
+
+    messages: tuple[Message, ...]
+    answer: ResponseFormat[Out_co]
+    correction: Callable[[Sequence[str]], str]
+    """Words the user message of a repair from the reasons why an answer could not be read."""
+
+    def repair(self, answer: str, reasons: Sequence[str]) -> Question[Out_co]:
+        """Return the question that sends an unreadable answer back with what is wrong with it.
+
+        Args:
+            answer: what the model wrote; at most ``LONGEST_ECHO`` characters of it are repeated.
+            reasons: one line per mistake, see :class:`prompts.responses.Unreadable`.
+        """
+        echo = Message("assistant", _echo(answer))
+        correction = Message("user", self.correction(tuple(reasons)))
+        return replace(self, messages=(*self.messages, echo, correction))
+
+
+def _echo(answer: str) -> str:
+    """Return an answer as endpoints accept it: valid UTF-8, never empty, of limited length."""
+    text = answer.encode("utf-8", "replace").decode().replace("\0", "").strip()
+    if not text:
+        return "(no answer)"
+    return text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO].rstrip() + " ..."
