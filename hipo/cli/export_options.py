@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 
 import typer
 
 from hipo.app.run_folders import find_run
 from hipo.cli.option_groups import with_group
-from hipo.cli.options import split
+from hipo.cli.options import PLUGINS, split
 from outputs.export import ExportOptions
 from outputs.formats.registry import FORMATS, row_format
 from outputs.selection import Selection
@@ -75,6 +76,7 @@ def _options(
         False, "--include-deception", help="Let a model learn to deceive (dpo, sft of actors)."
     ),
     parquet: bool = typer.Option(True, "--parquet/--no-parquet", help="Parquet beside JSON lines."),
+    plugins: list[Path] | None = PLUGINS,
 ) -> ExportOptions:
     options = ExportOptions(
         to.value,

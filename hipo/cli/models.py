@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
+from pathlib import Path
 
 import typer
 
 from hipo.cli.console import Format, columns, write_json
+from hipo.cli.options import PLUGINS
 from pipeline.providers.registry import PROVIDERS, ProviderEntry
 
 app = typer.Typer(
@@ -76,6 +78,7 @@ def models(
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="text, or json: see hipo.cli.models.describe_models."
     ),
+    plugins: list[Path] | None = PLUGINS,
 ) -> None:
     """List the providers: what is installed, which key is set, which languages they know."""
     if output_format is Format.JSON:

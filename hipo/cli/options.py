@@ -13,6 +13,7 @@ import typer
 from hipo.cli.option_groups import Command, with_group
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.recipe_source import changed
+from scenarios.plugins import load_plugins
 
 _SAMPLING = ("temperature", "top_p", "max_tokens")
 _ROLES = ("initiator", "responder", "reflector")
@@ -79,6 +80,7 @@ FLAGS: tuple[RecipeOption, ...] = (
     RecipeOption(
         "prompt_dir", "--prompt-dir", Path, "A folder whose templates replace the shipped ones."
     ),
+    RecipeOption("plugins", "--plugin", Path, "A Python file of extensions; repeatable.", True),
     RecipeOption(
         "models.default.model", "--model", str, "provider/name for every role; see: hipo models."
     ),
@@ -114,6 +116,21 @@ FLAGS: tuple[RecipeOption, ...] = (
 )
 OPTION_OF: Mapping[str, str] = {flag.field: flag.name.partition("/")[0] for flag in FLAGS}
 """The option that sets a recipe field."""
+
+
+def _load(files: list[Path] | None) -> list[Path] | None:
+    load_plugins(files or ())
+    return files
+
+
+PLUGINS = typer.Option(
+    None,
+    "--plugin",
+    callback=_load,
+    show_default=False,
+    help="A Python file of extensions; repeatable.",
+)
+"""For commands that read runs: the files are loaded as soon as the option is read."""
 DRY_RUN = typer.Option(
     False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
 )
@@ -149,12 +166,15 @@ def overridden(recipe: Recipe, given: Given) -> Recipe:
     Raises:
         UsageError: a value is not allowed; names the option.
     """
+    load_plugins(given.get("plugins") or ())
     changes: dict[str, Any] = {}
     for flag in FLAGS:
         value = given.get(flag.field)
         if value is None or (flag.many and not value) or flag.field.startswith("models."):
             continue
-        if flag.many:
+        if flag.field == "plugins":
+            value = [*map(str, recipe.plugins), *(str(path.resolve()) for path in value)]
+        elif flag.many:
             value = split([str(item) for item in value])
         group, _, name = flag.field.rpartition(".")
         inner = changes.setdefault(group, {}) if group else changes

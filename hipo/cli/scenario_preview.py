@@ -32,7 +32,9 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=
 
 
 @app.command("preview")
-@with_recipe_options("models.default.base_url", "models.default.api_key_env", "prompt_dir")
+@with_recipe_options(
+    "models.default.base_url", "models.default.api_key_env", "prompt_dir", "plugins"
+)
 def preview(
     *,
     target: str = TARGET,

@@ -28,7 +28,7 @@ app = typer.Typer(
 
 
 @app.command("verify")
-@with_recipe_options("prices", "budget_usd", "budget_tokens", "limits.max_concurrency")
+@with_recipe_options("plugins", "prices", "budget_usd", "budget_tokens", "limits.max_concurrency")
 @with_verification_options
 def verify(
     *,
@@ -58,6 +58,7 @@ def verify(
         budget_tokens=given["budget_tokens"],
         max_concurrency=given["limits.max_concurrency"],
         prices=given["prices"],
+        plugins=tuple(given["plugins"] or ()),
     )
     if dry_run:
         return _dry_run(folder, wishes, output_format, retry_unreadable=retry_unreadable)

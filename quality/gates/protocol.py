@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from scenarios.dialogue import Dialogue, Turn
-from scenarios.extensions import PointName
+from scenarios.plugins import PointName
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.spec import Fact, Scenario
 from scenarios.strict import Strict

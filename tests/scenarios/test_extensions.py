@@ -12,7 +12,8 @@ from typing import ClassVar
 import pytest
 
 from scenarios.errors import UsageError
-from scenarios.extensions import PLUGINS, ExtensionPoint, PointName, load_plugins
+from scenarios.extensions import ExtensionPoint
+from scenarios.plugins import PLUGINS, PointName, load_plugins, offer_plugins
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ EXTENSIONS = [Greeting("{name}", "{text}")]
 def no_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PLUGINS, "files", {})
     monkeypatch.setattr(PLUGINS, "packages", ())
+    monkeypatch.setattr(PLUGINS, "offered", [])
+    monkeypatch.setattr(PLUGINS, "absent", [])
 
 
 @pytest.fixture
@@ -138,7 +141,7 @@ def test_an_unknown_name_is_an_error_that_suggests_the_nearest(
 
 
 def test_a_name_in_two_plugins_is_an_error_that_names_both_files(tmp_path: Path) -> None:
-    one, two = plugin(tmp_path, "one.py", "loud"), plugin(tmp_path, "two.py", "loud")
+    one, two = plugin(tmp_path, "one.py", "loud"), plugin(tmp_path, "two.py", "loud", "too")
     with pytest.raises(UsageError, match="the gate 'loud' is in") as caught:
         load_plugins([one, two])
     assert str(one) in caught.value.message
@@ -203,7 +206,7 @@ def test_objects_of_a_plugin_can_be_read_by_a_process_that_loaded_the_same_file(
     stored = tmp_path / "stored"
     stored.write_bytes(pickle.dumps(PLUGINS.files[path].extensions[0]))
     script = (
-        "import pathlib, pickle, sys; from scenarios.extensions import load_plugins;"
+        "import pathlib, pickle, sys; from scenarios.plugins import load_plugins;"
         "load_plugins([sys.argv[1]]);"
         "print(pickle.loads(pathlib.Path(sys.argv[2]).read_bytes()).name)"
     )
@@ -247,3 +250,37 @@ def test_a_file_and_a_package_with_one_name_are_an_error_that_names_both(
     load_plugins([plugin(tmp_path, "mine.py", "loud")])
     with pytest.raises(UsageError, match=r"mine\.py and in greetings_three 1\.0"):
         point.names()
+
+
+def test_a_file_that_is_only_offered_is_loaded_when_a_name_is_found_nowhere_else(
+    point: ExtensionPoint[Greeting], tmp_path: Path
+) -> None:
+    offer_plugins([plugin(tmp_path, "mine.py", "loud", "HELLO")])
+    point.get("shipped")
+    assert PLUGINS.files == {}
+    assert point.get("loud").text == "HELLO"
+
+
+def test_a_file_that_is_offered_and_gone_is_named_only_by_what_needs_it(
+    point: ExtensionPoint[Greeting], tmp_path: Path
+) -> None:
+    offer_plugins([tmp_path / "gone.py"])
+    assert point.get("shipped").text == "hello"
+    with pytest.raises(UsageError, match=r"gone\.py, which the run names, is not there"):
+        point.get("loud")
+
+
+def test_a_file_that_is_named_goes_before_one_that_is_offered(
+    point: ExtensionPoint[Greeting], tmp_path: Path
+) -> None:
+    offer_plugins([plugin(tmp_path, "old.py", "loud", "old")])
+    load_plugins([plugin(tmp_path, "new.py", "loud", "new")])
+    assert point.names() == ("shipped", "broken", "loud")
+    assert point.get("loud").text == "new"
+
+
+def test_the_same_content_in_another_place_is_the_same_plugin(
+    point: ExtensionPoint[Greeting], tmp_path: Path
+) -> None:
+    load_plugins([plugin(tmp_path, "here.py", "loud"), plugin(tmp_path, "there.py", "loud")])
+    assert point.names() == ("shipped", "broken", "loud")

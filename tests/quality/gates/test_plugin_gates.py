@@ -9,7 +9,7 @@ import pytest
 from quality.gates.runner import GateChecks, build_gates, check_all
 from quality.gates.settings import gate_settings
 from scenarios.errors import UsageError
-from scenarios.extensions import PLUGINS, load_plugins
+from scenarios.plugins import PLUGINS, load_plugins
 from scenarios.schemes.registry import load_scheme
 
 PLUGIN = """
