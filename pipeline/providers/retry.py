@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from tenacity import RetryCallState, Retrying, wait_exponential
-
 from pipeline.providers.errors import ProviderError
-
-_NO_LOOP = Retrying()  # only tenacity's arithmetic is used: the loop itself is the endpoint's
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +34,6 @@ class Backoff:
         self._rng = rng
         self._failures = 0
         self._waited_s = 0.0
-        self._exponential = wait_exponential(
-            multiplier=policy.initial_s, min=policy.initial_s, max=policy.max_pause_s
-        )
 
     def after(self, error: ProviderError) -> float | None:
         """Return the seconds to wait after ``error``, or None if it is to be raised.
@@ -66,9 +59,8 @@ class Backoff:
 
     def _step(self) -> float:
         """Return the exponential step of the current failure."""
-        state = RetryCallState(_NO_LOOP, None, (), {})
-        state.attempt_number = self._failures
-        return float(self._exponential(state))
+        policy = self._policy
+        return min(policy.max_pause_s, policy.initial_s * 2.0 ** (self._failures - 1))
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
