@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pipeline.accounting import AttemptAccount, Record, bound_of
 from pipeline.budget import Ledger, Reservation
@@ -16,6 +18,7 @@ from pipeline.providers.protocol import (
     Choice,
     Parameters,
     Provider,
+    Reply,
     Request,
     Structured,
 )
@@ -36,6 +39,41 @@ class SampleRequest:
     """Seed of sample 0 (of the retry epoch asked for); sample ``i`` is drawn with ``seed + i``."""
 
 
+class Sender(Protocol):
+    """Brings one request to a model and its reply back; replace it to send in another way.
+
+    A sender may, for instance, gather the requests of many dialogues into one batch.
+    """
+
+    @property
+    def takes_permit(self) -> bool:
+        """Whether every request waits for one of the model's concurrent places and its rates.
+
+        A sender that gathers requests keeps to limits of its own.
+        """
+
+    async def send(self, request: Request) -> Reply:
+        """Send once, without retrying.
+
+        Raises:
+            ProviderError: the endpoint could not or would not answer.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class DirectSender:
+    """Sends each request at once to the provider."""
+
+    provider: Provider
+    timeout_s: float = 120.0
+    """Time allowed for one request, in seconds."""
+    takes_permit: bool = True
+
+    async def send(self, request: Request) -> Reply:
+        """Send once; see :class:`Sender`."""
+        return await self.provider.send(request, self.timeout_s)
+
+
 @dataclass(slots=True)
 class Endpoint:
     """A model, how it is asked, and everything that asking it reliably takes.
@@ -49,6 +87,7 @@ class Endpoint:
     provider: Provider
     model: str
     parameters: Parameters
+    sender: Sender
     price: Price | None = None
     """None: costs are unknown, never 0."""
     structured: StructuredWish = "auto"
@@ -56,8 +95,6 @@ class Endpoint:
     """Languages it can answer in, None for any; see ``registry.languages_of``."""
     limiter: RateLimiter = field(default_factory=lambda: RateLimiter(RateLimits()))
     retry: RetryPolicy = field(default_factory=RetryPolicy)
-    timeout_s: float = 120.0
-    """Time allowed for one request, in seconds."""
     ledger: Ledger | None = None
     stop: Stop | None = None
     capabilities: EndpointCapabilities = field(default_factory=EndpointCapabilities)
@@ -177,7 +214,12 @@ class Endpoint:
         The permit is free again when this returns: the caller's commit does not hold it.
         """
         bound = bound_of(request, self.price)
-        async with self.limiter.permit(bound.likely_tokens, self._check):
+        permit = (
+            self.limiter.permit(bound.likely_tokens, self._check)
+            if self.sender.takes_permit
+            else nullcontext()
+        )
+        async with permit:
             reservation: Reservation | None = None
             if self.ledger is not None:
                 reservation = await self.ledger.reserve(bound.usd, bound.tokens)
@@ -188,7 +230,7 @@ class Endpoint:
                 request, batch, price=self.price, bound=bound, reservation=reservation
             )
             try:
-                reply = await self.provider.send(request, self.timeout_s)
+                reply = await self.sender.send(request)
             except BaseException as error:
                 record(account.failed(error))
                 raise

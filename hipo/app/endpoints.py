@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from hipo.app.preparation import ModelUse
 from pipeline.budget import Ledger
-from pipeline.endpoint import Endpoint
+from pipeline.endpoint import DirectSender, Endpoint, Sender
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.protocol import Provider
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
@@ -30,6 +30,7 @@ class EndpointPool:
         stop: Stop,
         notice: Callable[[str], None],
         limiters: RateLimiters | None = None,
+        sender: Callable[[Provider, float], Sender] = DirectSender,
     ) -> None:
         """Start without an endpoint.
 
@@ -40,8 +41,10 @@ class EndpointPool:
             stop: asked before every call.
             notice: is told what is learnt about a model, such as a parameter it refuses.
             limiters: those of others who ask the same models at the same time.
+            sender: makes what requests are sent with, from a provider and a timeout in seconds.
         """
         self._limits = limits
+        self._sender = sender
         self._providers = providers
         self._ledger = ledger
         self._stop = stop
@@ -55,8 +58,10 @@ class EndpointPool:
         spec = use.spec
         key = fingerprint([spec.fields(), use.api_key_env])
         if key not in self._endpoints:
+            provider = self._providers[_address(use)]
             self._endpoints[key] = Endpoint(
-                provider=self._providers[_address(use)],
+                provider=provider,
+                sender=self._sender(provider, self._limits.timeout_s),
                 model=spec.model,
                 parameters=spec.parameters,
                 price=use.price,
@@ -64,7 +69,6 @@ class EndpointPool:
                 languages=languages_of(parse_model(spec.name)),
                 limiter=self._limiters.limiter(spec.provider, spec.base_url, spec.model),
                 retry=RetryPolicy(max_attempts=self._limits.max_attempts),
-                timeout_s=self._limits.timeout_s,
                 ledger=self._ledger,
                 stop=self._stop,
                 capabilities=self._capabilities_of(use),

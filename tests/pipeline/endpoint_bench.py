@@ -7,7 +7,7 @@ import json
 import random
 from contextlib import asynccontextmanager
 
-from pipeline.endpoint import Endpoint, SampleRequest
+from pipeline.endpoint import DirectSender, Endpoint, SampleRequest
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
@@ -31,6 +31,7 @@ class Bench:
         options.setdefault("retry", RetryPolicy(max_attempts=5))
         self.endpoint = Endpoint(
             provider=provider,
+            sender=DirectSender(provider, options.pop("timeout_s", 120.0)),
             model="m",
             capabilities=EndpointCapabilities(self.notices.append),
             sleep=self.sleep,

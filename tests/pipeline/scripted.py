@@ -6,7 +6,7 @@ import asyncio
 
 from pipeline.call_records import CallContext
 from pipeline.client import Client
-from pipeline.endpoint import Endpoint
+from pipeline.endpoint import DirectSender, Endpoint
 from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
 from pipeline.providers.retry import RetryPolicy
 from prompts.question import Message, Question
@@ -54,7 +54,9 @@ def endpoint_of(provider, **changes):
         await asyncio.sleep(0)
 
     settings = {"retry": RetryPolicy(max_attempts=3), "sleep": no_sleep} | changes
-    return Endpoint(provider, "m", settings.pop("parameters", Parameters()), **settings)
+    parameters = settings.pop("parameters", Parameters())
+    sender = settings.pop("sender", None) or DirectSender(provider)
+    return Endpoint(provider, "m", parameters, sender, **settings)
 
 
 def client_of(store, answer, **changes):
