@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,7 @@ import orjson
 from outputs.export import Exported, ExportOptions, export
 from outputs.selection import Selection
 from pipeline.store.run_store import RunStore
-from scenarios.case import Case, make_case
-from scenarios.catalogue import Catalogue
+from scenarios.case import Case
 from scenarios.dialogue import (
     Attempt,
     Candidate,
@@ -24,14 +21,20 @@ from scenarios.dialogue import (
     Draft,
     TacticLabel,
     Trace,
-    Turn,
 )
-from scenarios.run_configuration import RunConfiguration
-from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Assessment, Decision, Flag, Verdict
+from tests.factories import (
+    library,
+    make_arm,
+    make_case,
+    make_opening,
+    make_run,
+    make_scheme,
+    make_turn,
+)
 
-SCHEME = load_scheme("hipo")
+SCHEME = make_scheme()
 GOALS = SCHEME.goal.values
 DECEPTION, TRUTH = GOALS
 STRATEGIES = ("consistency", "direct", "reflective")
@@ -39,22 +42,9 @@ TELLER = "I may as well tell you:"
 """How an answer begins that says the private fact."""
 
 
-@cache
-def catalogue() -> Catalogue:
-    """Return the library, read once."""
-    return Catalogue.load()
-
-
 def some_scenarios(n: int) -> list[Scenario]:
     """Return scenarios of the library, of every category where there are enough."""
-    return sorted(catalogue().scenarios.values(), key=lambda s: s.fingerprint)[:n]
-
-
-def describe(strategy: str, model: str = "compatible/m") -> dict[str, object]:
-    """Return what a store keeps of an arm."""
-    provider, _, name = model.partition("/")
-    spec = {"provider": provider, "model": name}
-    return {"strategy": strategy, "models": {"initiator": spec, "responder": spec}, "settings": {}}
+    return sorted(library().scenarios.values(), key=lambda s: s.fingerprint)[:n]
 
 
 def tactic(number: int, why: str = "because it is so") -> tuple[TacticLabel, ...]:
@@ -90,10 +80,7 @@ def trace(strategy: str, draft: Draft, number: int) -> Trace:
 def play(case: Case, scenario: Scenario, strategy: str, number: int) -> Dialogue:
     """Return a dialogue whose words and labels follow from its number."""
     fact = scenario.fact(case.fact)
-    turns = [
-        Turn(0, "initiator", scenario.opening.question[0], "opening"),
-        Turn(1, "responder", scenario.opening.statement_for(case.goal).text[0], "opening"),
-    ]
+    turns = list(make_opening(scenario, case.goal))
     for exchange in range(case.turns):
         mark = f"{case.id[:6]} {exchange}"
         # Every other case begins with an answer that all three strategies give.
@@ -104,9 +91,10 @@ def play(case: Case, scenario: Scenario, strategy: str, number: int) -> Dialogue
             said = f"{TELLER} {fact.text}"
         draft = Draft(said, case.goal, tactic(number + exchange, why))
         turns += [
-            Turn(2 + 2 * exchange, "initiator", f"Question {mark}?", "improvised"),
-            Turn(3 + 2 * exchange, "responder", said, "improvised", (("intention", "Inform"),),
-                 case.goal, draft.tactic, trace(strategy, draft, number)),
+            make_turn(2 + 2 * exchange, f"Question {mark}?"),
+            make_turn(3 + 2 * exchange, said, wanted=(("intention", "Inform"),),
+                      declared_goal=case.goal, tactic=draft.tactic,
+                      trace=trace(strategy, draft, number)),
         ]  # fmt: skip
     return Dialogue(case, strategy, tuple(turns))
 
@@ -116,14 +104,7 @@ def cases(scenarios: Sequence[Scenario], facts: int, turns: int) -> Iterator[tup
     for scenario, goal in product(scenarios, GOALS):
         known = [fact for fact in scenario.facts if fact.owner == "responder"][:facts]
         for fact in known:
-            yield (
-                make_case(
-                    scheme="hipo", scenario=scenario.id, scenario_fingerprint=scenario.fingerprint,
-                    fact=fact.id, goal=goal, turns=turns, language="en", variation={},
-                    repetition=0, seed=3,
-                ),
-                scenario,
-            )  # fmt: skip
+            yield make_case(scenario, fact=fact.id, goal=goal, turns=turns, seed=3), scenario
 
 
 def all_accepted(number: int) -> Verdict | None:
@@ -131,7 +112,7 @@ def all_accepted(number: int) -> Verdict | None:
     return "accepted"
 
 
-def make_run(
+def exportable_run(
     folder: Path,
     *,
     scenarios: int = 8,
@@ -142,41 +123,22 @@ def make_run(
     verdict: Callable[[int], Verdict | None] = all_accepted,
 ) -> Path:
     """Write a run into ``folder``; ``verdict`` decides on a dialogue by its number."""
-    asyncio.run(_make(folder, scenarios, facts, turns, strategies, model, verdict))
-    return folder
+    known = cases(some_scenarios(scenarios), facts, turns)
+    dialogues = [
+        play(case, scenario, strategy, number)
+        for number, ((case, scenario), strategy) in enumerate(product(known, strategies))
+    ]
 
+    async def decide(store: RunStore, dialogue: Dialogue, number: int) -> None:
+        result, key = verdict(number), (dialogue.case.id, dialogue.arm)
+        if result == "discarded":
+            flags = (Flag(*key, 3, "labels", "so"),)
+            await store.judgements.assess(Assessment(*key, "c", flags))
+        if result is not None:
+            await store.judgements.decide([Decision(*key, result, "policy:review", "so")])
 
-async def _make(
-    folder: Path,
-    scenarios: int,
-    facts: int,
-    turns: int,
-    strategies: Sequence[str],
-    model: str,
-    verdict: Callable[[int], Verdict | None],
-) -> None:
-    known = list(cases(some_scenarios(scenarios), facts, turns))
-    with RunStore.create(folder, RunConfiguration()) as store:
-        for strategy in strategies:
-            store.add_arm(strategy, describe(strategy, model))
-        await store.add_cases([case for case, _ in known])
-        decisions = []
-        work = []
-        for number, ((case, scenario), strategy) in enumerate(product(known, strategies)):
-            work.append(store.finish(play(case, scenario, strategy, number), 0))
-            found = verdict(number)
-            if found is not None:
-                decisions.append(Decision(case.id, strategy, found, "policy:review", "so"))
-        await asyncio.gather(*work)
-        flags = [
-            store.judgements.assess(
-                Assessment(d.case, d.arm, "c", (Flag(d.case, d.arm, 3, "labels", "so"),))
-            )
-            for d in decisions
-            if d.verdict == "discarded"
-        ]
-        await asyncio.gather(*flags)
-        await store.judgements.decide(decisions)
+    arms = {strategy: make_arm(strategy, model) for strategy in strategies}
+    return make_run(folder, dialogues, arms=arms, each=decide)
 
 
 def exported(folder: Path, run: Path, kind: str, **options: Any) -> Exported:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
-from pipeline.store.calls import ChoiceRow, RequestRow
+from pipeline.store.calls import ChoiceRow
 from pipeline.store.run_store import RunStore
-from scenarios.case import Case, make_case
-from scenarios.catalogue import Catalogue
-from scenarios.dialogue import Dialogue, TacticLabel, Turn
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue, TacticLabel
 from scenarios.run_configuration import RunConfiguration
-from scenarios.spec import Scenario
 from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun, Source
+from tests.factories import (
+    make_arm,
+    make_case,
+    make_dialogue,
+    make_request_row,
+    make_run,
+    make_scenario,
+)
 
 HOSTILE = (
     "<script>alert('x')</script> \"&\u202e{{ 7 * 7 }} </textarea></details><img src=x onerror=y>"
@@ -29,27 +35,14 @@ SCENARIOS = ("used_car", "quit_smoking", "texting_ex")
 STRATEGIES = ("direct", "reflective")
 
 
-def arm_description(strategy: str, model: str) -> dict[str, object]:
-    """Return what a store keeps of an arm."""
-    provider, _, name = model.partition("/")
-    responder = {"provider": provider, "model": name}
-    models = {"initiator": responder, "responder": responder}
-    return {"strategy": strategy, "models": models, "settings": {}}
-
-
-def cases(catalogue: Catalogue) -> list[tuple[Case, Scenario]]:
+def cases() -> list[Case]:
     """Return twelve cases: three scenarios, both goals, one and two exchanges."""
-    found = []
-    for scenario in (catalogue.scenarios[name] for name in SCENARIOS):
-        for goal in GOALS:
-            for turns in (1, 2):
-                case = make_case(
-                    scheme="hipo", scenario=scenario.id, scenario_fingerprint=scenario.fingerprint,
-                    fact=scenario.facts[0].id, goal=goal, turns=turns, language="en", variation={},
-                    repetition=0, seed=3,
-                )  # fmt: skip
-                found.append((case, scenario))
-    return found
+    return [
+        make_case(make_scenario(name), goal=goal, turns=turns, seed=3)
+        for name in SCENARIOS
+        for goal in GOALS
+        for turns in (1, 2)
+    ]
 
 
 def label(dimension: str, number: int) -> str:
@@ -57,40 +50,22 @@ def label(dimension: str, number: int) -> str:
     return LABELS[dimension][number % len(LABELS[dimension])]
 
 
-def dialogue(case: Case, scenario: Scenario, arm: str, number: int, *, words: str) -> Dialogue:
+def dialogue(case: Case, arm: str, number: int, *, words: str) -> Dialogue:
     """Return a dialogue whose labels follow from its number."""
-    goal = case.goal
-    opening = scenario.opening
-    turns = [
-        Turn(0, "initiator", opening.question[0], "opening"),
-        Turn(1, "responder", opening.statement_for(goal).text[0], "opening"),
-    ]
+    said: list[str] = []
     for exchange in range(case.turns):
-        tactic = tuple(
-            TacticLabel(name, label(name, number + exchange), f"because {words}")
-            for name in DIMENSIONS
-        )
-        wanted = tuple((name, label(name, number + exchange + number % 2)) for name in DIMENSIONS)
-        turns += [
-            Turn(2 + 2 * exchange, "initiator", f"Question {number} {words}?", "improvised"),
-            Turn(3 + 2 * exchange, "responder", f"Answer {number} {exchange} {words}", "improvised",
-                 wanted, goal, tactic),
-        ]  # fmt: skip
-    return Dialogue(case, arm, tuple(turns))
+        said += [f"Question {number} {words}?", f"Answer {number} {exchange} {words}"]
+    played = make_dialogue(*said, case=case, arm=arm)
+    turns = []
+    for turn in played.turns:
+        place = number + (turn.index - 3) // 2
+        tactic = tuple(TacticLabel(d, label(d, place), f"because {words}") for d in DIMENSIONS)
+        wanted = tuple((d, label(d, place + number % 2)) for d in DIMENSIONS)
+        turns.append(replace(turn, wanted=wanted, tactic=tactic) if turn.is_answer else turn)
+    return replace(played, turns=tuple(turns))
 
 
-def request(role: str, case: str, arm: str, *, code: str = "ok", latency_s: float) -> RequestRow:
-    """Return a request."""
-    return RequestRow(
-        epoch=0, role=role, arm=arm, case=case, turn=3, purpose=role, model="compatible/m",
-        sent_at=1_700_000_000.0, latency_s=latency_s, code=code, status=None, message="",
-        request_id=None, structured="native", omitted=(), n_asked=1, n_got=int(code == "ok"),
-        prompt_tokens=100, completion_tokens=20, cached_tokens=0, reasoning_tokens=0,
-        cost_usd=0.001, charged_usd=0.001, charged_tokens=120,
-    )  # fmt: skip
-
-
-def make_run(
+def reported_run(
     folder: Path,
     *,
     model: str = "compatible/m",
@@ -113,52 +88,42 @@ def make_run(
         name: of the run.
         skew: shifts which judgements agree.
     """
-    asyncio.run(
-        _make(
-            folder, model, words, strategies, verified=verified, failed=failed, name=name, skew=skew
+    every = cases()
+    arms = {
+        f"{strategy}-{model}".replace("/", "-"): make_arm(strategy, model)
+        for strategy in strategies
+    }
+    numbered = [(number, case, arm) for arm in arms for number, case in enumerate(every)]
+    played, lost = numbered[: len(numbered) - failed], numbered[len(numbered) - failed :]
+    places = {arm: place for place, arm in enumerate(arms)}
+
+    async def look(store: RunStore, dialogue: Dialogue, place: int) -> None:
+        number, case, arm = played[place]
+        await store.calls.record(
+            f"{number} {arm}".encode(),
+            [("system", words)],
+            [
+                make_request_row(
+                    case=case.id, arm=arm, code="rate_limited", n_got=0, latency_s=0.1
+                ),
+                make_request_row(case=case.id, arm=arm, latency_s=(number + 1) / 10),
+            ],
+            [ChoiceRow(0, 0, "ok", "stop", "{}"), ChoiceRow(1, 0, "invalid", "stop", "")],
         )
-    )
-    return folder
+        if verified:
+            await _verify(store, dialogue, number + places[arm] + skew, words)
 
-
-async def _make(
-    folder: Path,
-    model: str,
-    words: str,
-    strategies: tuple[str, ...],
-    *,
-    verified: bool,
-    failed: int,
-    name: str | None,
-    skew: int,
-) -> None:
-    known = cases(Catalogue.load())
-    recipe = {"name": "sample", "models": {"default": {"model": model}}}
-    config = RunConfiguration(recipe, cases=len(known))
-    with RunStore.create(folder, config, name=name) as store:
-        arms = [f"{strategy}-{model}".replace("/", "-") for strategy in strategies]
-        for arm, strategy in zip(arms, strategies, strict=True):
-            store.add_arm(arm, arm_description(strategy, model))
-        await store.add_cases([case for case, _ in known])
-        for place, arm in enumerate(arms):
-            for number, (case, scenario) in enumerate(known):
-                if place == len(arms) - 1 and number >= len(known) - failed:
-                    await store.fail(case, arm, "timeout", "no answer", 0)
-                    continue
-                played = dialogue(case, scenario, arm, number + place, words=words)
-                await store.calls.record(
-                    f"{number} {arm}".encode(),
-                    [("system", words)],
-                    [
-                        request("responder", case.id, arm, code="rate_limited", latency_s=0.1),
-                        request("responder", case.id, arm, latency_s=(number + 1) / 10),
-                    ],
-                    [ChoiceRow(0, 0, "ok", "stop", "{}"), ChoiceRow(1, 0, "invalid", "stop", "")],
-                )
-                await store.finish(played, 0)
-                if verified:
-                    await _verify(store, played, number + place + skew, words)
-        store.set_state("finished_with_failures" if failed else "finished")
+    return make_run(
+        folder,
+        [dialogue(case, arm, number + places[arm], words=words) for number, case, arm in played],
+        arms=arms,
+        config=RunConfiguration(
+            {"name": "sample", "models": {"default": {"model": model}}}, cases=len(every)
+        ),
+        name=name,
+        failed=[(case, arm) for _, case, arm in lost],
+        each=look,
+    )  # fmt: skip
 
 
 async def _verify(store: RunStore, played: Dialogue, number: int, words: str) -> None:

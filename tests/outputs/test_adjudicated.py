@@ -10,7 +10,7 @@ from hipo.cli.main import run as hipo
 from outputs.dataset.documents import Documents
 from outputs.export import ExportOptions, export
 from outputs.selection import Selection, opened
-from tests.outputs.corpora import SCHEME, make_run, rows_in
+from tests.outputs.corpora import SCHEME, exportable_run, rows_in
 
 TURN = 3
 DIMENSIONS = [d.id for d in SCHEME.utterance_dimensions]
@@ -43,7 +43,7 @@ def other(dimension, value):
 
 @pytest.fixture
 def run(tmp_path):
-    return make_run(tmp_path / "run", scenarios=4)
+    return exportable_run(tmp_path / "run", scenarios=4)
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_the_reason_for_a_label_that_was_replaced_is_not_taught(tmp_path, run, f
 
 @pytest.mark.parametrize(("kind", "strategy"), [("sft", "direct"), ("dpo", "consistency")])
 def test_nobody_learns_to_say_what_an_expert_gave_another_label(tmp_path, kind, strategy):
-    run = make_run(tmp_path / "run", scenarios=4, strategies=(strategy,))
+    run = exportable_run(tmp_path / "run", scenarios=4, strategies=(strategy,))
     options = {"include_deception": True, **({"task": "actor"} if kind == "sft" else {})}
     before = rows_in(exported(tmp_path, run, kind, **options).folder)
     with opened(Selection((run,))) as found:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from tests.outputs.corpora import TELLER, catalogue, exported, make_run, rows_in
+from tests.factories import library
+from tests.outputs.corpora import TELLER, exportable_run, exported, rows_in
 
 ONE_SET = {"fractions": (0, 0, 1), "parquet": False}
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return make_run(tmp_path_factory.mktemp("runs") / "run", scenarios=31, facts=1, turns=3)
+    return exportable_run(tmp_path_factory.mktemp("runs") / "run", scenarios=31, facts=1, turns=3)
 
 
 def test_items_hold_what_may_be_seen_and_no_more(tmp_path, run):
@@ -26,7 +27,7 @@ def test_items_hold_what_may_be_seen_and_no_more(tmp_path, run):
         whole = item["aspect"] == "conversation"
         assert (item["utterance"] == "") is whole
         assert (item["label_veracity"] is None) is whole
-        fact = catalogue().scenarios[item["scenario"]].fact(item["fact"]).text
+        fact = library().scenarios[item["scenario"]].fact(item["fact"]).text
         shown = orjson.dumps([item["situation"], item["context"], item["utterance"]]).decode()
         assert fact not in shown or TELLER in shown
 

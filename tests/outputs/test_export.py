@@ -19,8 +19,8 @@ from hipo.cli.main import run as hipo_command
 from scenarios.errors import UsageError
 from tests.outputs.corpora import (
     STRATEGIES,
+    exportable_run,
     exported,
-    make_run,
     rows_in,
     some_scenarios,
 )
@@ -50,7 +50,7 @@ sys.exit(code)
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return make_run(
+    return exportable_run(
         tmp_path_factory.mktemp("runs") / "run", scenarios=12, facts=2, strategies=STRATEGIES
     )
 
@@ -255,7 +255,7 @@ def test_options_that_do_not_fit_are_refused_and_nothing_is_made(
 
 
 def test_one_scenario_cannot_be_divided_and_the_way_out_is_told(tmp_path):
-    run = make_run(tmp_path / "run", scenarios=1, facts=3)
+    run = exportable_run(tmp_path / "run", scenarios=1, facts=3)
     with pytest.raises(UsageError, match="1 scenario cannot be divided into 3 splits") as caught:
         exported(tmp_path / "out", run, "sft")
     assert "--split-by fact" in caught.value.hint
@@ -263,7 +263,7 @@ def test_one_scenario_cannot_be_divided_and_the_way_out_is_told(tmp_path):
 
 
 def test_where_nothing_is_left_the_reason_is_told(tmp_path):
-    run = make_run(tmp_path / "run", scenarios=4, strategies=("direct",))
+    run = exportable_run(tmp_path / "run", scenarios=4, strategies=("direct",))
     with pytest.raises(UsageError, match="nothing is left to export") as caught:
         exported(tmp_path / "out", run, "dpo")
     assert "pairs come from" in caught.value.hint
@@ -271,7 +271,7 @@ def test_where_nothing_is_left_the_reason_is_told(tmp_path):
 
 
 def test_what_rules_wrote_is_called_that(tmp_path, capsys):
-    run = make_run(tmp_path / "run", scenarios=4, model="offline/rules")
+    run = exportable_run(tmp_path / "run", scenarios=4, model="offline/rules")
     code, out, _ = command(capsys, run, "--to", "sft", "-o", tmp_path / "out")
     assert code == 0
     assert "no training data" in out

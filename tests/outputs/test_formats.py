@@ -14,12 +14,14 @@ import yaml
 
 from outputs.formats.registry import FORMATS, row_format
 from scenarios.errors import UsageError
-from tests.outputs.corpora import STRATEGIES, exported, make_run, rows_in
+from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return make_run(tmp_path_factory.mktemp("runs") / "run", scenarios=6, strategies=STRATEGIES)
+    return exportable_run(
+        tmp_path_factory.mktemp("runs") / "run", scenarios=6, strategies=STRATEGIES
+    )
 
 
 def made(tmp_path, run, kind, form):

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from outputs.preference import same_words
-from tests.outputs.corpora import DECEPTION, STRATEGIES, TRUTH, exported, make_run, rows_in
+from tests.outputs.corpora import DECEPTION, STRATEGIES, TRUTH, exportable_run, exported, rows_in
 
 ONE_SET = {"fractions": (1, 0, 0), "parquet": False}
 
@@ -20,13 +20,15 @@ def verdicts(number):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return make_run(tmp_path_factory.mktemp("runs") / "run", scenarios=6, strategies=STRATEGIES)
+    return exportable_run(
+        tmp_path_factory.mktemp("runs") / "run", scenarios=6, strategies=STRATEGIES
+    )
 
 
 @pytest.fixture(scope="module")
 def disputed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "run"
-    return make_run(folder, scenarios=6, strategies=STRATEGIES, verdict=verdicts)
+    return exportable_run(folder, scenarios=6, strategies=STRATEGIES, verdict=verdicts)
 
 
 def pairs(tmp_path, run, **options):

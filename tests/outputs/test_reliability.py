@@ -12,13 +12,13 @@ from outputs.reliability import people_agreement, reliability
 from outputs.selection import Selection, opened
 from pipeline.store.queries.report import PersonAnswer
 from scenarios.schemes.registry import load_scheme
-from tests.outputs.sample_run import let_people_answer, make_run
+from tests.outputs.sample_run import let_people_answer, reported_run
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    made = [make_run(folder / name, name=name, skew=i) for i, name in enumerate(("one", "two"))]
+    made = [reported_run(folder / name, name=name, skew=i) for i, name in enumerate(("one", "two"))]
     for run in made:
         let_people_answer(run)
     return made
@@ -79,7 +79,7 @@ def test_kinds_of_review_are_told_apart():
 
 
 def test_an_answer_that_does_not_fit_makes_no_export_fail(runs, tmp_path):
-    run = make_run(tmp_path / "run")
+    run = reported_run(tmp_path / "run")
     let_people_answer(run)
     connection = sqlite3.connect(run / "run.sqlite")
     connection.execute("update review_answers set value = 'Nonsense' where revision = 2")

@@ -22,7 +22,7 @@ from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.registry import load_scheme
 from scenarios.verdicts import JudgeRun
-from tests.outputs.sample_run import HOSTILE, let_people_answer, make_run
+from tests.outputs.sample_run import HOSTILE, let_people_answer, reported_run
 
 ALLOWED = frozenset(
     """
@@ -66,7 +66,7 @@ def section(tree, name):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return make_run(tmp_path_factory.mktemp("runs") / "sample")
+    return reported_run(tmp_path_factory.mktemp("runs") / "sample")
 
 
 @pytest.fixture(scope="module")
@@ -269,7 +269,7 @@ def test_the_same_run_gives_the_same_bytes(run, page):
 
 
 def test_hostile_words_stay_words(tmp_path):
-    folder = make_run(tmp_path / "hostile", words=HOSTILE, name=HOSTILE, model=f"x/{HOSTILE}")
+    folder = reported_run(tmp_path / "hostile", words=HOSTILE, name=HOSTILE, model=f"x/{HOSTILE}")
     html = page_of(folder)
     found = parsed(html)
     tags = {re.sub(r"\{.*\}", "", str(e.tag)) for e in found.iter()}
@@ -286,14 +286,14 @@ def test_hostile_words_stay_words(tmp_path):
 
 
 def test_control_signs_are_replaced(tmp_path):
-    folder = make_run(tmp_path / "signs", words="a\x00b\x1b[31mc\ufffe")
+    folder = reported_run(tmp_path / "signs", words="a\x00b\x1b[31mc\ufffe")
     html = page_of(folder)
     parsed(html)
     assert "a\ufffdb\ufffd[31mc\ufffd" in html
 
 
 def test_a_run_that_was_only_generated_says_what_is_missing(tmp_path):
-    folder = make_run(tmp_path / "raw", verified=False)
+    folder = reported_run(tmp_path / "raw", verified=False)
     found = parsed(page_of(folder))
     for name in ("strategies", "turns", "agreement", "flags"):
         told = words_of(section(found, name))
@@ -306,7 +306,7 @@ def test_a_run_that_was_only_generated_says_what_is_missing(tmp_path):
 
 
 def test_people_agree_as_they_answered_last_and_are_not_named(tmp_path):
-    folder = make_run(tmp_path / "reviewed")
+    folder = reported_run(tmp_path / "reviewed")
     let_people_answer(folder)
     html = page_of(folder)
     assert "Secret Name" not in html
@@ -335,7 +335,7 @@ async def second_opinion(folder):
 
 
 def test_members_of_a_panel_are_compared(tmp_path, sql):
-    folder = make_run(tmp_path / "panel")
+    folder = reported_run(tmp_path / "panel")
     asyncio.run(second_opinion(folder))
     rows = [
         [words_of(cell) for cell in row]
@@ -351,14 +351,14 @@ def test_members_of_a_panel_are_compared(tmp_path, sql):
 
 
 def test_a_run_with_nothing_in_it_has_a_page_too(tmp_path):
-    folder = make_run(tmp_path / "empty", verified=False, failed=12, strategies=("direct",))
+    folder = reported_run(tmp_path / "empty", verified=False, failed=12, strategies=("direct",))
     found = parsed(page_of(folder))
     assert "No dialogue has been generated yet." in words_of(found)
     assert table(found, "Dialogues by stage")["Generated"] == ["0 (0.0%)"]
 
 
 def test_dialogues_made_by_rules_are_called_a_baseline(tmp_path):
-    folder = make_run(tmp_path / "rules", model="offline/rules", verified=False)
+    folder = reported_run(tmp_path / "rules", model="offline/rules", verified=False)
     assert "Demonstration baseline" in words_of(parsed(page_of(folder)))
 
 
@@ -367,7 +367,7 @@ def test_dialogues_of_a_model_are_not(tree):
 
 
 def test_a_scenario_that_has_changed_leaves_its_dialogue_readable(tmp_path, monkeypatch):
-    folder = make_run(tmp_path / "changed", verified=False)
+    folder = reported_run(tmp_path / "changed", verified=False)
     connection = sqlite3.connect(folder / "run.sqlite")
     connection.execute("update cases set scenario_fingerprint = 'other'")
     connection.commit()

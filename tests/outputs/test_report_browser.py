@@ -4,7 +4,7 @@ import pytest
 
 from outputs.report.build import build_report
 from outputs.report.gathered import ReportOptions
-from tests.outputs.sample_run import HOSTILE, make_run
+from tests.outputs.sample_run import HOSTILE, reported_run
 from tests.quality.review.chromium import chromium, new_page
 
 pytestmark = pytest.mark.browser
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    run = make_run(folder / "run", words=f"I said so {HOSTILE}")
+    run = reported_run(folder / "run", words=f"I said so {HOSTILE}")
     page = asyncio.run(build_report(run, ReportOptions(), name="runs/sample", version="1"))
     file = folder / "report.html"
     file.write_text(page, encoding="utf-8")

@@ -10,7 +10,7 @@ from outputs.selection import Selection, opened, select
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.verdicts import Decision
-from tests.outputs.corpora import DECEPTION, make_run
+from tests.outputs.corpora import DECEPTION, exportable_run
 
 
 def verdicts(number):
@@ -20,7 +20,9 @@ def verdicts(number):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "mixed"
-    return make_run(folder, scenarios=3, strategies=("consistency", "direct"), verdict=verdicts)
+    return exportable_run(
+        folder, scenarios=3, strategies=("consistency", "direct"), verdict=verdicts
+    )
 
 
 def ids(selection, **reading):
@@ -36,7 +38,7 @@ def test_only_accepted_dialogues_pass_unless_all_are_asked_for(run):
 
 
 def test_a_run_nobody_verified_is_not_taken_for_accepted(tmp_path):
-    run = make_run(tmp_path / "raw", scenarios=1, verdict=lambda _: None)
+    run = exportable_run(tmp_path / "raw", scenarios=1, verdict=lambda _: None)
     with pytest.raises(UsageError, match="has not been verified") as caught:
         list(select(Selection((run,))))
     assert "hipo verify" in caught.value.hint
@@ -45,7 +47,7 @@ def test_a_run_nobody_verified_is_not_taken_for_accepted(tmp_path):
 
 
 def test_the_newest_decision_counts_and_later_ones_are_not_seen_half_way(tmp_path):
-    run = make_run(tmp_path / "run", scenarios=1)
+    run = exportable_run(tmp_path / "run", scenarios=1)
     before = ids(Selection((run,)))
     with opened(Selection((run,))) as found:
         with RunStore.open(run) as store:
@@ -111,7 +113,7 @@ def test_a_name_that_nothing_has_is_refused(run, wish, message):
 
 
 def test_a_dialogue_that_two_runs_have_is_taken_from_the_first(run, tmp_path):
-    again = make_run(tmp_path / "mixed", scenarios=3, strategies=("direct",))
+    again = exportable_run(tmp_path / "mixed", scenarios=3, strategies=("direct",))
     with opened(Selection((run, again), verdict="any")) as found:
         keys = [(d.run, d.key) for d in found.dialogues()]
         assert len({key for _, key in keys}) == len(keys) == 24
@@ -126,7 +128,7 @@ def test_flags_and_judgements_are_looked_up_where_they_are_wanted(run):
 
 
 def test_failed_cases_are_no_dialogues(tmp_path):
-    run = make_run(tmp_path / "run", scenarios=1, facts=1)
+    run = exportable_run(tmp_path / "run", scenarios=1, facts=1)
     known = ids(Selection((run,)))
 
     async def fail(store):

@@ -19,14 +19,14 @@ from prompts.evaluator import ASPECTS, EvaluatorPrompts
 from prompts.responses import tactic_format, utterance_format
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
+from tests.factories import library
 from tests.outputs.corpora import (
     DECEPTION,
     SCHEME,
     TELLER,
     TRUTH,
-    catalogue,
+    exportable_run,
     exported,
-    make_run,
     rows_in,
     words_of,
 )
@@ -36,7 +36,7 @@ ONE_SET = {"fractions": (1, 0, 0), "parquet": False}
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return make_run(tmp_path_factory.mktemp("runs") / "run", scenarios=31, facts=3, turns=3)
+    return exportable_run(tmp_path_factory.mktemp("runs") / "run", scenarios=31, facts=3, turns=3)
 
 
 def rows(tmp_path, run, kind="sft", **options):
@@ -46,7 +46,7 @@ def rows(tmp_path, run, kind="sft", **options):
 
 def facts_of(row):
     """Return the private fact of a row's dialogue."""
-    return catalogue().scenarios[row["scenario"]].fact(row["fact"]).text
+    return library().scenarios[row["scenario"]].fact(row["fact"]).text
 
 
 def test_every_labelled_utterance_is_asked_about_in_each_aspect(tmp_path, run):
@@ -132,23 +132,23 @@ def test_without_leave_no_actor_learns_to_deceive(tmp_path, run):
 
 
 def test_an_actor_never_sees_what_the_other_one_is_after(tmp_path, run):
-    library = catalogue().scenarios
+    scenarios = library().scenarios
     actors, _ = rows(tmp_path, run, task="actor")
     for row in actors:
-        assert library[row["scenario"]].roles["initiator"].aim not in words_of(row)
-        for other in library[row["scenario"]].facts:
+        assert scenarios[row["scenario"]].roles["initiator"].aim not in words_of(row)
+        for other in scenarios[row["scenario"]].facts:
             if other.id != row["fact"]:
                 assert other.text not in words_of(row)
 
 
 def test_an_initiator_never_sees_fact_goal_labels_or_rationales(tmp_path, run):
-    library = catalogue().scenarios
+    scenarios = library().scenarios
     found, _ = rows(tmp_path, run, task="initiator")
     read = utterance_format().read
     assert {row["goal"] for row in found} == {DECEPTION, TRUTH}
     for row in found:
         shown = words_of(row)
-        assert library[row["scenario"]].roles["responder"].aim not in shown
+        assert scenarios[row["scenario"]].roles["responder"].aim not in shown
         said = f"{TELLER} {facts_of(row)}" in shown
         assert (facts_of(row) in shown) is said
         assert DECEPTION not in shown

@@ -19,7 +19,7 @@ from quality.coefficients import cohen_kappa
 from quality.ratings import ratings
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
-from tests.outputs.sample_run import HOSTILE, make_run
+from tests.outputs.sample_run import HOSTILE, reported_run
 from tests.wire.fixtures import wire_server  # noqa: F401
 
 DIMENSIONS = ("intention", "veracity", "illocutionary")
@@ -35,8 +35,8 @@ counts = st.lists(
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     return [
-        make_run(folder / "one", model="compatible/one", failed=0),
-        make_run(folder / "two", model="compatible/two", failed=2, skew=1),
+        reported_run(folder / "one", model="compatible/one", failed=0),
+        reported_run(folder / "two", model="compatible/two", failed=2, skew=1),
     ]
 
 
@@ -181,7 +181,7 @@ def test_nothing_is_refused():
 
 
 def test_a_study_without_judges_has_a_page(tmp_path):
-    study = read_study([make_run(tmp_path / "raw", verified=False)])
+    study = read_study([reported_run(tmp_path / "raw", verified=False)])
     assert study.cases == 0
     assert "No judge has looked" in study_page(study, title="x", version="1")
 
@@ -315,6 +315,6 @@ def test_a_dry_run_sends_and_writes_nothing(tmp_path, capsys):
 
 
 def test_a_run_is_not_taken_for_a_study(tmp_path, capsys):
-    run = make_run(tmp_path / "run", verified=False)
+    run = reported_run(tmp_path / "run", verified=False)
     assert hipo([*COMMAND, "-o", str(run)]) == 2
     assert "is a run, not a study" in capsys.readouterr().err

@@ -17,10 +17,11 @@ from pipeline.runner import SAME_FAILURE, Progress, RunOutcome
 from pipeline.stop import Stop, Stopped
 from pipeline.store.run_store import RunStore
 from pipeline.store.writer import StoreFailed
-from scenarios.case import Case, make_case
+from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
 from scenarios.run_configuration import RunConfiguration
+from tests.factories import make_case
 
 Play = Callable[[Case, int], BaseException | None]
 
@@ -43,13 +44,7 @@ class Player:
 
 
 def cases(count: int) -> list[Case]:
-    return [
-        make_case(
-            scheme="hipo", scenario="s", scenario_fingerprint="f", fact="g", goal="deception",
-            turns=1, language="en", variation={}, repetition=number, seed=0,
-        )
-        for number in range(count)
-    ]  # fmt: skip
+    return [make_case(repetition=number) for number in range(count)]
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ from pipeline.strategies.direct import Direct
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
-from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Draft, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
 from scenarios.variation import load_axes
+from tests.factories import make_case
 
 HOME = Path(scenarios.__file__).parent
 HIPO = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
@@ -33,19 +33,7 @@ RATIONALE = "because I say so in private"
 
 
 def case_of(scenario=USED_CAR, **change):
-    fields = {
-        "scheme": "hipo",
-        "scenario": scenario.id,
-        "scenario_fingerprint": scenario.fingerprint,
-        "fact": scenario.facts[0].id,
-        "goal": DECEPTION,
-        "turns": 2,
-        "language": "en",
-        "variation": {},
-        "repetition": 0,
-        "seed": 11,
-    }
-    return make_case(**{**fields, **change})
+    return make_case(scenario, **({"goal": DECEPTION, "turns": 2, "seed": 11} | change))
 
 
 class Speaker:

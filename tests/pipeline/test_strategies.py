@@ -15,11 +15,11 @@ from pipeline.strategies.reflective import Reflective
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from prompts.role_views import responder_view
-from scenarios.case import make_case
 from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
+from tests.factories import make_case
 
 HOME = Path(scenarios.__file__).parent
 HIPO = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
@@ -27,18 +27,7 @@ USED_CAR = Scenario.model_validate(
     yaml.safe_load((HOME / "library/products/used_car.yaml").read_text())
 )
 PROMPTS = ActorPrompts(Templates(None), HIPO)
-CASE = make_case(
-    scheme="hipo",
-    scenario="used_car",
-    scenario_fingerprint=USED_CAR.fingerprint,
-    fact="guardrail",
-    goal="deception",
-    turns=1,
-    language="en",
-    variation={},
-    repetition=0,
-    seed=7,
-)
+CASE = make_case(USED_CAR, fact="guardrail")
 TASK = TurnTask(
     case=CASE,
     turn=3,

@@ -10,12 +10,13 @@ import pytest
 import scenarios
 from prompts.actors import ActorPrompts, ResponderView, responder_view
 from prompts.environment import Templates
-from scenarios.case import Case, make_case
+from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 from scenarios.yaml_source import read_yaml
+from tests.factories import make_case
 
 
 @pytest.fixture(scope="session")
@@ -105,10 +106,7 @@ def case_of(used_car: Scenario) -> CaseOf:
     """Return a case of the used car with the given fact and goal."""
 
     def build(fact: str = "guardrail", goal: str = "deception", language: str = "en") -> Case:
-        return make_case(
-            scheme="hipo", scenario=used_car.id, scenario_fingerprint=used_car.fingerprint,
-            fact=fact, goal=goal, turns=2, language=language, variation={}, repetition=0, seed=7,
-        )  # fmt: skip
+        return make_case(used_car, fact=fact, goal=goal, turns=2, language=language)
 
     return build
 

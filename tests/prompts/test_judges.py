@@ -10,10 +10,10 @@ import pytest
 from prompts.environment import SHIPPED, Templates
 from prompts.judges import JUDGE_TEMPLATES, JudgePrompts, JudgeView, judge_view
 from prompts.responses import Unreadable
-from scenarios.case import make_case
 from scenarios.dialogue import TacticLabel
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
+from tests.factories import make_case
 
 SAID = "Nobody has painted it, that's the light in here."
 
@@ -194,9 +194,6 @@ def test_every_judge_template_ships():
 
 
 def test_a_fact_that_the_scenario_lacks_is_refused(used_car):
-    case = make_case(
-        scheme="hipo", scenario="used_car", scenario_fingerprint="f", fact="nope", goal="deception",
-        turns=1, language="en", variation={}, repetition=0, seed=1,
-    )  # fmt: skip
+    case = make_case(used_car, fact="nope")
     with pytest.raises(UsageError, match="no fact 'nope'"):
         judge_view(used_car, case)

@@ -15,16 +15,20 @@ from prompts.responses import Unreadable
 from quality.judges.external_judge import ExternalJudge
 from quality.judges.protocol import seat
 from quality.judges.self_judge import SelfJudge
-from scenarios.case import Case, make_case
-from scenarios.catalogue import Catalogue
-from scenarios.dialogue import Dialogue, TacticLabel, Turn
+from scenarios.dialogue import Dialogue
 from scenarios.schemes.model import Scheme
-from scenarios.schemes.registry import load_scheme
+from tests.factories import (
+    ARM,
+    make_case,
+    make_dialogue,
+    make_opening,
+    make_scenario,
+    make_scheme,
+    make_tactic,
+)
 
-HIPO = load_scheme("hipo")
-CATALOGUE = Catalogue.load()
-CAR = CATALOGUE.scenarios["used_car"]
-ARM = "arm-a"
+HIPO = make_scheme()
+CAR = make_scenario()
 TRUE_LABELS = {"intention": "Convince", "veracity": "Quality", "illocutionary": "Representatives"}
 
 
@@ -38,23 +42,22 @@ def dialogue(
     scheme: str = "hipo",
 ) -> Dialogue:
     """Return a dialogue about the used car with ``turns`` lies, each labelled."""
-    case: Case = make_case(
-        scheme=scheme, scenario=CAR.id, scenario_fingerprint=CAR.fingerprint, fact="guardrail",
-        goal=goal, turns=turns, language="en", variation={}, repetition=repetition, seed=7,
-    )  # fmt: skip
     said = [
-        Turn(0, "initiator", CAR.opening.question[0], "opening"),
-        Turn(1, "responder", CAR.opening.statement_for("deception").text[0], "opening"),
-    ]
-    tactic = tuple(
-        TacticLabel(name, value) for name, value in (TRUE_LABELS | dict(labels or {})).items()
+        text
+        for n in range(turns)
+        for text in (
+            f"Question {n}, then?", f"No, nobody has ever hit it, number {repetition} {n}.",
+        )
+    ]  # fmt: skip
+    return make_dialogue(
+        *said,
+        case=make_case(
+            scheme=scheme, fact="guardrail", goal=goal, turns=turns, repetition=repetition
+        ),
+        arm=arm,
+        tactics=[make_tactic(**(TRUE_LABELS | dict(labels or {})))],
+        opening=[turn.text for turn in make_opening()],
     )
-    for n in range(turns):
-        place = len(said)
-        said.append(Turn(place, "initiator", f"Question {n}, then?", "improvised"))
-        answer = f"No, nobody has ever hit it, number {repetition} {n}."
-        said.append(Turn(place + 1, "responder", answer, "improvised", (), goal, tactic))
-    return Dialogue(case, arm, tuple(said))
 
 
 @dataclass

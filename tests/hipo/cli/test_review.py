@@ -9,13 +9,13 @@ import pytest
 
 from pipeline.store.reviews import ReviewStore
 from tests.hipo.cli.conftest import Hipo
-from tests.quality.review.serving import make_run
+from tests.quality.review.serving import generated_run
 
 
 @pytest.fixture
 def run(hipo: Hipo, tmp_path: Path) -> Path:
     """Four dialogues in an otherwise empty folder."""
-    return make_run(tmp_path / "run", n=4, turns=[1])
+    return generated_run(tmp_path / "run", n=4, turns=[1])
 
 
 def test_a_study_goes_out_and_comes_back_as_csv(hipo: Hipo, run: Path) -> None:

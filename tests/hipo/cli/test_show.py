@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from hipo.cli.dialogue_view import Heading, render
-from scenarios.case import make_case
 from scenarios.dialogue import (
     Attempt,
     Candidate,
@@ -17,8 +16,8 @@ from scenarios.dialogue import (
     Draft,
     TacticLabel,
     Trace,
-    Turn,
 )
+from tests.factories import make_dialogue
 from tests.hipo.cli.conftest import Hipo
 
 STATE_KEYS = [
@@ -137,16 +136,9 @@ def test_models_have_one_shape(hipo: Hipo) -> None:
 
 
 def dialogue(text: str, trace: Trace | None = None) -> Dialogue:
-    case = make_case(
-        scheme="hipo", scenario="s", scenario_fingerprint="f", fact="g", goal="deception",
-        turns=1, language="en", variation={}, repetition=0, seed=0,
-    )  # fmt: skip
     label = TacticLabel("veracity", "Quality", "because", "falsification")
-    turn = Turn(
-        3, "responder", text, "improvised", wanted=(("veracity", "Manner"),),
-        declared_goal="deception", tactic=(label,), trace=trace,
-    )  # fmt: skip
-    return Dialogue(case, "arm", (turn,))
+    wanted = (("veracity", "Manner"),)
+    return make_dialogue("Sure?", text, tactics=[(label,)], wanted=wanted, trace=trace)
 
 
 def test_what_was_wanted_and_what_was_written_stand_beside_the_label() -> None:

@@ -10,10 +10,10 @@ import pytest
 from pipeline.offline.engine import PromptNotUnderstood, answer
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import Templates
-from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Critique
 from scenarios.schemes.registry import load_scheme
+from tests.factories import make_case
 
 SCHEME = load_scheme("hipo")
 SCENARIOS = Catalogue.load().scenarios
@@ -33,19 +33,12 @@ def answered(question, seed=1):
     return question.answer.read(answer(pairs(question), seed))
 
 
-def case_of(scenario, fact, goal):
-    return make_case(
-        scheme="hipo", scenario=scenario.id, scenario_fingerprint=scenario.fingerprint,
-        fact=fact.id, goal=goal, turns=2, language="en", variation={}, repetition=0, seed=7,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize("name", sorted(SCENARIOS))
 def test_every_fact_can_be_talked_about_with_either_goal(actors, name):
     scenario = SCENARIOS[name]
     facts = [fact for fact in scenario.facts if fact.owner == "responder"]
     for fact, goal in itertools.product(facts, SCHEME.goal.values):
-        case = case_of(scenario, fact, goal)
+        case = make_case(scenario, fact=fact.id, goal=goal, turns=2)
         asking, answering = initiator_view(scenario, case), responder_view(scenario, SCHEME, case)
         history = [
             ("initiator", scenario.opening.question[0]),
@@ -68,7 +61,7 @@ def test_every_fact_can_be_talked_about_with_either_goal(actors, name):
 
 def test_reflection_revision_and_repair_are_answered_from_the_shipped_templates(actors):
     scenario = SCENARIOS["used_car"]
-    case = case_of(scenario, scenario.facts[0], "deception")
+    case = make_case(scenario, turns=2)
     view = responder_view(scenario, SCHEME, case)
     history = [("initiator", "Was it hit?"), ("responder", "No."), ("initiator", "Never?")]
     wanted = (("veracity", "Relevance"), ("illocutionary", "Expressives"))
@@ -89,7 +82,7 @@ def test_a_template_of_ones_own_is_told_what_is_missing(actors, tmp_path):
     (tmp_path / "scene.j2").write_text("Pretend you are {{ view.role }}.\n", encoding="utf-8")
     own = ActorPrompts(Templates(tmp_path), SCHEME)
     scenario = SCENARIOS["used_car"]
-    case = case_of(scenario, scenario.facts[0], "deception")
+    case = make_case(scenario, turns=2)
     asked = own.responder(responder_view(scenario, SCHEME, case), [("initiator", "Well?")])
     with pytest.raises(PromptNotUnderstood, match="offline/rules"):
         answer(pairs(asked), 1)

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from pipeline.store.run_store import RunStore
-from tests.pipeline.store.samples import begun, case, choice, request
+from tests.factories import make_choice_row
+from tests.pipeline.store.samples import begun, case, request
 
 KEY = b"k" * 32
 MESSAGES = [("system", "# Task\nAct.\n"), ("user", "# Now\nSpeak.\n")]
@@ -20,20 +21,25 @@ def store(tmp_path):
 @pytest.mark.anyio
 async def test_a_choice_is_found_again_as_soon_as_it_is_durable(store):
     assert store.calls.choices(KEY, [0, 1], 0) == {}
-    await store.calls.record(KEY, MESSAGES, [request()], [choice(0), choice(1, text="other")])
-    assert store.calls.choices(KEY, [0, 1, 2], 0) == {0: choice(0), 1: choice(1, text="other")}
+    await store.calls.record(
+        KEY, MESSAGES, [request()], [make_choice_row(0), make_choice_row(1, text="other")]
+    )
+    assert store.calls.choices(KEY, [0, 1, 2], 0) == {
+        0: make_choice_row(0),
+        1: make_choice_row(1, text="other"),
+    }
     assert store.calls.choices(b"x" * 32, [0], 0) == {}
 
 
 @pytest.mark.anyio
 async def test_an_epoch_sees_its_own_choices_and_the_readable_ones_before_it(store):
     known = [
-        choice(0, 0, "ok", "first"),
-        choice(0, 1, "ok", "second"),
-        choice(1, 0, "unparseable", "torn"),
-        choice(2, 0, "ok", "good"),
-        choice(2, 1, "invalid", "bad"),
-        choice(3, 3, "ok", "later"),
+        make_choice_row(0, 0, "ok", "first"),
+        make_choice_row(0, 1, "ok", "second"),
+        make_choice_row(1, 0, "unparseable", "torn"),
+        make_choice_row(2, 0, "ok", "good"),
+        make_choice_row(2, 1, "invalid", "bad"),
+        make_choice_row(3, 3, "ok", "later"),
     ]
     await store.calls.record(KEY, MESSAGES, [request()], known)
 
@@ -48,8 +54,8 @@ async def test_an_epoch_sees_its_own_choices_and_the_readable_ones_before_it(sto
 
 @pytest.mark.anyio
 async def test_a_choice_that_is_known_is_never_replaced(store):
-    await store.calls.record(KEY, MESSAGES, [request()], [choice(text="first")])
-    await store.calls.record(KEY, MESSAGES, [request()], [choice(text="second")])
+    await store.calls.record(KEY, MESSAGES, [request()], [make_choice_row(text="first")])
+    await store.calls.record(KEY, MESSAGES, [request()], [make_choice_row(text="second")])
     assert store.calls.choices(KEY, [0], 0)[0].text == "first"
     assert store.state().calls == 2
 
@@ -59,14 +65,14 @@ async def test_the_calls_of_a_case_come_back_with_prompts_requests_and_choices(s
     limited = request(code="rate_limited", status=429, message="slow down", n_got=0, cost_usd=0.0,
                       prompt_tokens=None, completion_tokens=None, cached_tokens=None,
                       reasoning_tokens=None, omitted=("seed", "top_p"))  # fmt: skip
-    await store.calls.record(KEY, MESSAGES, [limited, request()], [choice()])
+    await store.calls.record(KEY, MESSAGES, [limited, request()], [make_choice_row()])
     other = [("user", "# Now\nAsk.\n")]
     await store.calls.record(b"o" * 32, other, [request(turn=2, purpose="initiator")], [])
     await store.calls.record(b"p" * 32, MESSAGES, [request(case="other")], [])
     first, second = store.calls.of_case(case().id)
     assert first.messages == tuple(MESSAGES)
     assert first.requests == (limited, request())
-    assert first.choices == (choice(),)
+    assert first.choices == (make_choice_row(),)
     assert second.messages == tuple(other)
     assert [r.purpose for r in second.requests] == ["initiator"]
 
@@ -75,7 +81,7 @@ async def test_the_calls_of_a_case_come_back_with_prompts_requests_and_choices(s
 async def test_the_request_takes_its_reservation_away_in_the_same_moment(store):
     held = await store.calls.reserve(0.5, 1000)
     assert store.spent() == (0.5, 1000)
-    await store.calls.record(KEY, MESSAGES, [request(reservation=held)], [choice()])
+    await store.calls.record(KEY, MESSAGES, [request(reservation=held)], [make_choice_row()])
     assert store.spent() == (0.001, 120)
 
 

@@ -22,7 +22,8 @@ from scenarios.dialogue import (
     Turn,
 )
 from scenarios.errors import UsageError
-from tests.pipeline.store.samples import ARM, begun, case, dialogue
+from tests.factories import ARM
+from tests.pipeline.store.samples import begun, case, dialogue
 
 text = st.text(max_size=20)
 number = st.floats(allow_nan=False, allow_infinity=False)

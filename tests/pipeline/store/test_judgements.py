@@ -11,7 +11,8 @@ from pipeline.store.migrations import migrate
 from pipeline.store.run_store import RunStore
 from pipeline.store.schema import create_tables
 from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun
-from tests.pipeline.store.samples import ARM, begun, case, dialogue
+from tests.factories import ARM
+from tests.pipeline.store.samples import begun, case, dialogue
 
 pytestmark = pytest.mark.anyio
 KEY = (case().id, ARM)

@@ -10,7 +10,8 @@ import yaml
 from pipeline.store.locks import RunLock
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
-from tests.pipeline.store.samples import ARM, CONFIG, begun, case, choice, dialogue, request
+from tests.factories import ARM, make_choice_row
+from tests.pipeline.store.samples import CONFIG, begun, case, dialogue, request
 
 
 def test_a_new_run_is_a_folder_with_a_database_and_a_recipe_to_read(tmp_path):
@@ -119,7 +120,7 @@ async def test_the_state_adds_up_what_the_rows_say(tmp_path):
         unknown = request(cost_usd=None, charged_usd=0.25, charged_tokens=900, prompt_tokens=None,
                           completion_tokens=None, cached_tokens=None, reasoning_tokens=None,
                           code="timeout", n_got=0)  # fmt: skip
-        await store.calls.record(b"k", [("user", "x")], [request(), unknown], [choice()])
+        await store.calls.record(b"k", [("user", "x")], [request(), unknown], [make_choice_row()])
         state = store.state()
         assert (state.planned, state.generated, state.pending) == (6, 2, 2)
         assert state.failed == {"timeout": 1, "invalid": 1}

@@ -7,19 +7,13 @@ from dataclasses import replace
 import pytest
 
 from quality.gates.protocol import GatedDialogue
-from scenarios.case import make_case
-from scenarios.catalogue import Catalogue
-from scenarios.dialogue import Dialogue, TacticLabel, Turn
-from scenarios.schemes.registry import load_scheme
+from tests.factories import make_case, make_dialogue, make_scenario, make_scheme, make_tactic
 
-CAR = Catalogue.load().scenarios["used_car"]
-HIPO = load_scheme("hipo")
+CAR = make_scenario()
+HIPO = make_scheme()
+OPENING = (CAR.opening.question[0], "I have looked after it since I bought it.")
 TND = "truthful non-disclosure"
 FACT = CAR.fact("guardrail").text
-
-
-def tactic(**labels):
-    return tuple(TacticLabel(dimension, value) for dimension, value in labels.items())
 
 
 class Stage:
@@ -32,29 +26,19 @@ class Stage:
 
     def case(self, *, goal="deception", language="en", repetition=0, scheme="hipo"):
         return make_case(
-            scheme=scheme, scenario=CAR.id, scenario_fingerprint="f", fact="guardrail", goal=goal,
-            turns=1, language=language, variation={}, repetition=repetition, seed=7,
-        )  # fmt: skip
+            scheme=scheme, fact="guardrail", goal=goal, language=language, repetition=repetition
+        )
 
     def play(self, *said, scheme=HIPO, scenario=CAR, arm="a", opening=True, labels=(), **case):
         """Alternate question and answer; ``labels`` are given to the answers in turn."""
-        case = self.case(scheme=scheme.id, **case)
-        turns = []
-        if opening:
-            turns = [
-                Turn(0, "initiator", CAR.opening.question[0], "opening"),
-                Turn(1, "responder", "I have looked after it since I bought it.", "opening"),
-            ]
-        given = iter(labels)
-        for text in said:
-            index = len(turns)
-            if index % 2:
-                turn = Turn(index, "responder", text, "improvised", declared_goal=case.goal,
-                            tactic=next(given, ()))  # fmt: skip
-            else:
-                turn = Turn(index, "initiator", text, "improvised")
-            turns.append(turn)
-        return GatedDialogue(Dialogue(case, arm, tuple(turns)), scenario, scheme)
+        dialogue = make_dialogue(
+            *said,
+            case=self.case(scheme=scheme.id, **case),
+            arm=arm,
+            tactics=labels or ((),),
+            opening=OPENING if opening else (),
+        )
+        return GatedDialogue(dialogue, scenario, scheme)
 
     def answer(self, text, **options):
         """Return a subject whose only answer is ``text``."""
@@ -75,4 +59,4 @@ def stage():
 
 @pytest.fixture(scope="session")
 def labelled():
-    return tactic
+    return make_tactic

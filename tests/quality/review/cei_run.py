@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.quality.review.serving import make_run
+from tests.quality.review.serving import generated_run
 
 SCENARIO = """
 id: late_report
@@ -48,7 +48,7 @@ def make_cei_run(folder: Path, *, n: int = 3) -> Path:
     scenarios = folder.parent / "cei-scenarios"
     scenarios.mkdir()
     (scenarios / "late_report.yaml").write_text(SCENARIO)
-    return make_run(
+    return generated_run(
         folder,
         n=n,
         scheme="cei",

@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.quality.review.serving import make_run
+from tests.quality.review.serving import generated_run
 
 
 @pytest.fixture(scope="session")
 def _ten_dialogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_run(tmp_path_factory.mktemp("quiz") / "run", n=10, turns=[1, 2])
+    return generated_run(tmp_path_factory.mktemp("quiz") / "run", n=10, turns=[1, 2])
 
 
 @pytest.fixture(scope="session")
 def _verified_dialogues(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_run(tmp_path_factory.mktemp("verified") / "run", n=12, turns=[1], verified=True)
+    return generated_run(
+        tmp_path_factory.mktemp("verified") / "run", n=12, turns=[1], verified=True
+    )
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from quality.review.server import Address, access_at, server
 from quality.review.service import ReviewService
 
 
-def make_run(folder: Path, *, n: int, verified: bool = False, **changes: object) -> Path:
+def generated_run(folder: Path, *, n: int, verified: bool = False, **changes: object) -> Path:
     """Generate ``n`` dialogues by rules, judged if wished."""
     recipe = load_recipe("hipo-paper").with_changes(
         {"n": n, "strategies": ["direct"], "models": {"default": "offline/rules"}, **changes}

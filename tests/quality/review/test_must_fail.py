@@ -15,7 +15,7 @@ from quality.review.scenario_reports import scenario_reports
 from quality.review.server import Address
 from quality.review.sessions import form_token
 from scenarios.reviews import Sheet
-from tests.quality.review.serving import Served, free_port, make_run, served
+from tests.quality.review.serving import Served, free_port, generated_run, served
 from tests.quality.review.visitor import Visitor, answer_item, csrf_of, first_choices
 
 PAGES = (
@@ -210,7 +210,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}"
 
 
 def test_text_is_never_markup(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "run", n=1, turns=[1])
+    folder = generated_run(tmp_path / "run", n=1, turns=[1])
     with ReviewStore.open(folder) as store:
         for table, column in (("turns", "text"), ("labels", "rationale")):
             store._writer.run(
