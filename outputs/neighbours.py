@@ -9,27 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.chunks import chunks
-from pipeline.embeddings import Device, Embed, load_sentence_model, sentence_encoder
-from scenarios.errors import UsageError
+from pipeline.embeddings import Embed
 
 Vectors = NDArray[np.float32]
 
 _BATCH = 256
 _BLOCK = 1 << 15
 _BINS = 2001
-
-
-def installed_embedding(model: str | None = None, device: Device = "auto") -> Embed | None:
-    """Return the embedding function of a model, or None where the packages for it are missing.
-
-    Raises:
-        UsageError: the packages are there and the model is not.
-    """
-    try:
-        sentence_encoder(model, device)  # only looks whether the packages are there
-    except UsageError:
-        return None
-    return load_sentence_model(model, device)
 
 
 @dataclass(frozen=True, slots=True)

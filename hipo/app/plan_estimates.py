@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hipo.app.estimates import (
     Estimate,
-    estimate,
+    estimate_generation,
     exchanges_of,
     sample_cases,
     stand_in_history,
@@ -21,8 +21,11 @@ from hipo.app.judge_estimates import (
     judge_prompt_tokens,
 )
 from hipo.app.judges import Panels, seats_of
-from hipo.app.preparation import ModelUse, Prepared
+from hipo.app.preparation import ModelUse, Prepared, prepare
+from hipo.app.run_folders import RUNS
 from hipo.app.verified_generation import VerifiedPlay
+from pipeline.recipe import Recipe
+from pipeline.recipe_source import load_recipe
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
 from prompts.environment import Templates
@@ -47,6 +50,32 @@ class PlanEstimate:
         parts = (self.generation, self.judging)
         costs = [part.cost_usd for part in parts if part is not None]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def estimate(
+    recipe: Recipe | str | Path,
+    *,
+    output: str | Path | None = None,
+    play: VerifiedPlay | None = None,
+) -> PlanEstimate:
+    """Say what a recipe will take: cases, calls, tokens and cost. Nothing is sent or written.
+
+    Example::
+
+        print(estimate("hipo-paper").cost_usd)
+
+    Args:
+        recipe: a recipe, its file, or the name of a shipped one.
+        output: the folder of the run; None is ``./runs/<name of the recipe>``. What it holds
+            already is not counted again.
+        play: how dialogues are verified as they are made; None: they are not.
+
+    Raises:
+        UsageError: something in the recipe does not exist or does not fit together.
+    """
+    prepared = prepare(recipe if isinstance(recipe, Recipe) else load_recipe(recipe))
+    folder = Path(output) if output is not None else RUNS / prepared.recipe.name
+    return estimate_plan(prepared, folder, play=play)
 
 
 def estimate_plan(
@@ -74,7 +103,7 @@ def estimate_plan(
             state = store.state()
         arms, judged = state.arms, state.verification.judged
     present = {arm.id: arm.generated + (0 if retry_failed else arm.failed) for arm in arms}
-    generation = estimate(prepared, present)
+    generation = estimate_generation(prepared, present)
     if play is None:
         return PlanEstimate(generation)
     there = {arm.id: arm.generated for arm in arms}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.arms import ActingRole, Arm, ModelSpec, StrategyName
@@ -62,6 +62,12 @@ class Prepared:
     def dialogues(self) -> int:
         """How many dialogues are planned: every case by every arm."""
         return len(self.plan) * len(self.arms)
+
+    def of_size(self, n: int) -> Prepared:
+        """Return the same with a plan of ``n`` cases; everything else does not depend on it."""
+        return replace(
+            self, recipe=self.recipe.with_changes({"n": n}), plan=replace(self.plan, n=n)
+        )
 
     @property
     def unpriced(self) -> list[str]:

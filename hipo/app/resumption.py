@@ -45,13 +45,14 @@ def check_resumable(folder: Path, prepared: Prepared, resume: Resume) -> None:
         )
 
 
-def opened(folder: Path, prepared: Prepared, resume: Resume) -> RunStore:
+def opened(folder: Path, prepared: Prepared) -> RunStore:
     """Begin the run in ``folder`` or open the one that is there, ready for writing.
 
+    Whether it may be continued has been checked, see :func:`check_resumable`.
+
     Raises:
-        UsageError: the folder cannot be used, see :func:`check_resumable`.
+        UsageError: the folder cannot be written to, or another process writes to the run.
     """
-    check_resumable(folder, prepared, resume)
     config = RunConfiguration(
         prepared.recipe.model_dump(mode="json"), prepared.config, len(prepared.plan)
     )

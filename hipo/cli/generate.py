@@ -8,10 +8,12 @@ from pathlib import Path
 
 import typer
 
-from hipo.app import generation as api
+from hipo.app.generation import generate_prepared
 from hipo.app.pilot import run_pilot
 from hipo.app.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.preparation import Prepared, prepare
+from hipo.app.preview import preview as preview_cases
+from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.resumption import Resume, check_resumable
 from hipo.app.run_folders import RUNS
 from hipo.app.verification import Wishes
@@ -21,10 +23,9 @@ from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json, plan_as_text
-from hipo.cli.options import DRY_RUN, Given, overridden, with_recipe_options
+from hipo.cli.options import DRY_RUN, with_recipe_options, with_verification_options
 from hipo.cli.progress import watcher
 from hipo.cli.run_report import state_as_json, summary
-from hipo.cli.verify_options import with_verification_options
 from hipo.cli.verify_report import verification_tables
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
@@ -98,7 +99,7 @@ def generate(
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
     wishes: Wishes,
-    given: Given,
+    given: RecipeChanges,
 ) -> int:
     """Generate labelled dialogues from scenarios, and go on where an earlier run stopped.
 
@@ -118,17 +119,14 @@ def generate(
         first = first_size(play.accepted, len(resolved.strategies), resolved.n)
         resolved = resolved.with_changes({"n": first})
     folder = output or RUNS / resolved.name
+    prepared = prepare(resolved)
     if dry_run:
-        return _dry_run(
-            resolved,
-            folder,
-            play=play,
-            resume=resume.value,
-            retry_failed=retry_failed,
-            output_format=output_format,
-        )
-    return run_recipe(
-        resolved,
+        check_resumable(folder, prepared, resume.value)
+        planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
+        _print_plan(planned, output_format)
+        return ExitCode.DONE
+    return run_prepared(
+        prepared,
         folder,
         play=play,
         resume=resume.value,
@@ -147,8 +145,8 @@ def _verified_play(
     return VerifiedPlay(wishes) if verify else None
 
 
-def run_recipe(
-    recipe: Recipe,
+def run_prepared(
+    prepared: Prepared,
     folder: Path,
     *,
     resume: Resume = "if-possible",
@@ -157,22 +155,22 @@ def run_recipe(
     quiet: bool = False,
     play: VerifiedPlay | None = None,
 ) -> int:
-    """Generate a recipe into a folder as the command line does, and return the exit code.
+    """Generate what was prepared as the command line does, and return the exit code.
 
     Raises:
         StoppedEarly: the run was interrupted or its budget is spent; it can be continued.
     """
 
-    def announce(prepared: Prepared) -> None:
+    def announce(_: Prepared) -> None:
         if play is not None:
             play.check(prepared)
         if not quiet:
             _announce(estimate_plan(prepared, folder, play=play, retry_failed=retry_failed))
 
     run = asyncio.run(
-        api.generate_async(
-            recipe,
-            output=folder,
+        generate_prepared(
+            prepared,
+            folder,
             resume=resume,
             retry_failed=retry_failed,
             watcher=watcher(quiet=quiet),
@@ -201,33 +199,18 @@ def _announce(planned: PlanEstimate) -> None:
         say("")
 
 
-def _dry_run(
-    recipe: Recipe,
-    folder: Path,
-    *,
-    play: VerifiedPlay | None,
-    resume: Resume,
-    retry_failed: bool,
-    output_format: Format,
-) -> int:
+def _print_plan(planned: PlanEstimate, output_format: Format) -> None:
     """Say what generating into a folder would take."""
-    prepared = prepare(recipe)
-    check_resumable(folder, prepared, resume)
-    planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
     if output_format is Format.JSON:
         write_json(plan_as_json(planned))
     else:
         print(plan_as_text(planned))
-    return ExitCode.DONE
 
 
 def _pilot(
     recipe: Recipe, wishes: Wishes, output_format: Format, *, cases: int, accepted: int | None
 ) -> int:
-    planned = prepare(recipe).dialogues
-    piloted = asyncio.run(
-        run_pilot(recipe, wishes, cases=cases, accepted=accepted, planned=planned)
-    )
+    piloted = asyncio.run(run_pilot(prepare(recipe), wishes, cases=cases, accepted=accepted))
     if output_format is Format.JSON:
         write_json(pilot_as_json(piloted))
     else:
@@ -237,8 +220,7 @@ def _pilot(
 
 def _preview(recipe: Recipe, n: int, output_format: Format) -> int:
     """Play and print; failures go to standard error."""
-    shown = api.preview(recipe, n)
-    scenarios = prepare(recipe).scenarios
+    shown = preview_cases(recipe, n)
     if output_format is Format.JSON:
         write_json(
             [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]
@@ -247,6 +229,6 @@ def _preview(recipe: Recipe, n: int, output_format: Format) -> int:
         if played.dialogue is None:
             say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
         elif output_format is Format.TEXT:
-            heading = Heading("-", played.arm.label, scenarios[played.case.scenario])
+            heading = Heading("-", played.arm.label, played.scenario)
             print(render(played.dialogue, heading, trace=True), end="\n\n")
     return ExitCode.DONE if all(p.dialogue for p in shown) else ExitCode.FAILED_CASES

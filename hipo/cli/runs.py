@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import typer
 
+from hipo.app.run import Run
 from hipo.app.run_folders import RUNS, find_run, runs_in
 from hipo.cli.console import Format, columns, number, write_json
 from hipo.cli.errors import say
 from hipo.cli.run_report import cost_of, state_as_json, state_as_text
 from pipeline.store.queries.status import RunState
-from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 
 app = typer.Typer(
@@ -25,14 +24,6 @@ app = typer.Typer(
 
 _DIR = typer.Option(RUNS, "--dir", help="The folder whose runs are listed.")
 _FORMAT = typer.Option(Format.TEXT, "--format", help="text or json.")
-
-
-def read_run(folder: Path) -> RunState:
-    """Return the state of a run; what its recipe plans counts, not only what was begun."""
-    with RunStore.open(folder, readonly=True) as store:
-        state = store.state()
-        cases = max(epoch.config.cases for epoch in store.configs())
-    return replace(state, planned=max(state.planned, cases * len(state.arms)))
 
 
 @app.callback()
@@ -62,7 +53,7 @@ def show(
 ) -> None:
     """Show the state of one run: what is generated, failed and pending, calls, tokens, cost."""
     folder = find_run(run)
-    state = read_run(folder)
+    state = Run(folder).state()
     if output_format is Format.JSON:
         write_json(state_as_json(folder, state))
     else:
@@ -73,7 +64,7 @@ def _readable(folder: Path) -> Iterator[tuple[Path, RunState]]:
     """Yield the runs of a folder; one that cannot be read is named on standard error."""
     for child in runs_in(folder):
         try:
-            yield child, read_run(child)
+            yield child, Run(child).state()
         except UsageError as error:
             say(f"{child}: {error}")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.recipe_options import split
 from hipo.cli.console import Format, columns, one_line, plural, write_json
-from hipo.cli.options import split
 from hipo.cli.scenario_options import CONTEXT, SCENARIO_DIRS
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError

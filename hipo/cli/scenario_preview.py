@@ -6,13 +6,14 @@ from pathlib import Path
 
 import typer
 
-from hipo.app import generation as api
-from hipo.app.generation import Previewed
+from hipo.app.preview import Previewed
+from hipo.app.preview import preview as preview_cases
+from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.cli.console import Format, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render, render_prompts
 from hipo.cli.errors import ExitCode, say
-from hipo.cli.options import Given, overridden, with_recipe_options
+from hipo.cli.options import with_recipe_options
 from hipo.cli.scenario_options import (
     CONTEXT,
     REAL_NAMES,
@@ -51,7 +52,7 @@ def preview(
     show_prompts: bool = typer.Option(
         False, "--show-prompts", help="Every prompt and its answer, verbatim."
     ),
-    given: Given,
+    given: RecipeChanges,
     real_names: bool = REAL_NAMES,
     scheme: str | None = typer.Option(
         None, "--scheme", help="The label scheme; default the one that the scenario names."
@@ -83,7 +84,7 @@ def preview(
             **given,
         },
     )
-    shown = api.preview(recipe, len(label_scheme.goal.values))
+    shown = preview_cases(recipe, len(label_scheme.goal.values))
     if output_format is Format.JSON:
         write_json([preview_as_json(played, prompts=show_prompts) for played in shown])
     else:

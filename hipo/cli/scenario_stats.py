@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import typer
 
 from hipo.cli.console import Format, columns, harmless, write_json
-from hipo.cli.scenario_meaning import meaning_similarity
+from hipo.cli.errors import say
 from hipo.cli.scenario_options import CONTEXT, EMBEDDINGS, REAL_NAMES, SCENARIO_DIRS
+from pipeline.embeddings import (
+    INSTALL,
+    Embed,
+    load_sentence_model,
+    meaning_similarity,
+    missing_packages,
+)
 from scenarios.catalogue import Catalogue
+from scenarios.checks.checked_scenario import Similarity
 from scenarios.schemes.registry import load_scheme
 from scenarios.statistics import Alike, Closest, Lengths, Statistics, measure
 
@@ -36,7 +45,7 @@ def stats(
     if scheme is not None:
         wanted = load_scheme(scheme).id
         scenarios = [scenario for scenario in scenarios if scenario.scheme == wanted]
-    similarity, remark = meaning_similarity(wanted=embeddings)
+    similarity, remark = similarity_if(wanted=embeddings)
     found = measure(scenarios, similarity)
     if output_format is Format.JSON:
         write_json(statistics_as_json(found))
@@ -44,6 +53,21 @@ def stats(
         print("\n".join(statistics_as_text(found)))
         if remark:
             print(remark)
+
+
+def similarity_if(*, wanted: bool) -> tuple[Similarity | None, str]:
+    """Return what compares meanings, and a remark where nothing does."""
+    if not wanted:
+        return None, "meanings were not compared (--no-embeddings)"
+    if missing_packages():
+        return None, f"meanings were not compared; to compare them too: {INSTALL}"
+    return meaning_similarity(_load), ""
+
+
+def _load() -> Embed:
+    if sys.stderr.isatty():
+        say("comparing meanings: loading the embedding model takes some seconds ...")
+    return load_sentence_model(None)
 
 
 def statistics_as_json(found: Statistics) -> dict[str, object]:

@@ -10,8 +10,8 @@ import typer
 
 from hipo.cli.console import Format, harmless, plural, write_json
 from hipo.cli.errors import ExitCode
-from hipo.cli.scenario_meaning import meaning_similarity
 from hipo.cli.scenario_options import CONTEXT, EMBEDDINGS, SCENARIO_DIRS
+from hipo.cli.scenario_stats import similarity_if
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import LIBRARY, PATH_VARIABLE, roots_in
@@ -46,7 +46,7 @@ def validate(
     is 1 if there is an error (with --strict: or a warning), 2 for a path that is not there.
     """
     own = [*(scenario_dirs or ()), *roots_in(os.environ.get(PATH_VARIABLE, ""))]
-    similarity, remark = meaning_similarity(wanted=embeddings)
+    similarity, remark = similarity_if(wanted=embeddings)
     inspection = inspect_files(
         paths or [LIBRARY, *own],
         beside=own,

@@ -6,13 +6,10 @@ from enum import StrEnum
 
 import typer
 
-from hipo.app.run_folders import find_run
+from hipo.app.run import VerdictRecord, open_run
 from hipo.cli.console import Format, columns, harmless, write_json
 from hipo.cli.errors import ExitCode
-from pipeline.store.run_store import RunStore
 from prompts.scheme_text import label_text
-from scenarios.errors import UsageError
-from scenarios.verdicts import Decision, Flag, Judgement
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -46,33 +43,19 @@ def verdict(
 
     Nothing is deleted: an expert's verdict is one more decision, which no policy overrules.
     """
-    folder = find_run(run)
-    if decided is not None and not note.strip():
-        raise UsageError("a verdict of an expert needs a reason", "give it with --note")
-    with RunStore.open(folder, readonly=decided is None) as store:
-        ending = store.reader.ending(dialogue)
-        key = (ending.case.id, ending.arm)
-        if ending.status == "failed":
-            raise UsageError(f"{ending.id} failed ({ending.code}): there is nothing to decide on")
-        if decided is not None:
-            reason = "overruled by an expert"
-            store.judgements.decide_now(
-                Decision(*key, decided.value, "expert", reason, note.strip())
-            )
-        judgements = store.judgements.judgements([key]).get(key, [])
-        assessment = store.judgements.assessments([key]).get(key)
-        decisions = store.judgements.decisions([key]).get(key, [])
-    flags = () if assessment is None else assessment.flags
-    if output_format is Format.JSON:
-        write_json(verdict_as_json(ending.id, judgements, flags, decisions))
+    opened = open_run(run)
+    if decided is None:
+        record = opened.verdict(dialogue)
     else:
-        print(_told(ending.id, judgements, flags, decisions))
+        record = opened.decide(dialogue, decided.value, note)
+    if output_format is Format.JSON:
+        write_json(verdict_as_json(record))
+    else:
+        print(_as_text(record))
     return ExitCode.DONE
 
 
-def verdict_as_json(
-    dialogue: str, judgements: list[Judgement], flags: tuple[Flag, ...], decisions: list[Decision]
-) -> dict[str, object]:
+def verdict_as_json(record: VerdictRecord) -> dict[str, object]:
     """Return what ``hipo verdict --format json`` prints.
 
     ``id``; ``judgements``: a list of objects with ``turn`` (None: the whole dialogue), ``source``,
@@ -80,39 +63,36 @@ def verdict_as_json(
     ``reason``, ``severity``; ``decisions``: ``verdict``, ``by``, ``reason``, ``note``, oldest first.
     """
     return {
-        "id": dialogue,
+        "id": record.ending.id,
         "judgements": [
             {"turn": j.turn, "source": j.source, "judge": j.judge, "dimension": j.dimension,
              "value": j.value, "carried": j.carried, "reason": j.reason}
-            for j in judgements
+            for j in record.judgements
         ],
         "flags": [
             {"turn": f.turn, "code": f.code, "reason": f.reason, "severity": f.severity}
-            for f in flags
+            for f in record.flags
         ],
         "decisions": [
             {"verdict": d.verdict, "by": d.by, "reason": d.reason, "note": d.note}
-            for d in decisions
+            for d in record.decisions
         ],
     }  # fmt: skip
 
 
-def _told(
-    dialogue: str, judgements: list[Judgement], flags: tuple[Flag, ...], decisions: list[Decision]
-) -> str:
-    newest = decisions[-1].verdict if decisions else "not decided yet"
-    lines = [f"{dialogue}: {newest}", ""]
+def _as_text(record: VerdictRecord) -> str:
+    lines = [f"{record.ending.id}: {record.verdict or 'not decided yet'}", ""]
     rows = [
         [_turn(j.turn), j.source, j.judge, j.dimension,
-         "" if j.value is None else label_text(j.value), _said(j.carried)]
-        for j in judgements
+         "" if j.value is None else label_text(j.value), _yes_or_no(j.carried)]
+        for j in record.judgements
     ]  # fmt: skip
     if rows:
         header = ["turn", "", "judge", "dimension", "label", "carried"]
         lines += [columns(header, rows), ""]
-    for flag in flags:
+    for flag in record.flags:
         lines.append(f"flag {flag.code}, {_turn(flag.turn)}: {harmless(flag.reason)}")
-    for decision in decisions:
+    for decision in record.decisions:
         note = f" ({harmless(decision.note)})" if decision.note else ""
         lines.append(f"{decision.verdict} by {decision.by}: {harmless(decision.reason)}{note}")
     return "\n".join(lines)
@@ -122,5 +102,5 @@ def _turn(turn: int | None) -> str:
     return "dialogue" if turn is None else f"turn {turn}"
 
 
-def _said(carried: bool | None) -> str:
+def _yes_or_no(carried: bool | None) -> str:
     return {True: "yes", False: "no", None: "-"}[carried]

@@ -9,14 +9,14 @@ from pathlib import Path
 import typer
 
 from hipo.app.judge_estimates import estimate_judging
+from hipo.app.recipe_options import RecipeChanges
 from hipo.app.run_folders import find_run
 from hipo.app.verification import Wishes, make_ready, verify_async
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import judging_as_json, judging_as_text
-from hipo.cli.options import DRY_RUN, Given, with_recipe_options
+from hipo.cli.options import DRY_RUN, with_recipe_options, with_verification_options
 from hipo.cli.progress import watcher
-from hipo.cli.verify_options import with_verification_options
 from hipo.cli.verify_report import findings_as_json, findings_as_text, read_findings
 from pipeline.store.run_store import RunStore
 
@@ -36,7 +36,7 @@ def verify(
     retry_unreadable: bool = typer.Option(
         False, "--retry-unreadable", help="Ask again where an answer could not be read."
     ),
-    given: Given,
+    given: RecipeChanges,
     dry_run: bool = DRY_RUN,
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see hipo.cli.verify_report.findings_as_json."

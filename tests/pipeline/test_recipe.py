@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from hipo.cli.options import FLAGS, OPTION_OF, overridden, split
+from hipo.app.recipe_options import OPTION_OF, RECIPE_OPTIONS, overridden, split
 from pipeline.recipe import Models, ModelSettings, Recipe
 from pipeline.recipe_source import load_recipe, recipe_names
 from scenarios.errors import InputError, UsageError
@@ -133,7 +133,7 @@ def test_a_sampling_option_goes_before_what_a_role_says() -> None:
 
 def test_every_option_sets_a_field_that_a_recipe_has() -> None:
     schema = Recipe.model_json_schema()
-    for flag in FLAGS:
+    for flag in RECIPE_OPTIONS:
         node = schema
         for step in flag.field.split("."):
             reference = node.get("$ref") or next(
@@ -143,7 +143,7 @@ def test_every_option_sets_a_field_that_a_recipe_has() -> None:
                 node = schema["$defs"][reference.rpartition("/")[2]]
             assert step in node["properties"], flag.field
             node = node["properties"][step]
-    assert len(OPTION_OF) == len(FLAGS)
+    assert len(OPTION_OF) == len(RECIPE_OPTIONS)
 
 
 @given(

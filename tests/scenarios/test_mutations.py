@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hipo.cli.scenario_meaning import meaning_similarity
+from pipeline.embeddings import load_sentence_model, meaning_similarity
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import LIBRARY
@@ -344,7 +344,7 @@ PARAPHRASES = [
 
 def test_what_says_the_same_in_other_words_is_found_by_its_meaning(library):
     pytest.importorskip("sentence_transformers", reason="the extra embeddings is not installed")
-    similarity, _ = meaning_similarity(wanted=True)
+    similarity = meaning_similarity(lambda: load_sentence_model(None))
     path = library / CAR
     text = path.read_text()
     assert inspect_files([path], library=library, similarity=similarity).problems == ()

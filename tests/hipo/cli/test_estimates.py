@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hipo.app import estimates
-from hipo.app.estimates import calls_of, estimate
+from hipo.app.estimates import calls_of, estimate_generation
 from hipo.app.preparation import prepare
 from pipeline.arms import Arm, ModelSpec, StrategyName
 from pipeline.recipe import Recipe
@@ -43,16 +43,16 @@ def prepared(**changes: object):  # type: ignore[no-untyped-def]
 
 def test_a_long_plan_is_estimated_as_it_would_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = prepared(n=3000)
-    counted = estimate(plan).exchanges
+    counted = estimate_generation(plan).exchanges
     monkeypatch.setattr(estimates, "COUNTED", 10)
-    assert estimate(plan).exchanges == pytest.approx(counted, rel=0.01)
+    assert estimate_generation(plan).exchanges == pytest.approx(counted, rel=0.01)
 
 
 def test_the_cost_is_unknown_as_soon_as_one_price_is() -> None:
     priced = prepared(n=2, strategies=["reflective"])
-    assert estimate(priced).cost_usd == 0
+    assert estimate_generation(priced).cost_usd == 0
     uses = dict(priced.uses)
     key = (priced.arms[0].id, "reflector")
     spec = ModelSpec("compatible", "x", base_url="http://h/v1")
     uses[key] = replace(uses[key], spec=spec, price=None)
-    assert estimate(replace(priced, uses=uses)).cost_usd is None
+    assert estimate_generation(replace(priced, uses=uses)).cost_usd is None

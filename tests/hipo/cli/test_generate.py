@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from hipo.app import generation as api
+import hipo as api
 from pipeline.offline.engine import answer as rules
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
@@ -192,4 +192,5 @@ def test_the_api_does_what_the_command_does(offline: Hipo, tmp_path: Path) -> No
     first = next(run.dialogues())
     assert run.dialogue(first.case.id) == first
     assert {ending.status for ending in run.endings()} == {"generated"}
-    assert api.estimate(recipe).dialogues == 3
+    assert api.estimate(recipe, output=tmp_path / "new").generation.dialogues == 3
+    assert api.estimate(recipe, output=run.folder).generation.dialogues == 0

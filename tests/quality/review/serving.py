@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hipo.app.generation import generate, load_recipe
+from hipo.app.generation import generate
 from hipo.app.reviewing import StudyWishes, open_desk
-from hipo.app.verification import Wishes, verify
+from hipo.app.verification import verify
+from pipeline.recipe_source import load_recipe
 from quality.review.server import Address, access_at, server
 from quality.review.service import ReviewService
 
@@ -24,7 +25,7 @@ def generated_run(folder: Path, *, n: int, verified: bool = False, **changes: ob
     )
     generate(recipe, output=folder)
     if verified:
-        verify(folder, Wishes(judges=["offline/judge"]))
+        verify(folder, judges=["offline/judge"])
     return folder
 
 

@@ -1,0 +1,75 @@
+"""Compare two data sets, and write one of them without what overlaps."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+
+from outputs.contamination import Contamination, RowSet, Settings, compare, without
+from outputs.dataset.reader import row_set
+from pipeline.embeddings import INSTALL, Embed, installed_embedding
+from scenarios.atomic_files import new_file
+from scenarios.errors import UsageError
+
+_log = logging.getLogger("hipo.contamination")
+
+
+def compare_sets(
+    checked: Path,
+    reference: Path,
+    settings: Settings,
+    *,
+    embeddings: bool = True,
+    embedding_model: str | None = None,
+    clean: Path | None = None,
+    notice: Callable[[str], None] = _log.warning,
+) -> Contamination:
+    """Measure how far one data set overlaps with another, by runs of words and by meaning.
+
+    Args:
+        checked: a file or a folder of rows: what might hold rows of the other.
+        reference: the set that is to stay unseen; it is held in memory.
+        settings: sizes and thresholds.
+        embeddings: whether nearest neighbours are looked for, where embeddings are installed.
+        embedding_model: an id or a folder; None is the bundled model.
+        clean: a file in ``.jsonl`` for the rows of ``checked`` that do not overlap.
+        notice: is called with what could not be done.
+
+    Raises:
+        UsageError: a set cannot be read, or ``clean`` cannot be written.
+    """
+    if clean is not None:
+        _check_target(clean)
+    rows = row_set(checked, checked.name)
+    embed = embedding_for_neighbours(embedding_model, notice) if embeddings else None
+    comparison = compare(rows, row_set(reference, reference.name), settings, embed)
+    if clean is not None:
+        _write(clean, rows, comparison)
+    return comparison
+
+
+def embedding_for_neighbours(model: str | None, notice: Callable[[str], None]) -> Embed | None:
+    """Return what embeds rows; None, and a notice, where packages are missing."""
+    embed = installed_embedding(model)
+    if embed is None:
+        notice(f"nearest neighbours are left out; for them: {INSTALL}")
+    return embed
+
+
+def _check_target(path: Path) -> None:
+    if path.suffix != ".jsonl":
+        raise UsageError(f"{path}: rows are written as JSON lines", "give a name in .jsonl")
+    if path.exists():
+        raise UsageError(f"{path}: is there already", "give another name")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {path.parent}", "make it first")
+
+
+def _write(path: Path, rows: RowSet, comparison: Contamination) -> None:
+    """Write the rows that are left; the file appears when it is complete."""
+    with new_file(path) as file:
+        for row in without(rows, comparison):
+            file.write(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE))

@@ -1,0 +1,75 @@
+"""The demo: where its run goes, what is made of it, and which of its dialogues are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from hipo.app.export import make_data_set
+from hipo.app.preparation import Prepared
+from hipo.app.report import report
+from hipo.app.resumption import check_resumable
+from hipo.app.run import Run
+from hipo.app.run_folders import RUNS
+from outputs.export import ExportOptions, Kind
+from outputs.selection import Selection
+from scenarios.dialogue import Dialogue
+from scenarios.errors import UsageError
+
+SETS: Mapping[str, tuple[Kind, str]] = {
+    "sft": ("sft", "training rows: an evaluator's prompt and the labels"),
+    "preference": ("dpo", "pairs of honest answers, the better one and the worse one"),
+    "benchmark": ("benchmark", "benchmark items for utterance, cumulative and conversation"),
+}
+"""What the demo exports, by folder: the kind of data set, and what its rows are."""
+SAMPLE_TURNS = 2
+"""Length of the sample dialogues: enough to see a conversation."""
+_SAMPLES = {"consistency": "deception", "reflective": "truthful non-disclosure"}
+
+
+def usable_folder(prepared: Prepared) -> Path:
+    """Return ``runs/demo``, or the next number where another version of hipo has made that one."""
+    for name in ("demo", *(f"demo-{number}" for number in range(2, 100))):
+        try:
+            check_resumable(RUNS / name, prepared, "if-possible")
+        except UsageError:
+            continue
+        return RUNS / name
+    return RUNS / "demo"  # generating into it says what is wrong
+
+
+def write_outputs(folder: Path, notice: Callable[[str], None]) -> tuple[str, ...]:
+    """Write the data sets and the report; return the names of the sets that could be made."""
+    parquet = find_spec("pyarrow") is not None
+    made = []
+    for name, (kind, _) in SETS.items():
+        options = ExportOptions(kind, parquet=parquet)
+        try:
+            make_data_set(
+                Selection(runs=(folder,)), options, folder / name, overwrite=True, notice=notice
+            )
+        except UsageError as error:  # nothing to prefer in a run without votes or revisions
+            notice(f"no {name} set: {error.message}")
+        else:
+            made.append(name)
+    report(folder, exports=[folder / name for name in made], notice=notice)
+    return tuple(made)
+
+
+def samples(folder: Path) -> Iterator[tuple[Dialogue, str]]:
+    """Yield a deception that was voted on, and a truthful dialogue that was revised.
+
+    Yields:
+        A dialogue, and the strategy that played it.
+    """
+    run = Run(folder)
+    arms = {arm.id: arm.description for arm in run.state().arms}
+    wanted = dict(_SAMPLES)
+    for dialogue in run.dialogues():
+        strategy = str(arms[dialogue.arm]["strategy"])
+        if wanted.get(strategy) == dialogue.case.goal and dialogue.case.turns == SAMPLE_TURNS:
+            del wanted[strategy]
+            yield dialogue, strategy
+        if not wanted:
+            return

@@ -1,0 +1,276 @@
+"""Make a data set out of runs, compared with other sets and sent to the hub if asked."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hipo.app.contamination import embedding_for_neighbours
+from hipo.app.run import RunLike, folder_of
+from outputs.contamination import Contamination, RowSet, Settings, compare
+from outputs.dataset.columns import Row
+from outputs.dataset.documents import Documents, SplitCheck
+from outputs.dataset.manifest import ExportFacts
+from outputs.dataset.reader import row_set
+from outputs.export import DEFAULT_FRACTIONS, Exported, ExportOptions, Kind
+from outputs.export import export as write_data_set
+from outputs.formats.registry import row_format
+from outputs.hub import prepare_push, push_folder
+from outputs.selection import Labels, Selection, Wish
+from outputs.sft import SftTask
+from outputs.splits import SplitBy, checked_fractions
+from pipeline.embeddings import Embed
+from prompts.evaluator import ASPECTS, chosen_aspects
+from scenarios.errors import UsageError
+
+_log = logging.getLogger("hipo.export")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportExtras:
+    """What an export is compared with, and where it is sent."""
+
+    against: Sequence[Path] = ()
+    """Other data sets; the overlap with each is in the card."""
+    remove_overlap: bool = False
+    """Whether rows that overlap with one of them are left out."""
+    compare_splits: bool = False
+    """Whether the overlap of train with the other splits is measured."""
+    embeddings: bool = True
+    """Whether sets are compared by meaning as well, where embeddings are installed."""
+    licence: str | None = None
+    """Of the data, as the hub spells it; none is assumed."""
+    push_to: str | None = None
+    """A repository of the Hugging Face hub; the token is in ``HF_TOKEN``."""
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """An export that was written."""
+
+    exported: Exported
+    address: str | None = None
+    """Where it lies on the hub; None: it was not sent there."""
+
+    @property
+    def folder(self) -> Path:
+        """Where its files lie."""
+        return self.exported.folder
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Rows by split."""
+        return self.exported.rows
+
+
+def export(
+    runs: RunLike | Sequence[RunLike],
+    kind: Kind,
+    output: str | Path,
+    *,
+    verdict: Wish = "accepted",
+    scenarios: Sequence[str] | None = None,
+    goals: Sequence[str] | None = None,
+    strategies: Sequence[str] | None = None,
+    labels: Labels = "adjudicated",
+    task: SftTask = "label",
+    aspects: Sequence[str] | None = None,
+    rationale: bool = False,
+    format: str | None = None,  # noqa: A002 - the word of the option
+    split_by: SplitBy = "scenario",
+    fractions: Sequence[float] = DEFAULT_FRACTIONS,
+    seed: int = 0,
+    balance: str | None = None,
+    include_deception: bool = False,
+    parquet: bool = True,
+    overwrite: bool = False,
+    extras: ExportExtras | None = None,
+) -> DataSet:
+    """Write a data set of dialogues with card, datasheet, Croissant metadata and manifest.
+
+    Example::
+
+        data = export("runs/trial", "sft", "sets/sft", fractions=(80, 10, 10))
+        print(data.folder, data.rows)
+
+    Args:
+        runs: one run or several: what :func:`hipo.generate` returned, a folder, or a name.
+        kind: ``sft`` (fine-tuning), ``dpo`` (preference pairs) or ``benchmark``.
+        output: the folder to make, as a whole or not at all.
+        verdict: ``any`` takes dialogues that are not accepted, too.
+        scenarios: ids, categories, globs or ``tag:...``; None is all.
+        goals: goal labels; None is all.
+        strategies: None is all.
+        labels: ``declared`` leaves the speaker's label where an expert decided on another.
+        task: what is learnt: ``label``, ``actor`` or ``initiator`` (sft).
+        aspects: what may be seen of a dialogue (benchmark, and sft of labels); None is all.
+        rationale: whether labels come with reasons (sft of labels).
+        format: how rows are written down (sft and dpo); None is ``messages``.
+        split_by: what no two splits share, ``scenario`` or ``fact``.
+        fractions: shares of train, validation and test.
+        seed: of splits and balancing.
+        balance: a dimension whose labels get the same number of rows.
+        include_deception: whether a model may learn to deceive (dpo, and sft of actors).
+        parquet: whether Parquet is written beside JSON lines.
+        overwrite: whether an earlier export in ``output`` is replaced.
+        extras: what the set is compared with, and where it is sent.
+
+    Raises:
+        UsageError: an option does not fit, the folder may not be written to, or nothing was left.
+        RunError: it could not be written; the folder is as it was.
+    """
+    given = [runs] if isinstance(runs, RunLike) else list(runs)
+    selection = Selection(
+        runs=tuple(folder_of(run) for run in given),
+        verdict=verdict,
+        scenarios=_named(scenarios),
+        goals=_named(goals),
+        strategies=_named(strategies),
+        labels=labels,
+    )
+    options = export_options(
+        kind,
+        task=task,
+        aspects=aspects,
+        rationale=rationale,
+        format=format,
+        split_by=split_by,
+        fractions=fractions,
+        seed=seed,
+        balance=balance,
+        include_deception=include_deception,
+        parquet=parquet,
+    )
+    return make_data_set(selection, options, Path(output), extras, overwrite=overwrite)
+
+
+def export_options(
+    kind: Kind,
+    *,
+    task: SftTask,
+    aspects: Sequence[str] | None,
+    rationale: bool,
+    format: str | None,  # noqa: A002 - the word of the option
+    split_by: SplitBy,
+    fractions: Sequence[float],
+    seed: int,
+    balance: str | None,
+    include_deception: bool,
+    parquet: bool,
+) -> ExportOptions:
+    """Return the options of an export; see :func:`export`.
+
+    Raises:
+        UsageError: an option is unknown, or would be silently without effect.
+    """
+    options = ExportOptions(
+        kind,
+        task=task,
+        aspects=chosen_aspects(aspects) if aspects else ASPECTS,
+        rationale=rationale,
+        format=format or "messages",
+        split_by=split_by,
+        fractions=checked_fractions(fractions),
+        seed=seed,
+        balance=balance,
+        include_deception=include_deception,
+        parquet=parquet,
+    )
+    _check_fit(options, format_given=format is not None, aspects_given=bool(aspects))
+    return options
+
+
+def make_data_set(
+    selection: Selection,
+    options: ExportOptions,
+    output: Path,
+    extras: ExportExtras | None = None,
+    *,
+    overwrite: bool = False,
+    notice: Callable[[str], None] = _log.warning,
+) -> DataSet:
+    """Export a selection, compare it with other sets, and send it to the hub, as ``extras`` say.
+
+    Raises:
+        UsageError: something does not fit or does not exist; nothing was made.
+        RunError: it could not be written or sent.
+    """
+    extras = extras or ExportExtras()
+    if extras.remove_overlap and not extras.against:
+        raise UsageError("--remove-overlap needs a set to compare with", "name it with --against")
+    hub = None
+    if extras.push_to is not None:
+        hub = prepare_push(
+            extras.push_to, extras.licence, environ=os.environ, private=not extras.public
+        )
+    compared = bool(extras.against) or extras.compare_splits
+    embed = embedding_for_neighbours(None, notice) if extras.embeddings and compared else None
+    within = SplitCheck(Settings(), embed) if extras.compare_splits else None
+    checks = _OverlapChecks(output.name, extras, embed)
+    exported = write_data_set(
+        selection, options, output,
+        overwrite=overwrite,
+        screen=checks.screen if extras.against else None,
+        document=checks.document(within),
+    )  # fmt: skip
+    return DataSet(exported, None if hub is None else push_folder(output, hub))
+
+
+@dataclass
+class _OverlapChecks:
+    """Compares what is exported with other sets, and hands the results to the documents."""
+
+    name: str
+    extras: ExportExtras
+    embed: Embed | None
+    comparisons: list[Contamination] = field(default_factory=list)
+
+    def screen(self, rows: Callable[[], Iterator[Row]]) -> Collection[int]:
+        """Compare with every set, and return the rows to leave out."""
+        checked = RowSet(self.name, rows)
+        for path in self.extras.against:
+            self.comparisons.append(compare(checked, row_set(path, path.name), None, self.embed))
+        if not self.extras.remove_overlap:
+            return ()
+        return {int(number) for comparison in self.comparisons for number in comparison.rows}
+
+    def document(self, splits: SplitCheck | None) -> Callable[[Path, ExportFacts], ExportFacts]:
+        """Return what writes the documents, once everything has been compared."""
+
+        def write(folder: Path, facts: ExportFacts) -> ExportFacts:
+            return Documents(
+                licence=self.extras.licence,
+                contamination=tuple(self.comparisons),
+                removed=self.extras.remove_overlap,
+                splits=splits,
+            )(folder, facts)
+
+        return write
+
+
+def _check_fit(options: ExportOptions, *, format_given: bool, aspects_given: bool) -> None:
+    """Refuse options that would be silently without effect."""
+    labels = options.kind == "sft" and options.task == "label"
+    if format_given:
+        row_format(options.format)
+        if options.kind == "benchmark":
+            raise UsageError("a benchmark has a form of its own", "leave --format out")
+    if options.kind != "sft" and options.task != "label":
+        raise UsageError(f"--task {options.task} is for --to sft", "leave one of them out")
+    if options.rationale and not labels:
+        raise UsageError("--rationale is for --to sft --task label", "leave it out")
+    if aspects_given and not labels and options.kind != "benchmark":
+        raise UsageError("--aspect is for benchmarks and --to sft --task label", "leave it out")
+    if options.include_deception and not options.trains_responder:
+        raise UsageError(
+            "--include-deception is for --to dpo and --to sft --task actor",
+            "labels are learnt, and benchmarks made, from deceptive dialogues as well without it",
+        )
+
+
+def _named(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)

@@ -1,0 +1,80 @@
+"""Play a few cases of a recipe for a look, and keep nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from dataclasses import dataclass
+from itertools import cycle
+from pathlib import Path
+
+from hipo.app.players import connected
+from hipo.app.preparation import Prepared, prepare
+from hipo.app.resumption import ledger_of, opened
+from pipeline.arms import Arm
+from pipeline.recipe import Recipe
+from pipeline.recipe_source import load_recipe
+from pipeline.stop import Stop
+from pipeline.store.calls import CallRecord
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue
+from scenarios.errors import RunError
+from scenarios.spec import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """One case that was played for a look: its dialogue, or why there is none."""
+
+    case: Case
+    scenario: Scenario
+    arm: Arm
+    dialogue: Dialogue | None
+    error: str | None
+    calls: tuple[CallRecord, ...]
+    """What its models were asked and what they answered, in that order."""
+
+
+def preview(recipe: Recipe | str | Path, n: int = 1) -> list[Previewed]:
+    """Play ``n`` cases of a recipe, its strategies in turn; nothing is kept.
+
+    The models are really asked, and what that costs is real too.
+
+    Example::
+
+        for played in preview("demo", 3):
+            print(played.case.goal, played.dialogue or played.error)
+
+    Args:
+        recipe: a recipe, its file, or the name of a shipped one.
+        n: how many cases to play.
+
+    Raises:
+        UsageError: something in the recipe does not exist or does not fit together.
+    """
+    loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
+    return asyncio.run(_preview(prepare(loaded.with_changes({"n": n}))))
+
+
+async def _preview(prepared: Prepared) -> list[Previewed]:
+    """Play the cases of a small plan against a store that is removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix="hipo-preview-") as folder:
+        async with connected(prepared) as connections:
+            with opened(Path(folder) / "preview", prepared) as store:
+                players = connections.players(
+                    store.calls, ledger_of(prepared.recipe, store), Stop(), lambda _: None
+                )
+
+                async def play(case: Case, arm: Arm) -> Previewed:
+                    dialogue, problem = None, None
+                    try:
+                        dialogue = await players[arm.id].play(case, 0)
+                    except RunError as error:
+                        problem = str(error)
+                    calls = tuple(store.calls.of_case(case.id))
+                    return Previewed(
+                        case, prepared.scenarios[case.scenario], arm, dialogue, problem, calls
+                    )
+
+                pairs = zip(prepared.plan, cycle(prepared.arms))
+                return list(await asyncio.gather(*(play(case, arm) for case, arm in pairs)))

@@ -1,0 +1,169 @@
+"""The options that change a recipe: one table, from which the command line and messages are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.recipe import ModelSettings, Recipe
+from pipeline.recipe_source import changed
+from scenarios.plugins import load_plugins
+
+_SAMPLING = ("temperature", "top_p", "max_tokens")
+_ROLES = ("initiator", "responder", "reflector")
+
+RecipeChanges = Mapping[str, Any]
+"""Changes by dotted recipe field; None leaves the recipe as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeOption:
+    """One option, and the recipe field it sets."""
+
+    field: str
+    """Dotted, e.g. ``limits.timeout_s``."""
+    name: str
+    kind: type
+    """The type of one value."""
+    help: str
+    many: bool = False
+    """Whether it takes several values, repeated or separated by commas."""
+
+    @property
+    def parameter(self) -> str:
+        """The name of the parameter that carries it."""
+        return self.field.replace(".", "_")
+
+
+RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
+    RecipeOption(
+        "scenarios", "--scenarios", str, "Ids, categories, globs or tag:...; default all.", True
+    ),
+    RecipeOption(
+        "facts", "--facts", str, "Facts, as id or scenario/id, globs too; default all.", True
+    ),
+    RecipeOption("goals", "--goals", str, "Goal labels; default all of the scheme.", True),
+    RecipeOption("turns", "--turns", str, "Improvised exchanges; default 1,2,3.", True),
+    RecipeOption("languages", "--language", str, "Language codes; default en.", True),
+    RecipeOption(
+        "n", "-n", int, "How many cases, spread over scenarios, goals and turns; default all."
+    ),
+    RecipeOption("repetitions", "--repetitions", int, "How often to play every case; default 1."),
+    RecipeOption("seed", "--seed", int, "Seed of the run; default 0."),
+    RecipeOption("scheme", "--scheme", str, "Label scheme, an id or a file; default hipo."),
+    RecipeOption(
+        "scenario_dirs", "--scenario-dir", Path, "A folder of scenarios; repeatable.", True
+    ),
+    RecipeOption("real_names", "--real-names/--aliases", bool, "Names as on the public record."),
+    RecipeOption(
+        "strategies", "--strategy", str, "direct (default), reflective, consistency, or some.", True
+    ),
+    RecipeOption(
+        "tactics", "--tactics", str, "free (the actor chooses, default), balanced, or a file."
+    ),
+    RecipeOption(
+        "vary", "--vary", str, "Axes of variation: persona, register, style, opening.", True
+    ),
+    RecipeOption("consistency.k", "--k", int, "Candidates per utterance (consistency); default 4."),
+    RecipeOption(
+        "embedding.model", "--embedding-model", str, "What compares candidates (consistency)."
+    ),
+    RecipeOption(
+        "embedding.device", "--embedding-device", str, "auto (default), cpu, cuda or mps."
+    ),
+    RecipeOption(
+        "prompt_dir", "--prompt-dir", Path, "A folder whose templates replace the shipped ones."
+    ),
+    RecipeOption("plugins", "--plugin", Path, "A Python file of extensions; repeatable.", True),
+    RecipeOption(
+        "models.default.model", "--model", str, "provider/name for every role; see: hipo models."
+    ),
+    RecipeOption(
+        "models.initiator.model", "--initiator-model", str, "Another model for the initiator."
+    ),
+    RecipeOption(
+        "models.responder.model", "--responder-model", str, "Another model for the responder."
+    ),
+    RecipeOption(
+        "models.reflector.model", "--reflector-model", str, "Another model for reflection."
+    ),
+    RecipeOption("models.default.base_url", "--base-url", str, "Where to send requests."),
+    RecipeOption(
+        "models.default.api_key_env", "--api-key-env", str, "Variable that holds the key."
+    ),
+    RecipeOption("models.default.temperature", "--temperature", float, "Default 0.2."),
+    RecipeOption("models.default.top_p", "--top-p", float, "Default 0.6."),
+    RecipeOption("models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024."),
+    RecipeOption("prices", "--prices", Path, "A price table that goes before the shipped one."),
+    RecipeOption(
+        "budget_usd", "--budget-usd", float, "Stop before the run, over its life, costs more."
+    ),
+    RecipeOption("budget_tokens", "--budget-tokens", int, "Stop before the run uses more tokens."),
+    RecipeOption(
+        "limits.max_concurrency", "--max-concurrency", int, "Requests in flight; default 32."
+    ),
+    RecipeOption("limits.max_requests_per_minute", "--max-requests-per-minute", int, "Per model."),
+    RecipeOption("limits.max_tokens_per_minute", "--max-tokens-per-minute", int, "Per model."),
+    RecipeOption(
+        "limits.timeout_s", "--timeout", float, "Seconds allowed for a request; default 120."
+    ),
+)
+OPTION_OF: Mapping[str, str] = {
+    option.field: option.name.partition("/")[0] for option in RECIPE_OPTIONS
+}
+"""The option that sets a recipe field."""
+
+
+def overridden(recipe: Recipe, given: RecipeChanges) -> Recipe:
+    """Lay changes over a recipe; several values may be separated by commas.
+
+    Raises:
+        UsageError: a value is not allowed; names the option.
+    """
+    load_plugins(given.get("plugins") or ())
+    changes: dict[str, Any] = {}
+    for option in RECIPE_OPTIONS:
+        value = given.get(option.field)
+        if value is None or (option.many and not value) or option.field.startswith("models."):
+            continue
+        if option.field == "plugins":
+            value = [*map(str, recipe.plugins), *(str(Path(path).resolve()) for path in value)]
+        elif option.many:
+            value = split([str(item) for item in value])
+        group, _, name = option.field.rpartition(".")
+        inner = changes.setdefault(group, {}) if group else changes
+        inner[name] = str(value) if option.kind is Path and not option.many else value
+    changes["models"] = _models(recipe, given)
+    return changed(recipe, changes, OPTION_OF)
+
+
+def split(values: Sequence[str]) -> list[str]:
+    """Split repeated and comma-separated values into one list."""
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+def _models(recipe: Recipe, given: RecipeChanges) -> dict[str, Any]:
+    """Return the changes to the models: an option holds for every role that it does not name.
+
+    Another provider takes none of the address, key and price that the recipe has for the first.
+    """
+    prefix = "models.default."
+    said = {
+        field.removeprefix(prefix): value
+        for field, value in given.items()
+        if field.startswith(prefix) and value is not None
+    }
+    before = recipe.models.default
+    default = ModelSettings(model=said["model"]).over(before) if "model" in said else before
+    changes: dict[str, Any] = {"default": {**default.model_dump(), **said}}
+    for role in _ROLES:
+        own = getattr(recipe.models, role).model_dump()
+        own |= {name: None for name in _SAMPLING if name in said}
+        named = given.get(f"models.{role}.model")
+        if named is not None or "model" in said:
+            own = {name: own[name] if name in _SAMPLING else None for name in own}
+            own["model"] = named
+        changes[role] = own
+    return changes

@@ -1,0 +1,130 @@
+"""Write one page about a run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipo.app.run import RunLike, folder_of
+from outputs.export import code_version
+from outputs.report.build import build_report
+from outputs.report.cumulative import read_scores
+from outputs.report.exported import exported_dialogues
+from outputs.report.gathered import ReportOptions
+from outputs.report.page import GENERATOR
+from pipeline.embeddings import BatchingEncoder, installed_encoder
+from pipeline.material import load_material
+from pipeline.recipe import Recipe
+from pipeline.store.run_store import RunStore
+from scenarios.atomic_files import write_text
+from scenarios.errors import UsageError
+
+REPORT = "report.html"
+_log = logging.getLogger("hipo.report")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """A report on disk."""
+
+    path: Path
+    size: int
+    """In bytes."""
+    run: Path
+    """The folder of the run."""
+
+
+def report(
+    run: RunLike,
+    output: str | Path | None = None,
+    *,
+    samples: int = 10,
+    exports: Sequence[str | Path] = (),
+    benchmark: str | Path | None = None,
+    embeddings: bool = True,
+    notice: Callable[[str], None] = _log.warning,
+) -> WrittenReport:
+    """Write one self-contained HTML page about a run: what was made, how good it is, what it took.
+
+    Example::
+
+        print(report("runs/trial").path)  # runs/trial/report.html
+
+    Args:
+        run: what :func:`hipo.generate` returned, a folder, or a name under ``./runs``.
+        output: the file; None is ``report.html`` in the folder of the run.
+        samples: how many dialogues to show.
+        exports: folders that were exported from the run; their dialogues are counted.
+        benchmark: a CSV of what models scored: model, dimension, turns, correct, items.
+        embeddings: whether answers are embedded to see how far they are spread, if installed.
+        notice: is called with what could not be done.
+
+    Raises:
+        UsageError: there is no run, the file is not a report of ours, or a file cannot be read.
+    """
+    folder = folder_of(run)
+    target = Path(output) if output is not None else folder / REPORT
+    check_target(target)
+    with RunStore.open(folder, readonly=True) as store:
+        material, run_name = load_material(store), store.state().name
+    folders = [Path(export) for export in exports]
+    options = ReportOptions(
+        samples=samples,
+        worst=samples,
+        exported=exported_dialogues(folders, run_name) if folders else None,
+        cumulative=() if benchmark is None else read_scores(Path(benchmark), material.scheme),
+    )
+    encoder = _encoder(material.recipe, notice) if embeddings else None
+    name = run if isinstance(run, str) else folder.name
+    text = asyncio.run(_built(folder, options, name, encoder))
+    write_text(target, text)
+    return WrittenReport(target, len(text.encode()), folder)
+
+
+async def _built(
+    folder: Path, options: ReportOptions, name: str, encoder: BatchingEncoder | None
+) -> str:
+    try:
+        return await build_report(
+            folder, options, name=name, version=code_version(), encoder=encoder
+        )
+    finally:
+        if encoder is not None:
+            await encoder.close()
+
+
+def _encoder(recipe: Recipe, notice: Callable[[str], None]) -> BatchingEncoder | None:
+    """Return what embeds answers, as the run's recipe says; None where it is not installed."""
+    encoder = installed_encoder(recipe.embedding.model, recipe.embedding.device)
+    if encoder is None:
+        notice("answers are not embedded: install hipo[embeddings] to see how far they are spread")
+    return encoder
+
+
+def check_target(path: Path, ours: Sequence[str] = (GENERATOR,)) -> None:
+    """Do nothing where a file can be written: none is there, or one that we wrote before.
+
+    Args:
+        path: the file.
+        ours: what the beginning of a file of ours contains one of.
+
+    Raises:
+        UsageError: something else is there, or its folder cannot be made.
+    """
+    above = path.parent
+    while not above.exists():
+        above = above.parent
+    if not above.is_dir():
+        raise UsageError(f"{above} is a file, so {path} cannot be made", "choose another -o")
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", "name a file with -o")
+    if path.exists():
+        with path.open("rb") as file:
+            head = file.read(4096).decode("utf-8", "replace")
+        if not any(sign in head for sign in ours):
+            raise UsageError(
+                f"{path} is there already and is no file of hipo's", "choose another -o"
+            )

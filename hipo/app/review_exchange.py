@@ -1,0 +1,155 @@
+"""Answers of reviewers for other tools, and from them."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import orjson
+
+from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_finder, study_of
+from pipeline.store.reviews import ReviewStore
+from quality.review.exchange import Outgoing, outgoing
+from quality.review.exhibits import Exhibits
+from quality.review.export_argilla import dataset_settings, records
+from quality.review.export_label_studio import labelling_config, tasks
+from quality.review.import_csv import read_csv
+from quality.review.import_label_studio import read_label_studio
+from quality.review.importing import ImportedReviews, check_incoming, merge_all
+from quality.review.scenario_reports import ScenarioReport, scenario_reports
+from quality.review.spreadsheet import write_csv
+from scenarios.errors import UsageError
+from scenarios.reviews import ReviewStudy
+from scenarios.schemes.model import Scheme
+
+Target = Literal["label-studio", "argilla", "csv", "pdf"]
+LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that is imported."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswers:
+    """A study that was written for another tool."""
+
+    paths: tuple[Path, ...]
+    dialogues: int
+    answers: int
+
+
+def export_answers(
+    folder: Path,
+    to: Target,
+    output: Path | None,
+    wishes: StudyWishes,
+    *,
+    annotator: str | None = None,
+    blank: bool = False,
+    blind: bool | None = None,
+) -> WrittenAnswers:
+    """Write a study for another tool; it is begun where the run has none.
+
+    Args:
+        folder: the run.
+        to: the tool.
+        output: the folder to write to; None is ``review-<study>`` in the folder of the run.
+        wishes: which study, and how one that is begun is made.
+        annotator: one code whose answers are written only; None is all.
+        blank: whether rows to fill in are written instead of answers (csv).
+        blind: whether declared labels are left out; None: for a quiz.
+
+    Raises:
+        UsageError: there is nothing to review, or a package is missing.
+    """
+    with ReviewStore.open(folder) as store:
+        material = run_material(folder)
+        chosen = _existing(store, wishes.name) or open_study(store, material, wishes)
+        exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
+        dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
+        hidden = chosen.mode == "quiz" if blind is None else blind
+        files = _files(to, material.scheme, chosen, dialogues, blank=blank, blind=hidden)
+        where = output or folder / f"review-{chosen.id}"
+        where.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (where / name).write_bytes(content)
+    answers = sum(len(dialogue.sheets) for dialogue in dialogues)
+    return WrittenAnswers(tuple(where / name for name in files), len(dialogues), answers)
+
+
+def import_answers(folder: Path, file: Path, study: str | None = None) -> ImportedReviews:
+    """Take in answers that were given in Label Studio (JSON) or a spreadsheet (CSV).
+
+    The whole file is checked before anything is stored; the same file again changes nothing.
+
+    Raises:
+        UsageError: there is no such study, or the file cannot be read.
+        InputError: lines of the file that cannot be used, all of them.
+    """
+    with ReviewStore.open(folder) as store:
+        chosen = study_of(store, study)
+        material = run_material(folder)
+        exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
+        text = _read(file)
+        reader = read_csv if file.suffix.casefold() == ".csv" else read_label_studio
+        incoming = reader(text, material.scheme, str(file))
+        checked = check_incoming(store, chosen, material.scheme, exhibits, incoming, file=str(file))
+        return merge_all(store, chosen, checked, origin=f"import:{file.name}")
+
+
+def reported_scenarios(folder: Path, study: str | None = None) -> list[ScenarioReport]:
+    """Return what reviewers found wrong with scenarios."""
+    with ReviewStore.open(folder) as store:
+        return scenario_reports(store, store.sheets.sheets(study_of(store, study)))
+
+
+def _existing(store: ReviewStore, name: str | None) -> ReviewStudy | None:
+    """Return the study meant, or None where one has to be begun."""
+    studies = store.studies.all()
+    if not studies or (name is not None and name not in {study.id for study in studies}):
+        return None
+    return study_of(store, name)
+
+
+def _files(
+    to: Target,
+    scheme: Scheme,
+    study: ReviewStudy,
+    dialogues: Sequence[Outgoing],
+    *,
+    blank: bool,
+    blind: bool,
+) -> dict[str, bytes]:
+    """Return the files of an export by name."""
+    if to == "label-studio":
+        rows = tasks(scheme, study, dialogues, blind=blind)
+        return {
+            "label-studio.json": orjson.dumps(rows, option=orjson.OPT_INDENT_2),
+            "label-studio.xml": labelling_config(scheme, study).encode(),
+        }
+    if to == "argilla":
+        lines = [orjson.dumps(r) for r in records(scheme, study, dialogues, blind=blind)]
+        settings = dataset_settings(scheme, study)
+        return {
+            "argilla.jsonl": b"\n".join(lines) + b"\n",
+            "argilla.settings.json": orjson.dumps(settings, option=orjson.OPT_INDENT_2),
+        }
+    if to == "csv":
+        name = "blank.csv" if blank else "answers.csv"
+        # Excel takes a table for UTF-8 only if it begins with this mark.
+        return {name: b"\xef\xbb\xbf" + write_csv(scheme, dialogues, blank=blank).encode()}
+    if importlib.util.find_spec("reportlab") is None:
+        raise UsageError("a PDF needs reportlab", 'pip install "hipo[review]"')
+    from quality.review.export_pdf import write_pdf  # noqa: PLC0415 - optional
+
+    return {"form.pdf": write_pdf(scheme, study, dialogues)}
+
+
+def _read(file: Path) -> str:
+    try:
+        if file.stat().st_size > LARGEST:
+            raise UsageError(f"{file} is larger than 256 MiB", "import it in parts")
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from error

@@ -1,0 +1,236 @@
+"""Let several models and strategies play the same cases, judge them, and compare."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import orjson
+
+from hipo.app.generation import generate_prepared
+from hipo.app.plan_estimates import PlanEstimate, estimate_plan
+from hipo.app.preparation import Prepared, prepare
+from hipo.app.recipe_options import RecipeChanges, overridden
+from hipo.app.resumption import check_resumable
+from hipo.app.run_folders import RUNS, is_run
+from hipo.app.verification import Wishes
+from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.watching import Silent, Watcher
+from outputs.export import code_version
+from outputs.study import StudyResult, read_study, study_as_json
+from outputs.study_page import study_files, study_page
+from pipeline.arms import STRATEGIES
+from pipeline.recipe import Recipe
+from pipeline.recipe_source import load_recipe
+from pipeline.store.run_store import RunStore
+from scenarios.atomic_files import write_text
+from scenarios.errors import UsageError
+from scenarios.fingerprint import content_id
+
+PAGE, DATA = "study.html", "study.json"
+
+
+@dataclass(frozen=True, slots=True)
+class StudyLeg:
+    """The part of a study that one model plays: a run of its own."""
+
+    model: str
+    prepared: Prepared
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPlan:
+    """A study whose every part has been found and checked; nothing has been sent."""
+
+    folder: Path
+    legs: tuple[StudyLeg, ...]
+    play: VerifiedPlay
+
+    def estimates(self) -> list[PlanEstimate]:
+        """Return what playing and judging every leg would take."""
+        return [estimate_plan(leg.prepared, leg.folder, play=self.play) for leg in self.legs]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyOutcome:
+    """A study that was played, as far as it got."""
+
+    folder: Path
+    result: StudyResult
+    calls: int
+    """Requests that were sent now."""
+    stopped: str | None
+    """Why it ended early, if it did; the same call goes on."""
+
+    @property
+    def page(self) -> Path:
+        """The page for people."""
+        return self.folder / PAGE
+
+    @property
+    def data(self) -> Path:
+        """The same as JSON."""
+        return self.folder / DATA
+
+
+def study(
+    recipe: Recipe | str | Path,
+    *,
+    models: Sequence[str] = (),
+    strategies: Sequence[str] = STRATEGIES,
+    output: str | Path | None = None,
+    wishes: Wishes | None = None,
+    watcher: Watcher | None = None,
+) -> StudyOutcome:
+    """Play the same cases with several models and all strategies, judge them, and compare.
+
+    Each model has a run of its own in the folder; what is there already is not paid again. A budget
+    holds for the whole study. Writes a page, its data and the plots.
+
+    Example::
+
+        outcome = study("hipo-paper", models=["openai/gpt-4o-mini", "openai/gpt-4.1-mini"])
+        print(outcome.page, outcome.calls)
+
+    Args:
+        recipe: a recipe, its file, or the name of a shipped one.
+        models: as ``provider/name``; none: the recipe's.
+        strategies: every model plays all of them.
+        output: the folder; None is ``./runs/<name of the recipe>-study``.
+        wishes: who judges; None leaves the recipe as it is.
+        watcher: is told of every dialogue as soon as it is durable.
+
+    Raises:
+        UsageError: something does not exist or does not fit together; nothing was sent.
+        RunError: it could not go on; what was finished is kept.
+    """
+    given = {"strategies": list(strategies)}
+    plan = plan_study(recipe, models=models, output=output, wishes=wishes, given=given)
+    return asyncio.run(play_study(plan, watcher=watcher))
+
+
+def plan_study(
+    recipe: Recipe | str | Path,
+    *,
+    models: Sequence[str] = (),
+    output: str | Path | None = None,
+    wishes: Wishes | None = None,
+    given: RecipeChanges | None = None,
+) -> StudyPlan:
+    """Check every leg of a study before anything is sent.
+
+    Args:
+        recipe: see :func:`study`, as for those that follow.
+        models: to compare.
+        output: the folder.
+        wishes: who judges.
+        given: changes to lay over the recipe; what they say of the default model holds for each
+            of ``models``. Without strategies among them, all of them play.
+
+    Raises:
+        UsageError: something does not exist or does not fit together.
+    """
+    loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
+    changes = given or {}
+    resolved = overridden(loaded, changes)
+    if not changes.get("strategies"):
+        resolved = resolved.with_changes({"strategies": list(STRATEGIES)})
+    folder = Path(output) if output is not None else RUNS / f"{resolved.name}-study"
+    if is_run(folder):
+        raise UsageError(
+            f"{folder} is a run, not a study", "choose another folder with -o for the study"
+        )
+    play = VerifiedPlay(wishes or Wishes())
+    legs = []
+    for model, own in _recipes(resolved, changes, models).items():
+        prepared = prepare(own)
+        play.check(prepared)
+        leg = StudyLeg(model, prepared, folder / _slug(model, list(models) or [model]))
+        check_resumable(leg.folder, prepared, "if-possible")
+        legs.append(leg)
+    return StudyPlan(folder, tuple(legs), play)
+
+
+async def play_study(
+    plan: StudyPlan, *, watcher: Watcher | None = None, signals: bool = False
+) -> StudyOutcome:
+    """Generate and verify every leg, one after the other, then compare and write the page.
+
+    Args:
+        plan: see :func:`plan_study`.
+        watcher: is told of every dialogue as soon as it is durable.
+        signals: whether the first SIGINT or SIGTERM stops after the calls in flight.
+    """
+    watching: Watcher = watcher or Silent()
+    calls, stopped = 0, None
+    for leg in plan.legs:
+        prepared = _within_budget(leg, plan.legs)
+        if prepared is None:
+            stopped = f"the budget of the study is spent before {leg.model} has played"
+            break
+        watching.note(f"{leg.model}: {', '.join(prepared.recipe.strategies)} ...")
+        run = await generate_prepared(
+            prepared, leg.folder, watcher=watching, signals=signals, play=plan.play
+        )
+        calls += run.calls
+        stopped = None if run.outcome is None else run.outcome.stopped
+        if stopped is not None:
+            break
+    result = read_study([leg.folder for leg in plan.legs if is_run(leg.folder)])
+    _write(result, plan.folder)
+    return StudyOutcome(plan.folder, result, calls, stopped)
+
+
+def _recipes(recipe: Recipe, given: RecipeChanges, models: Sequence[str]) -> dict[str, Recipe]:
+    """Return the recipe of each model."""
+    if not models:
+        model = recipe.models.role("responder").model
+        if model is None:
+            raise UsageError(
+                "no model is named", "give --models provider/name,provider/name; see: hipo models"
+            )
+        return {model: recipe}
+    default: Mapping[str, object] = {
+        field: value for field, value in given.items() if field.startswith("models.default.")
+    }
+    return {name: overridden(recipe, {**default, "models.default.model": name}) for name in models}
+
+
+def _slug(model: str, models: Sequence[str]) -> str:
+    """Return a folder name for a model, with a hash where two would have the same."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", model)
+    same = {m for m in models if re.sub(r"[^A-Za-z0-9._-]+", "_", m).lower() == plain.lower()}
+    return plain if len(same) == 1 else f"{plain}-{content_id(model)[:6]}"
+
+
+def _within_budget(leg: StudyLeg, legs: Sequence[StudyLeg]) -> Prepared | None:
+    """Return a leg with what the others have left of the budget; None if nothing is left."""
+    usd, tokens = 0.0, 0
+    for other in legs:
+        if other is not leg and is_run(other.folder):
+            with RunStore.open(other.folder, readonly=True) as store:
+                spent = store.spent()
+            usd, tokens = usd + spent[0], tokens + spent[1]
+    recipe = leg.prepared.recipe
+    left: dict[str, float] = {}
+    if recipe.budget_usd is not None:
+        left["budget_usd"] = recipe.budget_usd - usd
+    if recipe.budget_tokens is not None:
+        left["budget_tokens"] = recipe.budget_tokens - tokens
+    if any(amount <= 0 for amount in left.values()):
+        return None
+    return replace(leg.prepared, recipe=recipe.with_changes(left)) if left else leg.prepared
+
+
+def _write(result: StudyResult, folder: Path) -> None:
+    """Write the page, the data and the plots of a study into its folder."""
+    title = f"{folder.resolve().name}: strategies and models"
+    write_text(folder / PAGE, study_page(result, title=title, version=code_version()))
+    data = orjson.dumps(study_as_json(result), option=orjson.OPT_INDENT_2).decode()
+    write_text(folder / DATA, data + "\n")
+    for name, svg in study_files(result).items():
+        write_text(folder / name, svg)
