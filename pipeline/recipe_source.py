@@ -31,6 +31,10 @@ def load_recipe(source: str | Path) -> Recipe:
     A file goes before a shipped recipe; ``recipes/<name>.yaml`` finds the shipped one where there
     is no such file. Paths in a recipe count from the folder the recipe lies in.
 
+    Example::
+
+        recipe = load_recipe("hipo-paper").with_changes({"n": 10})
+
     Raises:
         UsageError: there is no such recipe.
         InputError: the file is not a valid recipe; names file, line and field.

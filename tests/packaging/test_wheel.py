@@ -38,6 +38,7 @@ def test_every_yaml_file_and_template_of_the_packages_ships(wheel: Path) -> None
     shipped = set(zipfile.ZipFile(wheel).namelist())
     assert len(expected) > 50
     assert expected - shipped == set()
+    assert {f"{package}/py.typed" for package in PACKAGES} <= shipped
 
 
 def test_the_demo_runs_from_the_installed_wheel_in_another_folder(
