@@ -26,6 +26,7 @@ def describe(
     variation: Mapping[str, str],
     seed: int,
     real_names: bool,
+    plugins: Mapping[str, Mapping[str, str]],
 ) -> RunIdentity:
     """Return everything that decides what the dialogues of a run are.
 
@@ -38,6 +39,7 @@ def describe(
         variation: the axes that are drawn from, each with the fingerprint of its values.
         seed: the seed of the run.
         real_names: whether placeholders are filled with real names.
+        plugins: origin and fingerprint of those that are used, by point and name.
     """
     return RunIdentity(
         dialogue_version=DIALOGUE_VERSION,
@@ -50,6 +52,7 @@ def describe(
         real_names=real_names,
         arms={arm.id: arm.fields() for arm in arms},
         scenarios={scenario.id: scenario.fingerprint for scenario in scenarios},
+        plugins=dict(plugins),
     )
 
 
@@ -57,10 +60,12 @@ def joined(epochs: Sequence[RunIdentity]) -> RunIdentity:
     """Return the last of at least one, with the arms and scenarios of all of them."""
     arms: dict[str, Mapping[str, Any]] = {}
     scenarios: dict[str, str] = {}
+    plugins: dict[str, Mapping[str, str]] = {}
     for identity in epochs:
         arms |= identity.arms
         scenarios |= identity.scenarios
-    return replace(epochs[-1], arms=arms, scenarios=scenarios)
+        plugins |= identity.plugins
+    return replace(epochs[-1], arms=arms, scenarios=scenarios, plugins=plugins)
 
 
 def differences(before: RunIdentity, now: RunIdentity) -> list[str]:
@@ -85,6 +90,11 @@ def differences(before: RunIdentity, now: RunIdentity) -> list[str]:
     else:
         changed = [axis for axis in now.axes if before.axes[axis] != now.axes[axis]]
         found += [f"variation axis {axis}: its values have changed" for axis in changed]
+    found += [
+        f"{extension}: its plugin has changed ({plugin['origin']})"
+        for extension, plugin in now.plugins.items()
+        if before.plugins.get(extension, plugin)["fingerprint"] != plugin["fingerprint"]
+    ]
     found += _changed_scenarios(before.scenarios, now.scenarios)
     return found + _changed_arms(before.arms, now.arms)
 

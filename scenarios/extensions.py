@@ -24,16 +24,16 @@ class ExtensionPoint(Generic[E]):
     Args:
         name: the point, e.g. ``gate``.
         kind: the class that its extensions are instances of.
-        shipped: what comes with hipo, as ``name -> "module:object"``, in the order of listings.
+        shipped: what comes with hipo, in the order of listings: ``"module:object"`` by name, or
+            the object itself where it imports nothing.
     """
 
-    def __init__(self, name: PointName, kind: type[Any], shipped: Mapping[str, str]) -> None:
+    def __init__(self, name: PointName, kind: type[Any], shipped: Mapping[str, str | E]) -> None:
         self.name = name
         self.shipped = tuple(shipped)
         """The names that ship; reading them imports nothing."""
         self._kind = kind
-        self._addresses = dict(shipped)
-        self._imported: dict[str, E] = {}
+        self._shipped = dict(shipped)
 
     def get(self, name: str) -> E:
         """Return the extension of that name, importing it if it ships.
@@ -41,15 +41,20 @@ class ExtensionPoint(Generic[E]):
         Raises:
             UsageError: there is none, two have the name, or it is of the wrong class.
         """
-        plugin_extensions = self._from_plugins()
-        if name in self._addresses:
-            return self._shipped(name)
-        if name not in plugin_extensions:
-            PLUGINS.load_rest()
-            plugin_extensions = self._from_plugins()
-        if name not in plugin_extensions:
+        extension = self.find(name)
+        if extension is None:
             raise self.unknown(name)
-        return plugin_extensions[name][0]
+        return extension
+
+    def find(self, name: str) -> E | None:
+        """Return the extension of that name, or None; otherwise as :meth:`get`."""
+        added = self._from_plugins()
+        if name in self._shipped:
+            return self._from_house(name)
+        if name not in added:
+            PLUGINS.load_rest()
+            added = self._from_plugins()
+        return added[name][0] if name in added else None
 
     def names(self) -> tuple[str, ...]:
         """Return every name there is; this imports the installed plugins, not what ships.
@@ -58,11 +63,11 @@ class ExtensionPoint(Generic[E]):
             UsageError: a plugin cannot be imported, or two have an extension of the same name.
         """
         PLUGINS.load_rest()
-        return (*self._addresses, *self._from_plugins())
+        return (*self._shipped, *self._from_plugins())
 
     def plugin(self, name: str) -> Plugin | None:
         """Return the plugin that an extension comes from, or None for one that ships."""
-        if name in self._addresses:
+        if name in self._shipped:
             return None
         self.get(name)
         return self._from_plugins()[name][1]
@@ -81,11 +86,11 @@ class ExtensionPoint(Generic[E]):
         hints = [suggestion(name, names, listing=f"{self.name} names"), *(gone or [own])]
         return UsageError(f"there is no {self.name} {name!r}", "; ".join(hints))
 
-    def _shipped(self, name: str) -> E:
-        if name not in self._imported:
-            module, _, attribute = self._addresses[name].partition(":")
-            self._imported[name] = cast("E", getattr(import_module(module), attribute))
-        return self._imported[name]
+    def _from_house(self, name: str) -> E:
+        shipped = self._shipped[name]
+        if isinstance(shipped, str):
+            shipped = self._shipped[name] = cast("E", imported(shipped))
+        return shipped
 
     def _from_plugins(self) -> dict[str, tuple[E, Plugin]]:
         """Return what the plugins loaded so far add to this point, checked."""
@@ -94,7 +99,7 @@ class ExtensionPoint(Generic[E]):
             for extension in plugin.extensions:
                 if extension.point != self.name:
                     continue
-                if extension.name in self._addresses:
+                if extension.name in self._shipped:
                     raise UsageError(
                         f"{plugin.origin} adds the {self.name} {extension.name!r},"
                         " and hipo has one of that name",
@@ -108,3 +113,9 @@ class ExtensionPoint(Generic[E]):
                     )
                 added[extension.name] = (cast("E", extension), plugin)
         return added
+
+
+def imported(address: str) -> Any:
+    """Import ``module:object`` and return the object."""
+    module, _, attribute = address.partition(":")
+    return getattr(import_module(module), attribute)

@@ -37,6 +37,8 @@ class RunIdentity:
     """The fields of every arm, by its id."""
     scenarios: Mapping[str, str]
     """The fingerprint of every selected scenario, by its id."""
+    plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Origin and fingerprint of the plugins that are used, by point and name of the extension."""
 
     @cached_property
     def fingerprint(self) -> str:
@@ -55,6 +57,7 @@ class RunIdentity:
             "real_names": self.real_names,
             "arms": {arm: dict(fields) for arm, fields in self.arms.items()},
             "scenarios": dict(self.scenarios),
+            **({"plugins": dict(self.plugins)} if self.plugins else {}),
         }
 
     @classmethod
@@ -76,6 +79,7 @@ class RunIdentity:
                 real_names=bool(fields["real_names"]),
                 arms=dict(fields["arms"]),
                 scenarios=dict(fields["scenarios"]),
+                plugins=dict(fields.get("plugins", {})),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError(

@@ -102,7 +102,7 @@ async def providers_for(
             use = next(iter(models.values()))
             providers[address] = build_provider(
                 parse_model(use.spec.name),
-                base_url=None if use.spec.provider == "offline" else use.spec.base_url,
+                base_url=use.spec.base_url,
                 api_key_env=use.api_key_env,
                 max_concurrency=limits.max_concurrency * len(models),
             )

@@ -81,7 +81,7 @@ class _Choosing:
             raise UsageError("a judge has no model", "write it as provider/model")
         name = parse_model(settings.model)
         full = settings.over(self.recipe.models.role("responder"))
-        if PROVIDERS[name.provider].needs_url and full.base_url is None:
+        if PROVIDERS.get(name.provider).needs_url and full.base_url is None:
             raise UsageError(
                 f"{name} needs to know where to send requests",
                 "give --judge-base-url, or base_url under the judge in the recipe",
@@ -104,7 +104,7 @@ class _Choosing:
     def generator(self, arm: ArmState) -> ModelSettings | None:
         """Return the model that wrote an arm's answers; None where it cannot be asked."""
         model = responder_of(arm)
-        if model is None or model.partition("/")[0] not in PROVIDERS:
+        if model is None or PROVIDERS.find(model.partition("/")[0]) is None:
             return None
         spoken = arm.description["models"]["responder"]  # type: ignore[index] # responder_of saw it
         return ModelSettings(
@@ -199,7 +199,13 @@ def responder_of(arm: ArmState) -> str | None:
 
 def seats_of(panel: Panel, prompts: JudgePrompts) -> list[JudgeIdentity]:
     """Return who sits on a panel, without connecting to anything."""
-    return [seat(source, use.spec.name, prompts, use.spec.fields()) for source, use in panel.uses]
+    return [seat(source, use.spec.name, prompts, _identity(use.spec)) for source, use in panel.uses]
+
+
+def _identity(spec: ModelSpec) -> dict[str, object]:
+    """Return what decides a model's answers, with the plugin that its provider comes from."""
+    plugins = PROVIDERS.identity([spec.provider])
+    return {**spec.fields(), **({"plugins": plugins} if plugins else {})}
 
 
 def seat_judges(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from pipeline.arms import ActingRole, Arm, ModelSpec, StrategyName
 from pipeline.plan import Plan
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.protocol import Parameters
-from pipeline.providers.registry import effective_base_url, languages_of, parse_model
+from pipeline.providers.registry import PROVIDERS, effective_base_url, languages_of, parse_model
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.run_identity import describe
 from pipeline.tactics import TacticDesign
@@ -110,6 +110,7 @@ def prepare(recipe: Recipe) -> Prepared:
         variation={name: fingerprint(axis.model_dump(mode="json")) for name, axis in axes.items()},
         seed=recipe.seed,
         real_names=recipe.real_names,
+        plugins=_plugins(uses.values()),
     )
     prepared = Prepared(
         recipe=recipe,
@@ -262,6 +263,12 @@ def _check_budget(prepared: Prepared) -> None:
             f"--budget-usd needs a price for {', '.join(prepared.unpriced)}, and none is known",
             "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
         )
+
+
+def _plugins(uses: Iterable[ModelUse]) -> dict[str, dict[str, str]]:
+    """Return origin and fingerprint of the plugins whose extensions the run uses."""
+    providers = PROVIDERS.identity(use.spec.provider for use in uses)
+    return {f"provider {name}": identity for name, identity in providers.items()}
 
 
 def _tactics_identity(tactics: str) -> str:

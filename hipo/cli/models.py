@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 
 import typer
@@ -11,20 +10,13 @@ import typer
 from hipo.cli.console import Format, columns, write_json
 from hipo.cli.options import PLUGINS
 from pipeline.embeddings import INSTALL, missing_packages
-from pipeline.providers.registry import PROVIDERS, ProviderEntry
+from pipeline.providers.registry import PROVIDERS, ProviderExtension
 
 app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_EXAMPLES = {
-    "openai": "openai/gpt-4o-mini",
-    "anthropic": "anthropic/claude-sonnet-4-5",
-    "compatible": "compatible/qwen3-32b",
-    "offline": "offline/rules",
-}
 
 
 def describe_models() -> dict[str, object]:
@@ -37,7 +29,7 @@ def describe_models() -> dict[str, object]:
     """
     missing = missing_packages()
     return {
-        "providers": [_describe(name, entry) for name, entry in PROVIDERS.items()],
+        "providers": [_describe(PROVIDERS.get(name)) for name in PROVIDERS.names()],
         "embeddings": {
             "installed": not missing,
             "missing": missing,
@@ -46,12 +38,12 @@ def describe_models() -> dict[str, object]:
     }
 
 
-def _describe(name: str, entry: ProviderEntry) -> dict[str, object]:
+def _describe(entry: ProviderExtension) -> dict[str, object]:
     return {
-        "provider": name,
-        "example": _EXAMPLES.get(name, f"{name}/<model>"),
+        "provider": entry.name,
+        "example": f"{entry.name}/{entry.example}",
         "package": entry.package or None,
-        "installed": not entry.package or find_spec(entry.package) is not None,
+        "installed": entry.installed,
         "key_env": entry.key_env,
         "key_set": bool(os.environ.get(entry.key_env)) if entry.key_env else None,
         "needs_base_url": entry.needs_url,
@@ -60,16 +52,16 @@ def _describe(name: str, entry: ProviderEntry) -> dict[str, object]:
     }
 
 
-def _row(name: str, entry: ProviderEntry) -> list[str]:
-    facts = _describe(name, entry)
+def _row(entry: ProviderExtension) -> list[str]:
+    facts = _describe(entry)
     installed = "yes" if facts["installed"] else f"no: pip install {entry.package}"
     if entry.key_env is None:
-        key = "none" if name == "offline" else "none (--api-key-env)"
+        key = "none" if entry.is_local else "none (--api-key-env)"
     else:
         key = f"{entry.key_env} {'set' if facts['key_set'] else 'MISSING'}"
     address = "give --base-url" if entry.needs_url else (entry.default_url or "this machine")
     languages = ", ".join(sorted(entry.languages)) if entry.languages else "any"
-    return [name, str(facts["example"]), installed, key, address, languages]
+    return [entry.name, str(facts["example"]), installed, key, address, languages]
 
 
 @app.command("models")
@@ -83,7 +75,7 @@ def models(
     if output_format is Format.JSON:
         write_json(describe_models())
         return
-    rows = [_row(name, entry) for name, entry in PROVIDERS.items()]
+    rows = [_row(PROVIDERS.get(name)) for name in PROVIDERS.names()]
     print(columns(["provider", "example", "installed", "key", "address", "languages"], rows))
     missing = missing_packages()
     print()

@@ -10,14 +10,14 @@ import anthropic
 import httpx2
 
 from pipeline.providers.address import is_loopback
-from pipeline.providers.connection import connection_failure
-from pipeline.providers.errors import ProviderError, ServerFault
-from pipeline.providers.failures import broken_body, disguised, from_status
+from pipeline.providers.connection import HttpProvider, connection_failure
+from pipeline.providers.errors import ProviderError
+from pipeline.providers.failures import broken_body
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_anthropic import SEED_HEADER, Call, call_of, read_reply
 
 
-class AnthropicProvider:
+class AnthropicProvider(HttpProvider):
     """Calls ``messages.create`` for its raw response; one sample a request.
 
     The format has no seed: replies are not reproducible, except by an endpoint on this machine,
@@ -26,14 +26,15 @@ class AnthropicProvider:
 
     name = "anthropic"
     samples_per_request = False
+    key_hint = "check the key in ANTHROPIC_API_KEY or the variable of --api-key-env"
+    request_id_header = "request-id"
 
     def __init__(
         self, base_url: str, api_key: str, max_concurrency: int, headers: Mapping[str, str]
     ) -> None:
         """Prepare; connections are opened by the first request."""
-        self.base_url: str | None = base_url
+        super().__init__(base_url, api_key, headers)
         self._sends_seed = is_loopback(base_url)
-        self._secrets = (api_key, *headers.values())
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=base_url,
@@ -67,13 +68,7 @@ class AnthropicProvider:
                 answer = await response.read()
         except (anthropic.AnthropicError, httpx2.HTTPError, TimeoutError) as failure:
             raise self._mapped(failure, call, timeout_s) from failure
-        try:
-            return read_reply(answer, response.headers.get("request-id"))
-        except ServerFault:
-            error = disguised(answer, response.headers, sent=call.fields, secrets=self._secrets)
-            if error is None:
-                raise
-            raise error from None
+        return self._read(read_reply, answer, response.headers, call.fields)
 
     async def close(self) -> None:
         """Release connections."""
@@ -83,27 +78,9 @@ class AnthropicProvider:
         """Map the SDK's exceptions to ours."""
         if isinstance(error, anthropic.APIStatusError):
             response = error.response
-            return from_status(
-                response.status_code,
-                response.headers,
-                response.content,
-                sent=call.fields,
-                secrets=self._secrets,
-                key_hint="check the key in ANTHROPIC_API_KEY or the variable of --api-key-env",
+            return self._refused(
+                response.status_code, response.headers, response.content, call.fields
             )
         if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError | TimeoutError):
             return connection_failure(error, self.base_url, timeout_s)
         return broken_body(type(error).__name__)
-
-
-def build(
-    *,
-    base_url: str | None,
-    api_key: str | None,
-    max_concurrency: int,
-    headers: Mapping[str, str],
-) -> AnthropicProvider:
-    """Make the provider; see ``registry.build_provider``."""
-    if base_url is None or api_key is None:
-        raise ValueError("anthropic needs a base URL and a key")
-    return AnthropicProvider(base_url, api_key, max_concurrency, headers)

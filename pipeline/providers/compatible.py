@@ -10,14 +10,12 @@ from collections.abc import Mapping
 import aiohttp
 import orjson
 
-from pipeline.providers.connection import connection_failure
-from pipeline.providers.errors import ProviderError, ServerFault
-from pipeline.providers.failures import disguised, from_status
+from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
 
 
-class CompatibleProvider:
+class CompatibleProvider(HttpProvider):
     """Sends to ``{base_url}/chat/completions``.
 
     A key is sent only if the user named its variable: the address may be anybody's. Redirects are
@@ -25,7 +23,6 @@ class CompatibleProvider:
     """
 
     name = "compatible"
-    samples_per_request = True
 
     def __init__(
         self,
@@ -35,9 +32,8 @@ class CompatibleProvider:
         headers: Mapping[str, str],
     ) -> None:
         """Prepare; connections are opened by the first request."""
-        self.base_url: str | None = base_url
+        super().__init__(base_url, api_key, headers)
         self._url = f"{base_url}/chat/completions"
-        self._secrets = tuple(filter(None, (api_key, *headers.values())))
         self._pool = max_concurrency
         self._headers = {"Content-Type": "application/json", **headers}
         if api_key is not None:
@@ -69,43 +65,11 @@ class CompatibleProvider:
         except (aiohttp.ClientError, TimeoutError) as failure:
             raise connection_failure(failure, self.base_url, timeout_s) from failure
         if response.status != 200:
-            raise self._refused(response.status, response.headers, answer, body)
-        try:
-            return read_reply(answer, response.headers.get("x-request-id"))
-        except ServerFault:
-            error = disguised(answer, response.headers, sent=body.keys(), secrets=self._secrets)
-            if error is None:
-                raise
-            raise error from None
+            raise self._refused(response.status, response.headers, answer, body.keys())
+        return self._read(read_reply, answer, response.headers, body.keys())
 
     async def close(self) -> None:
         """Release connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-    def _refused(
-        self, status: int, headers: Mapping[str, str], answer: bytes, body: Mapping[str, object]
-    ) -> ProviderError:
-        """Name what the endpoint refused."""
-        return from_status(
-            status,
-            headers,
-            answer,
-            sent=body.keys(),
-            secrets=self._secrets,
-            key_hint="name the variable that holds the key with --api-key-env",
-        )
-
-
-def build(
-    *,
-    base_url: str | None,
-    api_key: str | None,
-    max_concurrency: int,
-    headers: Mapping[str, str],
-) -> CompatibleProvider:
-    """Make the provider; see ``registry.build_provider``."""
-    if base_url is None:
-        raise ValueError("compatible needs a base URL")
-    return CompatibleProvider(base_url, api_key, max_concurrency, headers)

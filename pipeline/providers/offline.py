@@ -46,14 +46,8 @@ class OfflineProvider:
         """Do nothing: there is nothing open."""
 
 
-def build(
-    *,
-    base_url: str | None,
-    api_key: str | None,
-    max_concurrency: int,
-    headers: Mapping[str, str],
-) -> OfflineProvider:
-    """Make the provider; see ``registry.build_provider``."""
+def build(**_: object) -> OfflineProvider:
+    """Make the provider; there is nothing to configure."""
     return OfflineProvider()
 
 

@@ -9,14 +9,14 @@ import httpx2
 import openai
 import orjson
 
-from pipeline.providers.connection import connection_failure
-from pipeline.providers.errors import ProviderError, ServerFault
-from pipeline.providers.failures import broken_body, disguised, from_status
+from pipeline.providers.connection import HttpProvider, connection_failure
+from pipeline.providers.errors import ProviderError
+from pipeline.providers.failures import broken_body
 from pipeline.providers.protocol import Reply, Request
-from pipeline.providers.wire_openai import LengthField, body_of, read_reply
+from pipeline.providers.wire_openai import body_of, read_reply
 
 
-class OpenAIProvider:
+class OpenAIProvider(HttpProvider):
     """Posts through ``AsyncOpenAI``, below its response models: half the CPU of ``create()``.
 
     The SDK's own retries are off and its pool is as large as the concurrency. Redirects are not
@@ -24,22 +24,15 @@ class OpenAIProvider:
     """
 
     name = "openai"
-    samples_per_request = True
+    key_hint = "check the key in OPENAI_API_KEY or the variable of --api-key-env"
 
     def __init__(
-        self,
-        base_url: str,
-        api_key: str,
-        max_concurrency: int,
-        headers: Mapping[str, str],
-        length_field: LengthField,
+        self, base_url: str, api_key: str, max_concurrency: int, headers: Mapping[str, str]
     ) -> None:
         """Prepare; connections are opened by the first request."""
-        self.base_url: str | None = base_url
+        super().__init__(base_url, api_key, headers)
         # a whole address: the SDK takes long to join a relative one to its base
         self._url = f"{base_url.rstrip('/')}/chat/completions"
-        self._length_field = length_field
-        self._secrets = (api_key, *headers.values())
         self._client = openai.AsyncOpenAI(
             api_key=api_key,
             base_url=base_url,
@@ -59,7 +52,7 @@ class OpenAIProvider:
         Raises:
             ProviderError: the endpoint could not or would not answer.
         """
-        body = body_of(request, self._length_field)
+        body = body_of(request, "max_completion_tokens")
         try:
             async with asyncio.timeout(timeout_s):
                 response = await self._client.post(
@@ -71,13 +64,7 @@ class OpenAIProvider:
                 answer = await response.aread()
         except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as failure:
             raise self._mapped(failure, body, timeout_s) from failure
-        try:
-            return read_reply(answer, response.headers.get("x-request-id"))
-        except ServerFault:
-            error = disguised(answer, response.headers, sent=body.keys(), secrets=self._secrets)
-            if error is None:
-                raise
-            raise error from None
+        return self._read(read_reply, answer, response.headers, body.keys())
 
     async def close(self) -> None:
         """Release connections."""
@@ -89,27 +76,9 @@ class OpenAIProvider:
         """Map the SDK's exceptions to ours."""
         if isinstance(error, openai.APIStatusError):
             response = error.response
-            return from_status(
-                response.status_code,
-                response.headers,
-                response.content,
-                sent=body.keys(),
-                secrets=self._secrets,
-                key_hint="check the key in OPENAI_API_KEY or the variable of --api-key-env",
+            return self._refused(
+                response.status_code, response.headers, response.content, body.keys()
             )
         if isinstance(error, openai.APIConnectionError | httpx2.HTTPError | TimeoutError):
             return connection_failure(error, self.base_url, timeout_s)
         return broken_body(type(error).__name__)
-
-
-def build(
-    *,
-    base_url: str | None,
-    api_key: str | None,
-    max_concurrency: int,
-    headers: Mapping[str, str],
-) -> OpenAIProvider:
-    """Make the provider; see ``registry.build_provider``."""
-    if base_url is None or api_key is None:
-        raise ValueError("openai needs a base URL and a key")
-    return OpenAIProvider(base_url, api_key, max_concurrency, headers, "max_completion_tokens")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from pipeline.providers.address import check_base_url
-from pipeline.providers.protocol import Provider
 from scenarios.errors import UsageError
+from scenarios.extensions import ExtensionPoint, imported
+from scenarios.plugins import PointName
+from scenarios.spelling import nearest
+
+if TYPE_CHECKING:  # the protocol brings pydantic, which a look at the registry does not need
+    from pipeline.providers.protocol import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,64 +33,82 @@ class ModelName:
 
 
 @dataclass(frozen=True, slots=True)
-class ProviderEntry:
-    """What is known of a provider before its package is imported."""
+class ProviderExtension:
+    """A provider by its name: what is known of it before its package is imported."""
 
-    module: str
-    package: str
-    """The package it needs, as pip knows it."""
-    default_url: str | None
-    key_env: str | None
+    point: ClassVar[PointName] = "provider"
+    name: str
+    build: str | Callable[..., Provider]
+    """What makes it, or ``module:object`` that does, imported when it is first used.
+
+    It is given the keywords ``base_url`` (None for a provider without address), ``api_key`` (None
+    without), ``max_concurrency`` and ``headers``.
+    """
+    package: str = ""
+    """The package it needs, as pip knows it; empty: none."""
+    min_version: str = ""
+    """The oldest version of the package that will do; empty: any."""
+    default_url: str | None = None
+    key_env: str | None = None
     """Environment variable of the key; None: none unless the user names one."""
     needs_url: bool = False
     models: tuple[str, ...] = ()
     """All models it has; empty: any name."""
     languages: frozenset[str] | None = None
+    """Codes of the languages it knows; None: any."""
+    example: str = "<model>"
+    """A model of it, for listings."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs in this process and takes no address."""
+        return self.default_url is None and not self.needs_url
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package it needs is there, whatever its version."""
+        return not self.package or find_spec(self.package) is not None
 
 
-PROVIDERS: Mapping[str, ProviderEntry] = {
-    "openai": ProviderEntry(
-        module="pipeline.providers.openai",
+_SHIPPED = (
+    ProviderExtension(
+        name="openai",
+        build="pipeline.providers.openai:OpenAIProvider",
         package="openai",
+        min_version="3.0",
         default_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
+        example="gpt-4o-mini",
     ),
-    "anthropic": ProviderEntry(
-        module="pipeline.providers.anthropic",
+    ProviderExtension(
+        name="anthropic",
+        build="pipeline.providers.anthropic:AnthropicProvider",
         package="anthropic",
+        min_version="2.0",
         default_url="https://api.anthropic.com",
         key_env="ANTHROPIC_API_KEY",
+        example="claude-sonnet-4-5",
     ),
-    "compatible": ProviderEntry(
-        module="pipeline.providers.compatible",
+    ProviderExtension(
+        name="compatible",
+        build="pipeline.providers.compatible:CompatibleProvider",
         package="aiohttp",
-        default_url=None,
-        key_env=None,
+        min_version="3.12",
         needs_url=True,
+        example="qwen3-32b",
     ),
-    "offline": ProviderEntry(
-        module="pipeline.providers.offline",
-        package="",
-        default_url=None,
-        key_env=None,
+    ProviderExtension(
+        name="offline",
+        build="pipeline.providers.offline:build",
         models=("rules", "judge"),
         languages=frozenset({"en"}),
+        example="rules",
     ),
-}
-
-
-class _Module(Protocol):
-    """What every provider's module offers."""
-
-    def build(
-        self,
-        *,
-        base_url: str | None,
-        api_key: str | None,
-        max_concurrency: int,
-        headers: Mapping[str, str],
-    ) -> Provider:
-        """Make the provider."""
+)
+PROVIDERS: Final[ExtensionPoint[ProviderExtension]] = ExtensionPoint(
+    "provider", ProviderExtension, {entry.name: entry for entry in _SHIPPED}
+)
+"""Every provider by the name before the slash of a model."""
 
 
 def parse_model(text: str) -> ModelName:
@@ -98,16 +121,16 @@ def parse_model(text: str) -> ModelName:
     if not slash or not model or not provider:
         raise UsageError(
             f"'{text}' is not a model name",
-            f"write provider/model, e.g. offline/rules; providers: {', '.join(PROVIDERS)}",
+            f"write provider/model, e.g. offline/rules; providers: {', '.join(PROVIDERS.shipped)}",
         )
-    entry = PROVIDERS.get(provider)
+    entry = PROVIDERS.find(provider)
     if entry is None:
-        near = get_close_matches(provider.lower(), PROVIDERS, n=1)
-        meant = f"did you mean {near[0]}/{model}? " if near else ""
+        near = nearest(provider, PROVIDERS.names())
+        meant = f"did you mean {near}/{model}? " if near else ""
         raise UsageError(
             f"there is no provider '{provider}'",
-            f"{meant}providers: {', '.join(PROVIDERS)}; any other service that speaks the"
-            f" OpenAI format is compatible/{model} with --base-url",
+            f"{meant}any service that speaks the OpenAI format is compatible/{model} with"
+            f" --base-url; {PROVIDERS.unknown(provider).hint}",
         )
     if entry.models and model not in entry.models:
         names = ", ".join(f"{provider}/{known}" for known in entry.models)
@@ -117,7 +140,7 @@ def parse_model(text: str) -> ModelName:
 
 def languages_of(name: ModelName) -> frozenset[str] | None:
     """Return the language codes a model can answer in, or None for no known restriction."""
-    return PROVIDERS[name.provider].languages
+    return PROVIDERS.get(name.provider).languages
 
 
 def effective_base_url(name: ModelName, base_url: str | None) -> str | None:
@@ -126,7 +149,7 @@ def effective_base_url(name: ModelName, base_url: str | None) -> str | None:
     Raises:
         UsageError: the address is missing, malformed, or of no use to this provider.
     """
-    entry = PROVIDERS[name.provider]
+    entry = PROVIDERS.get(name.provider)
     if base_url is None:
         if entry.needs_url:
             raise UsageError(
@@ -134,7 +157,7 @@ def effective_base_url(name: ModelName, base_url: str | None) -> str | None:
                 "give --base-url, e.g. --base-url http://127.0.0.1:8000/v1",
             )
         return entry.default_url
-    if name.provider == "offline":
+    if entry.is_local:
         raise UsageError(f"{name} runs on this machine and takes no --base-url", "leave it out")
     return check_base_url(base_url)
 
@@ -163,17 +186,35 @@ def build_provider(
     Raises:
         UsageError: a package, a key or an address is missing; it says which and what to do.
     """
-    entry = PROVIDERS[name.provider]
+    entry = PROVIDERS.get(name.provider)
     url = effective_base_url(name, base_url)
-    if entry.package and find_spec(entry.package) is None:
+    _check_package(name, entry)
+    key = _key(name, api_key_env or entry.key_env)
+    build = imported(entry.build) if isinstance(entry.build, str) else entry.build
+    provider: Provider = build(
+        base_url=url, api_key=key, max_concurrency=max_concurrency, headers=headers or {}
+    )
+    return provider
+
+
+def _check_package(name: ModelName, entry: ProviderExtension) -> None:
+    """Refuse a provider whose package is not there, or too old."""
+    if not entry.installed:
         raise UsageError(
             f"{name} needs the package '{entry.package}'", f"pip install {entry.package}"
         )
-    key = _key(name, api_key_env or entry.key_env)
-    module = cast("_Module", import_module(entry.module))
-    return module.build(
-        base_url=url, api_key=key, max_concurrency=max_concurrency, headers=headers or {}
-    )
+    if entry.min_version:
+        installed = version(entry.package)
+        if _numbers(installed) < _numbers(entry.min_version):
+            raise UsageError(
+                f"{name} needs {entry.package} {entry.min_version} or newer, found {installed}",
+                f"pip install --upgrade '{entry.package}>={entry.min_version}'",
+            )
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    """Return the leading numbers of a version, e.g. (3, 1) of ``3.1rc2``."""
+    return tuple(map(int, re.findall(r"\d+", release.split("+", maxsplit=1)[0])[:3]))
 
 
 def _key(name: ModelName, variable: str | None) -> str | None:

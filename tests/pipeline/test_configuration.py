@@ -38,6 +38,7 @@ def config(
         "variation": {"style": "x"},
         "seed": 1,
         "real_names": False,
+        "plugins": {},
     }
     return describe(**(fields | changes))
 
@@ -101,6 +102,17 @@ def test_a_configuration_is_read_back_as_it_was_stored() -> None:
     assert read == stored
     assert read.fingerprint == config().fingerprint
     assert read.scenario_dirs == ("mine",)
+
+
+def test_a_plugin_that_changed_is_named_and_one_that_is_not_used_changes_nothing() -> None:
+    def used(fingerprint: str) -> RunIdentity:
+        plugin = {"origin": "mine.py", "fingerprint": fingerprint}
+        return config(plugins={"provider mine": plugin})
+
+    assert "plugins" not in config().fields()
+    assert RunIdentity.from_fields(used("a").fields()) == used("a")
+    assert used("a").fingerprint != used("b").fingerprint
+    assert differences(used("a"), used("b")) == ["provider mine: its plugin has changed (mine.py)"]
 
 
 def test_a_configuration_with_a_field_missing_is_refused_by_name() -> None:

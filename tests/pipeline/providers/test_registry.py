@@ -1,10 +1,13 @@
 import subprocess
 import sys
+from importlib.metadata import requires
 
 import pytest
+from packaging.requirements import Requirement
 
 from pipeline.providers.address import check_base_url, is_loopback
 from pipeline.providers.registry import (
+    PROVIDERS,
     ModelName,
     build_provider,
     effective_base_url,
@@ -12,6 +15,7 @@ from pipeline.providers.registry import (
     parse_model,
 )
 from scenarios.errors import UsageError
+from scenarios.plugins import PLUGINS, load_plugins
 
 
 def test_a_models_own_name_may_contain_slashes():
@@ -61,6 +65,42 @@ def test_a_missing_package_brings_the_command_that_installs_it(monkeypatch):
     monkeypatch.setattr("pipeline.providers.registry.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="pip install anthropic"):
         build_provider(ModelName("anthropic", "m"))
+
+
+def test_a_package_that_is_too_old_brings_the_command_that_renews_it(monkeypatch):
+    monkeypatch.setattr("pipeline.providers.registry.version", lambda name: "1.99.2")
+    with pytest.raises(
+        UsageError, match=r"needs anthropic 2\.0 or newer, found 1\.99\.2"
+    ) as caught:
+        build_provider(ModelName("anthropic", "m"))
+    assert "pip install --upgrade 'anthropic>=2.0'" in caught.value.hint
+
+
+def test_the_versions_that_are_asked_for_are_those_of_the_installation():
+    wanted = {Requirement(line).name: line for line in requires("hipo") or ()}
+    for name in PROVIDERS.shipped:
+        entry = PROVIDERS.get(name)
+        if entry.package:
+            assert f">={entry.min_version}" in wanted[entry.package]
+
+
+def test_a_provider_of_a_plugin_is_one_by_its_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(PLUGINS, "files", {})
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from pipeline.providers.registry import ProviderExtension\n"
+        "class Mine:\n"
+        "    def __init__(self, **given):\n"
+        "        self.given = given\n"
+        "EXTENSIONS = [ProviderExtension('mine', Mine, default_url='http://127.0.0.1:9/v1')]\n"
+    )
+    load_plugins([path])
+    name = parse_model("mine/model-1")
+    provider = build_provider(name, max_concurrency=3)
+    assert provider.given == {
+        "base_url": "http://127.0.0.1:9/v1", "api_key": None, "max_concurrency": 3, "headers": {}
+    }  # fmt: skip
+    assert PROVIDERS.identity(["openai", "mine"])["mine"]["origin"] == "mine.py"
 
 
 def test_compatible_needs_an_address_and_offline_takes_none():
