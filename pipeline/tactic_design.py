@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from scenarios.errors import UsageError
+from scenarios.margins import Margin
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.spec import Scenario
 
@@ -58,21 +59,6 @@ class TargetDistribution:
         if not total > 0:
             raise UsageError(f"the target for {', '.join(self.dimensions)} has no positive weight")
         return {labels: weight / total for labels, weight in self.shares.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Margin:
-    """How one share that was asked for compares with what the rules of the scheme allow."""
-
-    dimensions: tuple[str, ...]
-    labels: Combination
-    target: float
-    achieved: float
-
-    @property
-    def met(self) -> bool:
-        """Whether the expected share is within half a percentage point of the target."""
-        return abs(self.target - self.achieved) <= 0.005
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from pipeline.tactic_design import (
     Combination,
     Context,
     Fit,
-    Margin,
     TargetDistribution,
     drawable,
     fit,
@@ -24,6 +23,7 @@ from pipeline.tactic_design import (
 from scenarios.case import Case
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint, seed_from
+from scenarios.margins import Margin
 from scenarios.schemes.model import Identifier, Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario

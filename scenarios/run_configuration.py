@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
+from scenarios.margins import Margin
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ class RunConfiguration:
     """None where a run was put together by hand, without a recipe to go on with."""
     cases: int = 0
     """How many cases are planned, for each arm."""
+    unmet: tuple[Margin, ...] = ()
+    """Wanted shares of tactics that the rules put out of reach."""
 
     @property
     def fingerprint(self) -> str:
@@ -118,7 +121,8 @@ class RunConfiguration:
     def fields(self) -> dict[str, Any]:
         """Return it as plain data, in the form it is stored in."""
         identity = {} if self.identity is None else {"configuration": self.identity.fields()}
-        return {"recipe": dict(self.recipe), **identity, "cases": self.cases}
+        unmet = {"unmet_tactics": [m.fields() for m in self.unmet]} if self.unmet else {}
+        return {"recipe": dict(self.recipe), **identity, "cases": self.cases, **unmet}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> Self:
@@ -132,4 +136,5 @@ class RunConfiguration:
             recipe=fields.get("recipe", {}),
             identity=None if identity is None else RunIdentity.from_fields(identity),
             cases=int(fields.get("cases", 0)),
+            unmet=tuple(map(Margin.from_fields, fields.get("unmet_tactics", ()))),
         )

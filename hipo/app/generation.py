@@ -22,6 +22,7 @@ from pipeline.runner import RunOutcome
 from pipeline.stop import CONFIGURATION, Stop
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
+from scenarios.margins import unmet_in_words
 
 
 def generate(
@@ -104,6 +105,8 @@ async def generate_prepared(
     check_resumable(output, prepared, resume)
     async with connected(prepared) as connections:
         on_ready(prepared)
+        if prepared.unmet:
+            watching.note(unmet_in_words(prepared.unmet))
         with opened(output, prepared) as store:
             before = store.state().calls
             stop = Stop()

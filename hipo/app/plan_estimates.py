@@ -33,6 +33,7 @@ from prompts.judges import JudgePrompts
 from quality.judges.protocol import JudgeIdentity
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn
+from scenarios.margins import Margin
 from scenarios.spec import Scenario
 
 
@@ -41,6 +42,8 @@ class PlanEstimate:
     """What is still to be done of a plan; what a folder holds already is not counted again."""
 
     generation: Estimate
+    unmet: tuple[Margin, ...] = ()
+    """Wanted shares of tactics that the rules put out of reach."""
     judging: JudgingEstimate | None = None
     """Of what is to be played, and of what is there and not judged; None: nobody asked for it."""
 
@@ -105,11 +108,10 @@ def estimate_plan(
     present = {arm.id: arm.generated + (0 if retry_failed else arm.failed) for arm in arms}
     generation = estimate_generation(prepared, present)
     if play is None:
-        return PlanEstimate(generation)
+        return PlanEstimate(generation, prepared.unmet)
     there = {arm.id: arm.generated for arm in arms}
-    return PlanEstimate(
-        generation, _judging(prepared, play.check(prepared), generation, there, judged)
-    )
+    judging = _judging(prepared, play.check(prepared), generation, there, judged)
+    return PlanEstimate(generation, prepared.unmet, judging)
 
 
 def _judging(

@@ -19,6 +19,7 @@ from prompts.environment import Templates
 from scenarios.catalogue import Catalogue, select_facts
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint
+from scenarios.margins import Margin
 from scenarios.plugins import load_plugins
 from scenarios.run_configuration import RunIdentity
 from scenarios.schemes.model import Scheme
@@ -62,6 +63,11 @@ class Prepared:
     def dialogues(self) -> int:
         """How many dialogues are planned: every case by every arm."""
         return len(self.plan) * len(self.arms)
+
+    @property
+    def unmet(self) -> tuple[Margin, ...]:
+        """Wanted shares of tactics that the rules put out of reach."""
+        return () if self.design is None else self.design.unmet
 
     def of_size(self, n: int) -> Prepared:
         """Return the same with a plan of ``n`` cases; everything else does not depend on it."""

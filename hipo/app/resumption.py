@@ -54,7 +54,10 @@ def opened(folder: Path, prepared: Prepared) -> RunStore:
         UsageError: the folder cannot be written to, or another process writes to the run.
     """
     config = RunConfiguration(
-        prepared.recipe.model_dump(mode="json"), prepared.config, len(prepared.plan)
+        prepared.recipe.model_dump(mode="json"),
+        prepared.config,
+        len(prepared.plan),
+        prepared.unmet,
     )
     if RunStore.exists(folder):
         store = RunStore.open(folder)

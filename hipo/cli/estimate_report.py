@@ -8,6 +8,7 @@ from hipo.app.judge_estimates import JudgingEstimate
 from hipo.app.pilot import Piloted
 from hipo.app.plan_estimates import PlanEstimate
 from hipo.cli.console import columns, dollars, number, plural
+from scenarios.margins import unmet_in_words
 
 NOTHING = "nothing was accepted"
 
@@ -18,6 +19,8 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     What :func:`estimate_as_json` returns; ``verification``: what
     :func:`judging_as_json` returns, null where nobody asked for it.
     ``cost_usd`` is the sum of both, ``generation_usd`` that of generating; null if any is unknown.
+    ``unmet_tactics``: wanted shares that the rules put out of reach, a list of objects with
+    ``dimensions``, ``labels``, ``target`` and ``achieved`` (the share to expect).
     """
     judging = planned.judging
     return {
@@ -25,15 +28,19 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         "verification": None if judging is None else judging_as_json(judging),
         "generation_usd": planned.generation.cost_usd,
         "cost_usd": planned.cost_usd,
+        "unmet_tactics": [margin.fields() for margin in planned.unmet],
     }
 
 
 def plan_as_text(planned: PlanEstimate) -> str:
     """Return the estimate the way ``hipo generate --dry-run`` prints it."""
-    if planned.judging is None:
-        return estimate_as_text(planned.generation)
-    blocks = [estimate_as_text(planned.generation), "Verifying:", judging_as_text(planned.judging)]
-    return "\n\n".join([*blocks, f"in all {dollars(planned.cost_usd)}"])
+    blocks = [estimate_as_text(planned.generation)]
+    if planned.unmet:
+        blocks.append(unmet_in_words(planned.unmet))
+    if planned.judging is not None:
+        total = f"in all {dollars(planned.cost_usd)}"
+        blocks += ["Verifying:", judging_as_text(planned.judging), total]
+    return "\n\n".join(blocks)
 
 
 def estimate_as_json(estimate: Estimate) -> dict[str, object]:

@@ -28,6 +28,7 @@ from pipeline.store.run_store import RunStore
 from pipeline.voting import Encoder
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
+from scenarios.margins import Margin
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Flag, Judgement
@@ -71,6 +72,8 @@ class Gathered:
     options: ReportOptions
     state: RunState
     planned: int
+    unmet: tuple[Margin, ...]
+    """Wanted shares of tactics that the rules put out of reach."""
     material: Material
     arms: Mapping[str, str]
     """Arm id -> its name, unique within the run."""
@@ -147,6 +150,7 @@ async def gather(
             options=options,
             state=state,
             planned=_planned(store, state),
+            unmet=store.config.config.unmet,
             material=material,
             arms=arm_names(state.arms),
             endings=tuple(figures.endings()),

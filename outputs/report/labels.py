@@ -13,6 +13,7 @@ from outputs.report.published import Published, published
 from outputs.report.wording import count, dimension_title, label, part, percent
 from outputs.value_names import names_of, value_names
 from pipeline.store.queries.report import LabelCount, PairCount
+from scenarios.margins import unmet_in_words
 from scenarios.schemes.model import Dimension
 
 
@@ -63,7 +64,11 @@ def tactics_section(run: Gathered) -> ReportSection:
         for dimension in run.scheme.utterance_dimensions
         if any(pair.dimension == dimension.id for pair in run.wanted)
     ]
-    return ReportSection("tactics", "Wanted and obtained tactics", lead, (Grid(tuple(plots)),))
+    blocks: list[Block] = [Grid(tuple(plots))]
+    unmet = unmet_in_words(run.unmet)
+    if unmet:
+        blocks.insert(0, Note(f"{unmet[0].upper()}{unmet[1:]}."))
+    return ReportSection("tactics", "Wanted and obtained tactics", lead, tuple(blocks))
 
 
 def pair_plot(
