@@ -19,7 +19,7 @@ from pipeline.store.queries.export import (
     GroupTally,
     open_corpus,
 )
-from pipeline.store.queries.status import RunState
+from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
@@ -153,7 +153,7 @@ class OpenRun:
     @cached_property
     def arms(self) -> Mapping[str, ArmFacts]:
         """Its arms by id."""
-        return {arm.id: _arm_facts(arm.id, arm.description) for arm in self.state.arms}
+        return {state.id: _arm_facts(state) for state in self.state.arms}
 
 
 @dataclass(frozen=True)
@@ -351,16 +351,9 @@ def _scenario_ids(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:
     return tuple(found)
 
 
-def _arm_facts(arm: str, description: Mapping[str, object]) -> ArmFacts:
-    models: dict[str, str] = {}
-    described = description.get("models")
-    if isinstance(described, Mapping):
-        for role, model in described.items():
-            if isinstance(model, Mapping):
-                models[str(role)] = f"{model.get('provider')}/{model.get('model')}"
-            else:
-                models[str(role)] = str(model)
-    return ArmFacts(arm, str(description.get("strategy", "unknown")), models)
+def _arm_facts(state: ArmState) -> ArmFacts:
+    models = {role: model.name for role, model in state.arm.models.items()}
+    return ArmFacts(state.id, state.arm.strategy, models)
 
 
 def _first(seen: set[int], entry: CorpusEntry) -> bool:

@@ -10,7 +10,6 @@ from pathlib import Path
 from outputs.judge_agreement import ConfirmedShare, Count, comparable, differences, shares
 from pipeline.material import load_material
 from pipeline.store.queries.report import CaseVotes, open_figures
-from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
 from prompts.judges import COHERENCE
 from quality.bootstrap import Interval, Resampling
@@ -135,7 +134,7 @@ def read_study(runs: Sequence[Path], how: Resampling | None = None) -> StudyResu
             judges |= set(state.verification.judged)
             models = []
             for arm in state.arms:
-                contestant = _contestant(arm)
+                contestant = (arm.arm.strategy, arm.arm.model)
                 if contestant in votes:
                     raise UsageError(
                         f"{' with '.join(contestant)} is compared with itself",
@@ -165,15 +164,6 @@ def read_study(runs: Sequence[Path], how: Resampling | None = None) -> StudyResu
 def _known(scheme: Scheme) -> list[str]:
     """Return what is compared: the labels of utterances, the goal, and coherence."""
     return [*(d.id for d in scheme.utterance_dimensions), scheme.assigned, COHERENCE]
-
-
-def _contestant(arm: ArmState) -> Contestant:
-    models = arm.description.get("models")
-    responder = models.get("responder") if isinstance(models, Mapping) else None
-    model = "unknown"
-    if isinstance(responder, Mapping):
-        model = f"{responder.get('provider')}/{responder.get('model')}"
-    return str(arm.description.get("strategy", "?")), model
 
 
 def _compared(

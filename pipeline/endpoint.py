@@ -11,12 +11,11 @@ from typing import Protocol
 
 from pipeline.accounting import AttemptAccount, Record, bound_of
 from pipeline.budget import Ledger, Reservation
-from pipeline.endpoint_capabilities import EndpointCapabilities, StructuredWish, StructureProbe
+from pipeline.endpoint_capabilities import EndpointCapabilities, StructureProbe
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import (
     Choice,
-    Parameters,
     Provider,
     Reply,
     Request,
@@ -26,6 +25,7 @@ from pipeline.providers.rate_limiter import RateLimiter, RateLimits, Sleep, paus
 from pipeline.providers.retry import Backoff, RetryPolicy
 from pipeline.stop import Stop
 from prompts.question import Message
+from scenarios.arms import Parameters, StructuredWish
 
 
 @dataclass(frozen=True, slots=True)

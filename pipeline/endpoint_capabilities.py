@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from pipeline.providers.errors import FieldRejected, ProviderError
 from pipeline.providers.protocol import Request, Structured
-
-StructuredWish = Literal["auto", "native", "instruct"]
+from scenarios.arms import StructuredWish
 
 SCHEMA_FIELDS = frozenset({"response_format", "output_config"})
 """Body fields that carry the answer's JSON schema."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from pipeline.arms import ActingRole, StrategyName
+from scenarios.arms import StructuredWish
 from scenarios.strict import Strict
+
+StrategyName = Literal["direct", "reflective", "consistency"]
+STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
 
 _ENDPOINT_FIELDS = ("base_url", "api_key_env", "structured", "extra")
 
@@ -60,7 +63,7 @@ class ModelSettings(Strict):
     extra: dict[str, Any] | None = None
     """Further body fields, sent as they are."""
     price: PriceSetting | None = None
-    structured: Literal["auto", "native", "instruct"] | None = None
+    structured: StructuredWish | None = None
     """Whether the endpoint enforces the answer's schema; ``auto`` tries it and remembers."""
 
     def over(self, default: ModelSettings) -> ModelSettings:
@@ -100,7 +103,7 @@ class Models(Strict):
     responder: Role = ModelSettings()
     reflector: Role = ModelSettings()
 
-    def role(self, name: ActingRole) -> ModelSettings:
+    def role(self, name: str) -> ModelSettings:
         """Return the complete settings of one role."""
         settings: ModelSettings = getattr(self, name)
         paper = ModelSettings(temperature=0.2, top_p=0.6, max_tokens=1024)

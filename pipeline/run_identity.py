@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from pipeline.arms import Arm
+from scenarios.arms import Arm
 from scenarios.located import shortened
 from scenarios.run_configuration import RunIdentity
 from scenarios.schemes.model import Scheme
@@ -50,7 +49,7 @@ def describe(
         axes=dict(variation),
         seed=seed,
         real_names=real_names,
-        arms={arm.id: arm.fields() for arm in arms},
+        arms={arm.id: arm for arm in arms},
         scenarios={scenario.id: scenario.fingerprint for scenario in scenarios},
         plugins=dict(plugins),
     )
@@ -58,7 +57,7 @@ def describe(
 
 def joined(epochs: Sequence[RunIdentity]) -> RunIdentity:
     """Return the last of at least one, with the arms and scenarios of all of them."""
-    arms: dict[str, Mapping[str, Any]] = {}
+    arms: dict[str, Arm] = {}
     scenarios: dict[str, str] = {}
     plugins: dict[str, Mapping[str, str]] = {}
     for identity in epochs:
@@ -104,36 +103,33 @@ def _changed_scenarios(before: Mapping[str, str], now: Mapping[str, str]) -> lis
     return [f"scenario {name}: its content has changed" for name in changed]
 
 
-def _changed_arms(
-    before: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
-) -> list[str]:
+def _changed_arms(before: Mapping[str, Arm], now: Mapping[str, Arm]) -> list[str]:
     """Compare every new arm with the one of the same strategy, field by field."""
     found: list[str] = []
     for arm_id, arm in now.items():
         if arm_id in before:
             continue
-        relatives = [other for other in before.values() if other["strategy"] == arm["strategy"]]
+        relatives = [other for other in before.values() if other.strategy == arm.strategy]
         if not relatives:
-            known = sorted({other["strategy"] for other in before.values()})
-            found.append(_change("strategy", ", ".join(known), arm["strategy"]))
+            known = sorted({other.strategy for other in before.values()})
+            found.append(_change("strategy", ", ".join(known), arm.strategy))
             continue
         old, new = _flat(relatives[-1]), _flat(arm)
         found += [
-            _change(f"{field} ({arm['strategy']})", old.get(field), new.get(field))
+            _change(f"{field} ({arm.strategy})", old.get(field), new.get(field))
             for field in dict.fromkeys([*old, *new])
             if old.get(field) != new.get(field)
         ]
     return list(dict.fromkeys(found))
 
 
-def _flat(arm: Mapping[str, Any]) -> dict[str, object]:
+def _flat(arm: Arm) -> dict[str, object]:
     """Return the fields of an arm under the names people know them by."""
-    fields: dict[str, object] = {f"{name}": value for name, value in arm["settings"].items()}
-    for role, model in arm["models"].items():
-        for name, value in model.items():
-            if name not in ("provider", "model"):
-                fields[f"{role} {name}"] = value
-        fields[f"{role} model"] = f"{model['provider']}/{model['model']}"
+    fields = {**arm.settings, **{f"plugin {name}": plugin for name, plugin in arm.plugins.items()}}
+    for role, model in arm.models.items():
+        parameters = model.fields().items()
+        fields |= {f"{role} {k}": v for k, v in parameters if k not in ("provider", "model")}
+        fields[f"{role} model"] = model.name
     return fields
 
 

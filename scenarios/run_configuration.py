@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
+from scenarios.arms import Arm
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.margins import Margin
@@ -34,8 +35,8 @@ class RunIdentity:
     seed: int
     real_names: bool
     """Whether placeholders are filled with real names."""
-    arms: Mapping[str, Mapping[str, Any]]
-    """The fields of every arm, by its id."""
+    arms: Mapping[str, Arm]
+    """Every arm by its id."""
     scenarios: Mapping[str, str]
     """The fingerprint of every selected scenario, by its id."""
     plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class RunIdentity:
             "vary": dict(self.axes),
             "seed": self.seed,
             "real_names": self.real_names,
-            "arms": {arm: dict(fields) for arm, fields in self.arms.items()},
+            "arms": {arm_id: arm.fields() for arm_id, arm in self.arms.items()},
             "scenarios": dict(self.scenarios),
             **({"plugins": dict(self.plugins)} if self.plugins else {}),
         }
@@ -78,7 +79,7 @@ class RunIdentity:
                 axes=dict(fields["vary"]),
                 seed=int(fields["seed"]),
                 real_names=bool(fields["real_names"]),
-                arms=dict(fields["arms"]),
+                arms={arm: Arm.from_fields(its) for arm, its in fields["arms"].items()},
                 scenarios=dict(fields["scenarios"]),
                 plugins=dict(fields.get("plugins", {})),
             )

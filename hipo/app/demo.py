@@ -64,10 +64,10 @@ def samples(folder: Path) -> Iterator[tuple[Dialogue, str]]:
         A dialogue, and the strategy that played it.
     """
     run = Run(folder)
-    arms = {arm.id: arm.description for arm in run.state().arms}
+    arms = {arm.id: arm.arm for arm in run.state().arms}
     wanted = dict(_SAMPLES)
     for dialogue in run.dialogues():
-        strategy = str(arms[dialogue.arm]["strategy"])
+        strategy = arms[dialogue.arm].strategy
         if wanted.get(strategy) == dialogue.case.goal and dialogue.case.turns == SAMPLE_TURNS:
             del wanted[strategy]
             yield dialogue, strategy

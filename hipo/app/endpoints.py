@@ -15,6 +15,7 @@ from pipeline.providers.registry import build_provider, languages_of, parse_mode
 from pipeline.providers.retry import RetryPolicy
 from pipeline.recipe import Limits
 from pipeline.stop import Stop
+from scenarios.arms import Parameters
 from scenarios.fingerprint import fingerprint
 
 
@@ -63,7 +64,7 @@ class EndpointPool:
                 provider=provider,
                 sender=self._sender(provider, self._limits.timeout_s),
                 model=spec.model,
-                parameters=spec.parameters,
+                parameters=spec.parameters or Parameters(),
                 price=use.price,
                 structured=spec.structured,
                 languages=languages_of(parse_model(spec.name)),

@@ -8,12 +8,12 @@ from itertools import islice
 from typing import Literal
 
 from hipo.app.preparation import Prepared
-from pipeline.arms import ActingRole, Arm
 from pipeline.plan import Plan
 from pipeline.providers.protocol import Usage
 from prompts.actors import ActorPrompts
 from prompts.question import Question
 from prompts.role_views import initiator_view, responder_view
+from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, TacticLabel
 from scenarios.schemes.model import Dimension, LabelValue
@@ -52,7 +52,7 @@ class Calls:
     """Samples of one kind that an arm asks for; the most, and what to expect."""
 
     kind: Kind
-    role: ActingRole
+    role: str
     expected: float
     most: int
 
@@ -109,12 +109,12 @@ def calls_of(arm: Arm, exchanges: int) -> tuple[Calls, ...]:
     """
     initiator = Calls("initiator", "initiator", exchanges, exchanges)
     if arm.strategy == "consistency":
-        wanted = exchanges * arm.k
+        wanted = exchanges * int(str(arm.settings["k"]))
         return initiator, Calls("responder", "responder", wanted, wanted)
     responder = Calls("responder", "responder", exchanges, exchanges)
     if arm.strategy == "direct":
         return initiator, responder
-    rounds = arm.max_revisions
+    rounds = int(str(arm.settings["max_revisions"]))
     reflected = sum(REVISED**i for i in range(rounds))
     revised = sum(REVISED ** (i + 1) for i in range(rounds))
     return (

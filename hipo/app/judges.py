@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 
 from hipo.app.endpoints import EndpointPool
 from hipo.app.preparation import ModelUse
-from pipeline.arms import ModelSpec
 from pipeline.client import CallStore, Client
 from pipeline.providers.prices import Price, PriceTable
-from pipeline.providers.protocol import Parameters
 from pipeline.providers.registry import PROVIDERS, effective_base_url, parse_model
 from pipeline.recipe import ModelSettings, Recipe, VerificationSettings
 from pipeline.store.queries.status import ArmState
@@ -18,6 +16,7 @@ from prompts.judges import JudgePrompts
 from quality.judges.external_judge import ExternalJudge
 from quality.judges.protocol import Judge, JudgeIdentity, seat
 from quality.judges.self_judge import SelfJudge
+from scenarios.arms import ModelSpec, Parameters
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.verdicts import Source
@@ -103,15 +102,16 @@ class _Choosing:
 
     def generator(self, arm: ArmState) -> ModelSettings | None:
         """Return the model that wrote an arm's answers; None where it cannot be asked."""
-        model = responder_of(arm)
-        if model is None or PROVIDERS.find(model.partition("/")[0]) is None:
+        writer = arm.arm.models.get("responder")
+        if writer is None or PROVIDERS.find(writer.provider) is None:
             return None
-        spoken = arm.description["models"]["responder"]  # type: ignore[index] # responder_of saw it
+        if writer.parameters is None:
+            return ModelSettings(model=writer.name)
         return ModelSettings(
-            model=model,
-            base_url=spoken.get("base_url"),
-            structured=spoken.get("structured"),
-            extra=spoken.get("extra") or None,
+            model=writer.name,
+            base_url=writer.base_url,
+            structured=writer.structured,
+            extra=dict(writer.parameters.extra) or None,
         )
 
     def _price(self, settings: ModelSettings, spec: ModelSpec) -> Price | None:
@@ -133,7 +133,7 @@ def choose_panels(
         UsageError: an unknown model, the generator as its own external judge, or one model twice.
     """
     choosing = _Choosing(recipe, PriceTable.load(recipe.prices))
-    written = {arm.id: responder_of(arm) for arm in arms}
+    written = {arm.id: arm.arm.writer for arm in arms}
     judges = settings.judges
     if not judges and written and set(written.values()) == {RULES}:
         judges = (ModelSettings(model=RULES_JUDGE),)
@@ -155,7 +155,7 @@ def _own_judge(
         return None
     if settings.self_judge is not None:
         return choosing.use(settings.self_judge, SELF_PARAMETERS)
-    if responder_of(arm) == RULES:
+    if arm.arm.writer == RULES:
         return choosing.use(ModelSettings(model=RULES_JUDGE), SELF_PARAMETERS)
     generator = choosing.generator(arm)
     if generator is None:
@@ -186,15 +186,6 @@ def _refuse_generators(external: Sequence[ModelUse], generators: Iterable[str | 
                 f"{use.spec.name} cannot be the external judge: {generator} wrote the dialogues",
                 "name another model with --judge, or give --allow-same-judge",
             )
-
-
-def responder_of(arm: ArmState) -> str | None:
-    """Return ``provider/model`` of who wrote the answers of an arm; None where it is unknown."""
-    models = arm.description.get("models")
-    responder = models.get("responder") if isinstance(models, Mapping) else None
-    if not isinstance(responder, Mapping) or not responder.get("model"):
-        return None
-    return f"{responder.get('provider')}/{responder['model']}"
 
 
 def seats_of(panel: Panel, prompts: JudgePrompts) -> list[JudgeIdentity]:

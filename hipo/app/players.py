@@ -10,7 +10,6 @@ from types import TracebackType
 
 from hipo.app.endpoints import EndpointPool, providers_for
 from hipo.app.preparation import Prepared
-from pipeline.arms import Arm
 from pipeline.budget import Ledger
 from pipeline.client import CallStore, Client
 from pipeline.embeddings import BatchingEncoder, sentence_encoder
@@ -23,6 +22,7 @@ from pipeline.strategies.consistency import Consistency
 from pipeline.strategies.direct import Direct
 from pipeline.strategies.protocol import Strategy
 from pipeline.strategies.reflective import Reflective
+from scenarios.arms import Arm
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Connections:
         prepared = self.prepared
         client = Client(
             store,
-            {role: pool.endpoint(prepared.uses[arm.id, role]) for role in arm.roles},
+            {role: pool.endpoint(prepared.uses[arm.id, role]) for role in arm.models},
             arm.id,
         )
         return CasePlayer(
@@ -72,9 +72,11 @@ class Connections:
     def _strategy(self, arm: Arm, client: Client) -> Strategy:
         prompts = self.prepared.prompts
         if arm.strategy == "consistency" and self.encoder is not None:
-            return Consistency(prompts, client, self.encoder, k=arm.k)
+            return Consistency(prompts, client, self.encoder, k=self.prepared.recipe.consistency.k)
         if arm.strategy == "reflective":
-            return Reflective(prompts, client, max_revisions=arm.max_revisions)
+            return Reflective(
+                prompts, client, max_revisions=self.prepared.recipe.reflective.max_revisions
+            )
         return Direct(prompts, client)
 
 

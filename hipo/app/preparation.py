@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pipeline.arms import ActingRole, Arm, ModelSpec, StrategyName
 from pipeline.plan import Plan
 from pipeline.providers.prices import Price, PriceTable
-from pipeline.providers.protocol import Parameters
 from pipeline.providers.registry import PROVIDERS, effective_base_url, languages_of, parse_model
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.run_identity import describe
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
+from scenarios.arms import Arm, ModelSpec, Parameters
 from scenarios.catalogue import Catalogue, select_facts
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint
@@ -54,7 +53,7 @@ class Prepared:
     plan: Plan
     design: TacticDesign | None
     arms: tuple[Arm, ...]
-    uses: Mapping[tuple[str, ActingRole], ModelUse]
+    uses: Mapping[tuple[str, str], ModelUse]
     """By arm id and role."""
     config: RunIdentity
     """What the run's configuration is compared by."""
@@ -193,29 +192,28 @@ def _goals(recipe: Recipe, scheme: Scheme) -> tuple[str, ...] | None:
 
 def _arms(
     recipe: Recipe,
-) -> tuple[tuple[Arm, ...], Mapping[tuple[str, ActingRole], ModelUse]]:
+) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], ModelUse]]:
     """Return one arm per strategy, and the model behind every role of each."""
     table = PriceTable.load(recipe.prices)
     arms: list[Arm] = []
-    uses: dict[tuple[str, ActingRole], ModelUse] = {}
+    uses: dict[tuple[str, str], ModelUse] = {}
     for strategy in recipe.strategies:
-        roles: list[ActingRole] = ["initiator", "responder"]
+        roles: list[str] = ["initiator", "responder"]
         if strategy == "reflective":
             roles.append("reflector")
         models = {role: _use(recipe, strategy, role, table) for role in roles}
-        arm = Arm(
-            strategy=strategy,
-            models={role: use.spec for role, use in models.items()},
-            k=recipe.consistency.k,
-            encoder=recipe.embedding.model,
-            max_revisions=recipe.reflective.max_revisions,
-        )
+        settings: Mapping[str, Mapping[str, object]] = {
+            "consistency": {"k": recipe.consistency.k, "encoder": recipe.embedding.model},
+            "reflective": {"max_revisions": recipe.reflective.max_revisions},
+        }
+        specs = {role: use.spec for role, use in models.items()}
+        arm = Arm(strategy, specs, settings.get(strategy, {}))
         arms.append(arm)
         uses |= {(arm.id, role): use for role, use in models.items()}
     return tuple(arms), uses
 
 
-def _use(recipe: Recipe, strategy: StrategyName, role: ActingRole, table: PriceTable) -> ModelUse:
+def _use(recipe: Recipe, strategy: str, role: str, table: PriceTable) -> ModelUse:
     """Resolve the settings of one role in one strategy."""
     settings = recipe.models.role(role)
     if settings.model is None:
@@ -250,7 +248,7 @@ def _price(settings: ModelSettings, spec: ModelSpec, table: PriceTable) -> Price
     return table.price(spec.provider, spec.model)
 
 
-def _check_languages(recipe: Recipe, uses: Mapping[tuple[str, ActingRole], ModelUse]) -> None:
+def _check_languages(recipe: Recipe, uses: Mapping[tuple[str, str], ModelUse]) -> None:
     """Refuse a language that a model is known not to have."""
     for use in uses.values():
         known = languages_of(parse_model(use.spec.name))

@@ -11,11 +11,11 @@ from pathlib import Path
 from hipo.app.players import connected
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.resumption import ledger_of, opened
-from pipeline.arms import Arm
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.stop import Stop
 from pipeline.store.calls import CallRecord
+from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import RunError

@@ -22,8 +22,7 @@ from hipo.app.watching import Silent, Watcher
 from outputs.export import code_version
 from outputs.study import StudyResult, read_study, study_as_json
 from outputs.study_page import study_files, study_page
-from pipeline.arms import STRATEGIES
-from pipeline.recipe import Recipe
+from pipeline.recipe import STRATEGIES, Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.store.run_store import RunStore
 from scenarios.atomic_files import write_text

@@ -56,7 +56,7 @@ class VerifiedPlay:
             UsageError: something does not exist or does not fit together.
         """
         recipe = self._within(prepared.recipe).over(prepared.recipe)
-        arms = [ArmState(arm.id, arm.fields(), 0, 0) for arm in prepared.arms]
+        arms = [ArmState(arm.id, arm, 0, 0) for arm in prepared.arms]
         _, _, panels = check_settings(recipe, prepared.scheme, arms)
         return panels
 

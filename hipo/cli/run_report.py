@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -70,7 +69,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
         columns(
             ["arm", "strategy", "model", "generated", "failed"],
             [
-                [arm.id[:8], arm_strategy(arm.description), arm_model(arm.description),
+                [arm.id[:8], arm.arm.strategy, arm.arm.model,
                  number(arm.generated), number(arm.failed)]
                 for arm in state.arms
             ],
@@ -127,26 +126,10 @@ def summary(run: Run) -> str:
     return "\n".join(lines)
 
 
-def arm_strategy(description: Mapping[str, object]) -> str:
-    """Return the strategy of a stored arm."""
-    return str(description.get("strategy", "?"))
-
-
-def arm_model(description: Mapping[str, object]) -> str:
-    """Return the responder's model of a stored arm, as ``provider/model``."""
-    models = description.get("models")
-    responder = models.get("responder") if isinstance(models, Mapping) else None
-    if not isinstance(responder, Mapping):
-        return "?"
-    return f"{responder.get('provider')}/{responder.get('model')}"
-
-
 def _arm(arm: ArmState) -> dict[str, object]:
     return {
         "id": arm.id,
-        "strategy": arm.description.get("strategy"),
-        "models": arm.description.get("models"),
-        "settings": arm.description.get("settings"),
+        **arm.arm.fields(),
         "generated": arm.generated,
         "failed": arm.failed,
     }

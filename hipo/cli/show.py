@@ -13,10 +13,10 @@ from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, one_line, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render, render_prompts
-from hipo.cli.run_report import arm_model, arm_strategy
 from pipeline.store.calls import CallRecord
 from pipeline.store.queries.dialogues import Ending
 from pipeline.store.run_store import RunStore
+from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
@@ -53,7 +53,7 @@ def show(
 ) -> None:
     """Read the dialogues of a run, labels beside them."""
     with RunStore.open(find_run(run), readonly=True) as store:
-        arms = {arm.id: arm.description for arm in store.state().arms}
+        arms = {arm.id: arm.arm for arm in store.state().arms}
         if dialogue is None:
             endings = islice(
                 store.reader.endings(status="failed" if failed else None), skip, skip + count
@@ -63,7 +63,7 @@ def show(
             _show_one(store, dialogue, arms, trace=trace, prompts=prompts, as_=output_format)
 
 
-def ending_as_json(ending: Ending, arm: Mapping[str, object]) -> dict[str, object]:
+def ending_as_json(ending: Ending, arm: Arm) -> dict[str, object]:
     """Return one row of what ``hipo show RUN --format json`` prints.
 
     ``id``, ``scenario``, ``fact``, ``goal``, ``turns``, ``language``, ``repetition``, ``strategy``,
@@ -79,8 +79,8 @@ def ending_as_json(ending: Ending, arm: Mapping[str, object]) -> dict[str, objec
         "turns": case.turns,
         "language": case.language,
         "repetition": case.repetition,
-        "strategy": arm_strategy(arm),
-        "model": arm_model(arm),
+        "strategy": arm.strategy,
+        "model": arm.model,
         "status": ending.status,
         "code": ending.code,
         "reason": ending.reason,
@@ -90,10 +90,10 @@ def ending_as_json(ending: Ending, arm: Mapping[str, object]) -> dict[str, objec
 def _list(
     run: str,
     endings: Iterator[Ending],
-    arms: Mapping[str, Mapping[str, object]],
+    arms: Mapping[str, Arm],
     output_format: Format,
 ) -> None:
-    rows = [ending_as_json(ending, arms.get(ending.arm, {})) for ending in endings]
+    rows = [ending_as_json(ending, arms[ending.arm]) for ending in endings]
     if output_format is Format.JSON:
         write_json(rows)
         return
@@ -125,7 +125,7 @@ def _short(dialogue_id: str) -> str:
 def _show_one(
     store: RunStore,
     dialogue_id: str,
-    arms: Mapping[str, Mapping[str, object]],
+    arms: Mapping[str, Arm],
     *,
     trace: bool,
     prompts: bool,
@@ -133,13 +133,13 @@ def _show_one(
 ) -> None:
     """Print one dialogue, and the prompts of its case if they are asked for."""
     dialogue = store.dialogue(dialogue_id)
-    arm = arms.get(dialogue.arm, {})
+    arm = arms[dialogue.arm]
     if as_ is Format.JSON:
-        write_json(dialogue_as_json(dialogue, arm, trace=trace))
+        write_json(dialogue_as_json(dialogue, arm.fields(), trace=trace))
         return
     heading = Heading(
         id=f"{dialogue.case.id}/{dialogue.arm}",
-        arm=f"{arm_strategy(arm)} {arm_model(arm)}",
+        arm=arm.label,
         scenario=played_scenario(dialogue.case, store.config.config),
     )
     print(render(dialogue, heading, trace=trace))

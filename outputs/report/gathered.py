@@ -113,7 +113,7 @@ class Gathered:
     @property
     def models(self) -> list[str]:
         """Who wrote the answers, each once."""
-        return sorted({arm_model(arm) for arm in self.state.arms})
+        return sorted({arm.arm.model for arm in self.state.arms})
 
     @property
     def offline(self) -> bool:
@@ -172,18 +172,9 @@ async def gather(
         )
 
 
-def arm_model(arm: ArmState) -> str:
-    """Return ``provider/model`` of who wrote the answers of an arm."""
-    models = arm.description.get("models")
-    responder = models.get("responder") if isinstance(models, Mapping) else None
-    if not isinstance(responder, Mapping) or not responder.get("model"):
-        return "unknown"
-    return f"{responder.get('provider')}/{responder['model']}"
-
-
 def arm_names(arms: Sequence[ArmState]) -> dict[str, str]:
     """Return a name for every arm: strategy and model, the id too where they are not enough."""
-    names = {arm.id: f"{arm.description.get('strategy', '?')} · {arm_model(arm)}" for arm in arms}
+    names = {arm.id: f"{arm.arm.strategy} · {arm.arm.model}" for arm in arms}
     often = Counter(names.values())
     return {arm: name if often[name] == 1 else f"{name} · {arm[:6]}" for arm, name in names.items()}
 

@@ -14,11 +14,11 @@ from pipeline.material import OWN_SCENARIOS
 from pipeline.recipe import Recipe
 from pipeline.run_identity import DIALOGUE_VERSION
 from pipeline.store.run_store import RunStore
+from scenarios.arms import Arm, ModelSpec
 from scenarios.atomic_files import new_folder
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.errors import InputError, Problem, UsageError
-from scenarios.fingerprint import content_id
 from scenarios.run_configuration import RunConfiguration, RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
@@ -67,9 +67,8 @@ def import_dialogues(
     """
     loaded = load_scheme(scheme)
     catalogue = Catalogue.load(scenario_dirs, real_names=real_names)
-    description = _arm(path, generator)
-    arm = content_id(description)
-    check = Reader(loaded, catalogue, arm)
+    arm = _arm(path, generator)
+    check = Reader(loaded, catalogue, arm.id)
     dialogues = _checked(path, check)
     recipe = Recipe(
         name=_run_name(folder),
@@ -78,11 +77,11 @@ def import_dialogues(
         real_names=real_names,
     )
     with new_folder(folder, _check_empty) as draft:
-        config = _config(recipe, loaded, arm, description, dialogues)
+        config = _config(recipe, loaded, arm, dialogues)
         with RunStore.create(draft, config, name=folder.name) as store:
-            store.add_arm(arm, description)
+            store.add_arm(arm.id, arm.fields())
             # Read again rather than held: the file may be larger than the memory.
-            asyncio.run(_write(store, Reader(loaded, catalogue, arm).read(path)))
+            asyncio.run(_write(store, Reader(loaded, catalogue, arm.id).read(path)))
             write_situations(draft / OWN_SCENARIOS, check.situations)
             store.set_state("finished")
     return ImportedRun(folder, dialogues, len(check.situations), check.unlabelled)
@@ -122,20 +121,18 @@ async def _write(store: RunStore, items: Iterable[Dialogue | Problem]) -> None:
         await asyncio.gather(*(store.finish(dialogue, 0) for dialogue in chunk))
 
 
-def _arm(path: Path, generator: str | None) -> dict[str, object]:
-    """Describe who wrote the dialogues, in the form of an arm."""
-    models: dict[str, object] = {}
+def _arm(path: Path, generator: str | None) -> Arm:
+    """Return who wrote the dialogues, as far as it is known."""
+    models: dict[str, ModelSpec] = {}
     if generator is not None:
         provider, slash, model = generator.partition("/")
         if not slash or not model:
             raise UsageError(f"'{generator}' is not a model name", "write provider/model")
-        models["responder"] = {"provider": provider, "model": model}
-    return {"strategy": STRATEGY, "models": models, "settings": {"file": path.name}}
+        models["responder"] = ModelSpec(provider, model, parameters=None)
+    return Arm(STRATEGY, models, {"file": path.name})
 
 
-def _config(
-    recipe: Recipe, scheme: Scheme, arm: str, description: dict[str, object], cases: int
-) -> RunConfiguration:
+def _config(recipe: Recipe, scheme: Scheme, arm: Arm, cases: int) -> RunConfiguration:
     """Return the configuration of the run."""
     identity = RunIdentity(
         dialogue_version=DIALOGUE_VERSION,
@@ -146,7 +143,7 @@ def _config(
         axes={},
         seed=0,
         real_names=recipe.real_names,
-        arms={arm: description},
+        arms={arm.id: arm},
         scenarios={},
     )
     return RunConfiguration(recipe.model_dump(mode="json"), identity, cases)

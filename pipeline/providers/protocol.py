@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from prompts.question import Message
+from scenarios.arms import Parameters
 
 Structured = Literal["native", "instruct"]
 FinishReason = Literal["stop", "length", "refusal", "other"]
-
-
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    """Sampling parameters; ``None`` leaves the endpoint's default."""
-
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int = 512
-    extra: Mapping[str, object] = field(default_factory=dict)
-    """Further body fields, sent as they are, e.g. ``{"top_k": 20}``."""
 
 
 @dataclass(frozen=True, slots=True)

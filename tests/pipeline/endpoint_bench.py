@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 from pipeline.endpoint import DirectSender, Endpoint, SampleRequest
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.prices import Price
-from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
+from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.rate_limiter import RateLimiter, RateLimits
 from pipeline.providers.registry import build_provider, parse_model
 from pipeline.providers.retry import RetryPolicy
+from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import MESSAGES, SCHEMA
 
 PRICE = Price(input=1.0, output=10.0)

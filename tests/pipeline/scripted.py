@@ -7,10 +7,11 @@ import asyncio
 from pipeline.call_records import CallContext
 from pipeline.client import Client
 from pipeline.endpoint import DirectSender, Endpoint
-from pipeline.providers.protocol import Choice, Parameters, Reply, Usage
+from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.retry import RetryPolicy
 from prompts.question import Message, Question
 from prompts.responses import utterance_format
+from scenarios.arms import Parameters
 
 QUESTION = Question(
     (Message("system", "# Task\nAsk.\n"), Message("user", "# Now\nSpeak.\n")),

@@ -9,9 +9,10 @@ import pytest
 from pipeline.call_records import CallContext
 from pipeline.client import EPOCH_STRIDE, AnswerUnusable, Client
 from pipeline.providers.prices import Price
-from pipeline.providers.protocol import Choice, Parameters
+from pipeline.providers.protocol import Choice
 from pipeline.store.run_store import RunStore
 from prompts.question import Message
+from scenarios.arms import Parameters
 from scenarios.run_configuration import RunConfiguration
 from tests.pipeline.scripted import (
     QUESTION,

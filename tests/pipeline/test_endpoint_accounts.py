@@ -15,10 +15,11 @@ from pipeline.providers.errors import (
     TimedOut,
     Unreachable,
 )
-from pipeline.providers.protocol import Choice, Parameters, Usage
+from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.rate_limiter import RateLimiter, RateLimits
 from pipeline.providers.retry import RetryPolicy
 from pipeline.stop import Stop, Stopped
+from scenarios.arms import Parameters
 from tests.pipeline.endpoint_bench import PRICE, Bench, Scripted, bench, reply
 from tests.pipeline.providers.asking import echo
 from tests.wire.faults import Faults

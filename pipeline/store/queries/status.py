@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from pipeline.store.queries.judgements import read_verdict_counts
+from scenarios.arms import Arm
 from scenarios.verdicts import VerdictCounts
 
 RUNNING = "running"
@@ -23,7 +24,7 @@ class ArmState:
     """One arm of a run, and how far it is."""
 
     id: str
-    description: Mapping[str, object]
+    arm: Arm
     generated: int
     failed: int
 
@@ -115,7 +116,12 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
         cost_usd=None if calls and unpriced == calls else cost,
         unpriced_calls=unpriced,
         arms=tuple(
-            ArmState(arm, orjson.loads(text), by_arm[seq, "generated"], by_arm[seq, "failed"])
+            ArmState(
+                arm,
+                Arm.from_fields(orjson.loads(text)),
+                by_arm[seq, "generated"],
+                by_arm[seq, "failed"],
+            )
             for seq, arm, text in arms
         ),
         created=created,

@@ -9,10 +9,10 @@ import pytest
 from hipo.app import endpoints as endpoint_pool
 from hipo.app.endpoints import EndpointPool, providers_for
 from hipo.app.preparation import ModelUse
-from pipeline.arms import ModelSpec
 from pipeline.budget import Ledger
 from pipeline.recipe import Limits
 from pipeline.stop import Stop
+from scenarios.arms import ModelSpec
 
 
 @dataclass

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from hipo.app import estimates
 from hipo.app.estimates import calls_of, estimate_generation
 from hipo.app.preparation import prepare
-from pipeline.arms import Arm, ModelSpec, StrategyName
 from pipeline.recipe import Recipe
+from scenarios.arms import Arm, ModelSpec
 
 SPEC = ModelSpec("offline", "rules")
 
 
-def arm(strategy: StrategyName, **settings: int) -> Arm:
-    models = dict.fromkeys(("initiator", "responder", "reflector"), SPEC)
-    return Arm(strategy, models, **settings)  # type: ignore[arg-type]
+def arm(strategy: str, **settings: int) -> Arm:
+    return Arm(strategy, dict.fromkeys(("initiator", "responder", "reflector"), SPEC), settings)
 
 
 @given(exchanges=st.integers(1, 1000), k=st.integers(2, 8), rounds=st.integers(1, 4))

@@ -127,7 +127,7 @@ def test_who_wrote_it_is_kept_where_it_is_known(write, tmp_path):
     import_dialogues(path, tmp_path / "run", generator="openai/gpt-4o")
     with RunStore.open(tmp_path / "run", readonly=True) as store:
         (arm,) = store.state().arms
-    assert arm.description["models"] == {"responder": {"provider": "openai", "model": "gpt-4o"}}
+    assert arm.arm.fields()["models"] == {"responder": {"provider": "openai", "model": "gpt-4o"}}
     with pytest.raises(UsageError, match="not a model name"):
         import_dialogues(path, tmp_path / "other", generator="gpt-4o")
 

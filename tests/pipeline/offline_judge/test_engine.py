@@ -6,11 +6,12 @@ import pytest
 
 from pipeline.offline_judge.engine import PromptNotUnderstood, answer
 from pipeline.providers.errors import BadRequest
-from pipeline.providers.protocol import Parameters, Request
+from pipeline.providers.protocol import Request
 from pipeline.providers.registry import build_provider, parse_model
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, JudgeView
 from prompts.question import Message
+from scenarios.arms import Parameters
 from scenarios.dialogue import TacticLabel
 from scenarios.schemes.registry import load_scheme
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from pipeline.providers.protocol import Parameters, Request
+from pipeline.providers.protocol import Request
 from prompts.question import Message
+from scenarios.arms import Parameters
 
 SCHEMA = {
     "type": "object",

@@ -18,8 +18,8 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.failures import NotConnected
-from pipeline.providers.protocol import Parameters
 from pipeline.providers.registry import build_provider, parse_model
+from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import echo, make_request
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer

@@ -2,9 +2,10 @@ import orjson
 import pytest
 
 from pipeline.providers.errors import ServerFault
-from pipeline.providers.protocol import Choice, Parameters, Usage
+from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.wire_anthropic import call_of, read_reply, read_usage
 from prompts.question import Message
+from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import SCHEMA, make_request
 
 

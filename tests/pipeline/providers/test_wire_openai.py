@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.providers.errors import ServerFault
-from pipeline.providers.protocol import Choice, Parameters, Usage
+from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.wire_openai import body_of, read_reply, read_usage
+from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import SCHEMA, make_request
 
 
