@@ -1,4 +1,4 @@
-"""What two data sets are compared by: the lines that people or models wrote in a row."""
+"""The texts by which two data sets are compared: lines that people or models wrote."""
 
 from __future__ import annotations
 

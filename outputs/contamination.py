@@ -1,4 +1,4 @@
-"""How far two data sets overlap: shared 13-grams, nearest neighbours, and the rows to leave out."""
+"""Measure the overlap of two data sets: shared 13-grams, nearest neighbours, rows to leave out."""
 
 from __future__ import annotations
 

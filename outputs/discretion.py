@@ -1,4 +1,4 @@
-"""Tell whether a text gives away private knowledge that nothing public contains."""
+"""Detect texts that give away private knowledge."""
 
 from __future__ import annotations
 

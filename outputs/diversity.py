@@ -1,4 +1,4 @@
-"""How varied utterances are: distinct n-grams, self-BLEU, and the spread of their embeddings."""
+"""Measure how varied utterances are: distinct n-grams, self-BLEU, spread of embeddings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The facts of an export: counted while its rows are written, and told when they are."""
+"""Collect the facts of an export while its rows are written."""
 
 from __future__ import annotations
 

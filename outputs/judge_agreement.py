@@ -1,4 +1,4 @@
-"""How often judges find what was declared: shares with intervals that respect scenarios."""
+"""How often judges confirm declared labels: shares with intervals over scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the labels of runs can be relied on: what judges find of them, how people agree."""
+"""Summarise the reliability of labels: confirmation by judges, agreement of people."""
 
 from __future__ import annotations
 

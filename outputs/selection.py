@@ -1,4 +1,4 @@
-"""The one query: which dialogues leave, out of one or several runs, with everything known of them."""
+"""Select the dialogues to export from one or several runs, with their verdicts and labels."""
 
 from __future__ import annotations
 

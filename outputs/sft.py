@@ -1,4 +1,4 @@
-"""Rows to fine-tune on: label what is said, or say what comes next in one of the two roles."""
+"""Rows for fine-tuning: an evaluator's prompt and its labels, or a role's prompt and its next turn."""
 
 from __future__ import annotations
 

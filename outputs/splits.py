@@ -1,4 +1,4 @@
-"""Train, validation and test by scenario or fact: what one split has seen, no other one holds."""
+"""Split into train, validation and test by scenario or fact, without shared scenarios or facts."""
 
 from __future__ import annotations
 

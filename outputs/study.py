@@ -1,4 +1,4 @@
-"""The preliminary experiment: which strategy and model make labels that judges find again?"""
+"""Compare strategies and models: which make labels that judges confirm?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values of a dimension as they are counted: labels by name, numbers by equal ranges."""
+"""The countable values of a dimension: labels by name, numbers by equal ranges."""
 
 from __future__ import annotations
 

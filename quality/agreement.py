@@ -1,4 +1,4 @@
-"""How well annotators agree: the statistics that fit each dimension, with confidence intervals."""
+"""Agreement of annotators: the statistics that fit each dimension, with confidence intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check raw answers against a scheme, and put those that are answers into its vocabulary."""
+"""Quality control level 1: check raw answers against a scheme and normalise them."""
 
 from __future__ import annotations
 

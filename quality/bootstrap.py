@@ -1,4 +1,4 @@
-"""Percentile bootstrap over items: how far a statistic would move with other items."""
+"""Percentile bootstrap intervals over items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agreement of one table of ratings, computed by established libraries; None where undefined."""
+"""Agreement coefficients of one table of ratings; None where undefined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far each judge can be trusted: its verdicts held against what people answered."""
+"""Confusion of judges with people: how far the verdicts of each judge can be trusted."""
 
 from __future__ import annotations
 

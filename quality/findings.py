@@ -1,4 +1,4 @@
-"""What quality control of annotations reports, and the thresholds it works with."""
+"""Findings of annotation quality control, and its thresholds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From judgements to flags: every way in which a judge disagrees has a code and a reason."""
+"""Derive flags from judgements: each kind of disagreement has a code and a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a small pilot to what a large run will yield and cost."""
+"""Forecast yield and cost of a large run from a small pilot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A case: one unit of work, named by the hash of what it consists of."""
+"""A case: one unit of work, identified by a content hash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find scenarios: the library that ships, directories of one's own, and what is selected of them."""
+"""Load scenarios from the library and from own folders, and select some of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case becomes: a dialogue of labelled turns, each with the trace of how it was chosen."""
+"""Dialogues: labelled turns, each with the trace of how it was chosen."""
 
 from __future__ import annotations
 

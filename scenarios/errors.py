@@ -1,4 +1,4 @@
-"""What can go wrong, in two families: the user's mistakes and failures while running."""
+"""The two families of errors: mistakes of the user, and failures while running."""
 
 from __future__ import annotations
 

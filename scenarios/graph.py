@@ -1,4 +1,4 @@
-"""Who knows what, what is claimed, what cannot both be true, and what would bring it to light."""
+"""The knowledge graph of a scenario: who knows what, which claims a fact makes false, what reveals it."""
 
 from __future__ import annotations
 

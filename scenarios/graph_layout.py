@@ -1,4 +1,4 @@
-"""Place the nodes of a knowledge graph: wrapped boxes in columns, none over another."""
+"""Lay out a knowledge graph: wrapped boxes in columns without overlap."""
 
 from __future__ import annotations
 

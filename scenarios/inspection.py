@@ -1,4 +1,4 @@
-"""Inspect files of scenarios: every problem of every file at once, whatever else is broken."""
+"""Inspect scenario files and collect every problem of every file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of a scenario file, for editors that check YAML while it is being written."""
+"""The JSON Schema of a scenario file, for editors that check YAML."""
 
 from __future__ import annotations
 

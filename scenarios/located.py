@@ -1,4 +1,4 @@
-"""Plain data read from a file, with the line every part of it came from."""
+"""Data read from a file, with the line of every part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check data read from a file against a model, and say what is wrong where it stands."""
+"""Validate data from a file against a model; report problems with file and line."""
 
 from __future__ import annotations
 

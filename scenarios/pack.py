@@ -1,4 +1,4 @@
-"""The files of a folder of scenarios: found, read, and checked against their names."""
+"""Read the scenario files of a folder."""
 
 from __future__ import annotations
 

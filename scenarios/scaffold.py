@@ -1,4 +1,4 @@
-"""Begin a scenario: a commented file that is valid as it stands, for any scheme."""
+"""Write a commented scenario file that is valid as it stands, for any scheme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choose scenarios and facts by patterns as people type them."""
+"""Select scenarios and facts by patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario is: a situation, two roles, and private facts that only one role knows."""
+"""The scenario: a situation, two roles, and private facts that only one role knows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suggest what a mistyped name was probably meant to be."""
+"""Suggest the name that was probably meant by a mistyped one."""
 
 from __future__ import annotations
 

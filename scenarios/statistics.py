@@ -1,4 +1,4 @@
-"""Figures of a collection of scenarios: how many, how long, and how much alike."""
+"""Statistics of a collection of scenarios: counts, lengths, similarity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a text file that somebody else wrote: bounded, regular, UTF-8, and where it says it is."""
+"""Read an untrusted text file: bounded size, regular file, UTF-8."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a scenario beyond its shape."""
+"""Run all checks of a scenario beyond its shape."""
 
 from __future__ import annotations
 

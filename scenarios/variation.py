@@ -1,4 +1,4 @@
-"""Let dialogues of the same kind differ: personas, registers, styles of asking, opening wordings."""
+"""Axes of variation: personas, registers, styles of asking, opening wordings."""
 
 from __future__ import annotations
 

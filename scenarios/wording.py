@@ -1,4 +1,4 @@
-"""Measure texts without a model: sentences, words, stems, shingles, and how much two texts share."""
+"""Text measures without a model: sentences, words, stems, shingles, similarity."""
 
 from __future__ import annotations
 

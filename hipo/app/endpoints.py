@@ -1,4 +1,4 @@
-"""Endpoints of any models, opened once each and shared by everybody who asks the same model."""
+"""Open one endpoint per model and parameters, shared by all arms and judges that use the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run will take: cases, calls, tokens and dollars, before a single request is sent."""
+"""Estimate a run before a request is sent: cases, calls, tokens and dollars."""
 
 from __future__ import annotations
 

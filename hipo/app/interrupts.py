@@ -1,4 +1,4 @@
-"""Signals while a run is going: the first asks it to stop, the second makes it leave."""
+"""Handle signals during a run: the first asks it to stop, the second leaves at once."""
 
 from __future__ import annotations
 

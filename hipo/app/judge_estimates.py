@@ -1,4 +1,4 @@
-"""What verifying a run will take, before a single request is sent."""
+"""Estimate verifying a run before a request is sent: calls, tokens and dollars by judge."""
 
 from __future__ import annotations
 

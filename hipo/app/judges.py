@@ -1,4 +1,4 @@
-"""Who judges a run: from settings and the run's arms to judges that can be asked."""
+"""Build the judges of a run from its settings and its arms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What playing a plan and verifying it will take together, before a single request is sent."""
+"""Estimate playing a plan and verifying it together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what was prepared to what can act: endpoints, clients, and one player per arm."""
+"""Build the players of a run: endpoints, clients, and one player per arm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Begin a run, or go on with one: what may be continued, and what is refused."""
+"""Begin a run or go on with one: what may be continued, and what is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Put a review together: the run, its scheme and scenarios, a study, and who may come in."""
+"""Set up a review: the run, its scheme and scenarios, a study, and its access rules."""
 
 from __future__ import annotations
 

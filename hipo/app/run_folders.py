@@ -1,4 +1,4 @@
-"""Folders of runs: where a new one goes, and which one a name means."""
+"""Find run folders: where a new run goes, and which run a name means."""
 
 from __future__ import annotations
 

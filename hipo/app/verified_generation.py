@@ -1,4 +1,4 @@
-"""Generate and verify at once: each dialogue is judged as soon as it is there."""
+"""Generate and verify at once: each dialogue is judged as soon as it is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who watches a run, and what it is told."""
+"""The interface of an observer of a run: progress, spending, messages."""
 
 from __future__ import annotations
 

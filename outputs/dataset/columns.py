@@ -1,4 +1,4 @@
-"""What every exported row has in common: where it comes from, and which labels it has."""
+"""The columns that every exported row has: provenance and labels."""
 
 from __future__ import annotations
 

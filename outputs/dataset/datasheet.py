@@ -1,4 +1,4 @@
-"""The datasheet: the questions of Gebru et al. (2021), answered as far as the software knows."""
+"""The datasheet of a data set: the questions of Gebru et al. (2021), answered where known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an export is made of: the facts that its manifest, card, datasheet and metadata tell."""
+"""The facts of an export that manifest, card, datasheet and metadata are written from."""
 
 from __future__ import annotations
 

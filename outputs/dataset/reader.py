@@ -1,4 +1,4 @@
-"""Read the rows of any data set that lies on disk: JSON lines or Parquet, a file or a folder."""
+"""Read the rows of a data set on disk: JSON lines or Parquet, a file or a folder."""
 
 from __future__ import annotations
 

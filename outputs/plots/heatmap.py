@@ -1,4 +1,4 @@
-"""A table of counts whose cells are the darker, the larger their share of the row."""
+"""Heat map of a table of counts; colour shows a cell's share of its row."""
 
 from __future__ import annotations
 

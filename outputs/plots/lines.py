@@ -1,4 +1,4 @@
-"""Lines over a few positions, told apart by colour, by dashes and by the shape of their points."""
+"""Line charts over a few positions; series differ by colour, dashes and markers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How varied the answers are, and what they took: calls, tokens, money, time, retries."""
+"""Report sections: diversity of answers, and calls, tokens, cost, time, retries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogues to read: ten that differ, and those with the worst flags."""
+"""Report sections: dialogues to read, and dialogues with the worst flags."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many dialogues of a run have left it, as the rows of exports tell."""
+"""Count the dialogues of a run that exports hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything a report tells about a run, read once."""
+"""Read everything that a report shows about a run."""
 
 from __future__ import annotations
 

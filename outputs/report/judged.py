@@ -1,4 +1,4 @@
-"""What judges and people think of the labels: consistency, its course, and agreement."""
+"""Report sections: confirmation by judges, its course over turns, agreement of people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How labels are distributed, and whether the tactics that were wanted were obtained."""
+"""Report sections: distributions of labels, wanted against obtained tactics."""
 
 from __future__ import annotations
 

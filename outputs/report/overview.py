@@ -1,4 +1,4 @@
-"""The top of a report: the numbers that matter, and the way from plan to export."""
+"""Report sections: headline numbers, and the funnel from plan to export."""
 
 from __future__ import annotations
 

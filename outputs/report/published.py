@@ -1,4 +1,4 @@
-"""What others printed about their corpora, to be shown beside a run of the same scheme."""
+"""Published figures of other corpora, shown beside a run of the same scheme."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bring a file of dialogues into a new run: all of it, or nothing."""
+"""Import a file of dialogues into a new run: all of it, or nothing."""
 
 from __future__ import annotations
 

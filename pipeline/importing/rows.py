@@ -1,4 +1,4 @@
-"""One line of a file of dialogues, as other people write it."""
+"""One line of an imported file of dialogues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Situations that come with dialogues, made into scenarios so that everything else finds them."""
+"""Turn situations that come with imported dialogues into scenarios."""
 
 from __future__ import annotations
 

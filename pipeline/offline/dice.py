@@ -1,4 +1,4 @@
-"""Randomness as a pure function of what was asked: a hash of texts and a seed, then a counter."""
+"""Deterministic randomness: a hash of texts and a seed, then a counter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded default ``offline/rules``: answers a prompt by rules, the same way every time."""
+"""The provider ``offline/rules``: answers a prompt by rules, deterministically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be said of a private fact: true parts of it, things named in it, and what denies it."""
+"""Forms of a private fact for the grammar: true parts, named things, denials."""
 
 from __future__ import annotations
 

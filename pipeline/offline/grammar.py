@@ -1,4 +1,4 @@
-"""Fill phrase templates: which of them can be filled, and what the filled text looks like."""
+"""Fill phrase templates of the grammar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask as the one who does not know: probing questions that press harder with every turn."""
+"""Write the initiator's questions; they press harder with every turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Word classes and phrase material, read once from the data files of this package."""
+"""Word classes and phrases of the grammar, read once from data files."""
 
 from __future__ import annotations
 

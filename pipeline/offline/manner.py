@@ -1,4 +1,4 @@
-"""What the lines under ``# Way of speaking`` ask for, as far as rules can follow them."""
+"""Read the way of speaking that a prompt asks for, as far as rules can follow it."""
 
 from __future__ import annotations
 

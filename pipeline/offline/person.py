@@ -1,4 +1,4 @@
-"""Turn third-person clauses into what the person they speak of would say, where that is safe."""
+"""Rewrite third-person clauses into the first or second person, where that is safe."""
 
 from __future__ import annotations
 

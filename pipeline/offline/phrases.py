@@ -1,4 +1,4 @@
-"""Cut noun phrases out of English text by closed word classes, and keep texts on one line."""
+"""Extract noun phrases from English text by closed word classes."""
 
 from __future__ import annotations
 

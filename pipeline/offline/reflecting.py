@@ -1,4 +1,4 @@
-"""Judge a draft: for each dimension, whether its label comes through, and a reason."""
+"""Reflect on a draft: for each dimension, whether its label comes through, and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Say something as the one who knows: an utterance that carries a tactic, and why it does."""
+"""Write the responder's answer: an utterance with a given tactic, and its rationales."""
 
 from __future__ import annotations
 

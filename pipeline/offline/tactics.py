@@ -1,4 +1,4 @@
-"""Choose the labels of an answer: what was wanted, else a draw that suits the goal."""
+"""Choose the labels of an answer: the wanted ones, else a draw that suits the goal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make phrases into sentences: capitals, marks, and how formal or casual they sound."""
+"""Turn phrases into sentences: capitals, punctuation, formal or casual forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell whether an utterance goes with the conversation it is said in."""
+"""Decide whether an utterance fits the conversation."""
 
 from __future__ import annotations
 

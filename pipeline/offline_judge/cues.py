@@ -1,4 +1,4 @@
-"""The word lists of the judge: general English, read once from the data files of this package."""
+"""Word lists of the offline judge, read once from data files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Give an utterance its label on a dimension: by rules where there are some, else by likeness."""
+"""Label an utterance on a dimension: by rules where there are some, else by word overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a judge is, and the few things every judge does alike."""
+"""The protocol of a judge, and what all judges share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers side by side, for an expert who settles them without knowing whose they are."""
+"""Show answers side by side, without names, for an expert who decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answers of reviewers in the long form that agreement and quality control work on."""
+"""The reviewers' answers in long form, for agreement and quality control."""
 
 from __future__ import annotations
 

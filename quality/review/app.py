@@ -1,4 +1,4 @@
-"""The review page as a web application: put together from its pages and what stands before them."""
+"""The review page as a web application: routes and middleware."""
 
 from __future__ import annotations
 

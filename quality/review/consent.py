@@ -1,4 +1,4 @@
-"""The page people agree to before they begin: a file of the study's, and a list that is ours."""
+"""The consent page: a study's own text and a fixed list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dashboard shows: progress, agreement, timing, and what quality control found."""
+"""Figures of the dashboard: progress, agreement, timing, quality control."""
 
 from __future__ import annotations
 

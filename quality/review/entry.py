@@ -1,4 +1,4 @@
-"""Coming in: link or password, consent, name, language."""
+"""Routes to enter a study: link or password, consent, name, language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes out to other annotation tools and comes back: one unit per utterance to label."""
+"""Units exchanged with other annotation tools: one per utterance to label."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reviewer is shown of a dialogue, put together once and kept for the next reviewer."""
+"""The view of a dialogue that reviewers see, cached per dialogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The expert's pages: items to settle, answers side by side, and the dashboard."""
+"""Routes for the expert: items to settle, adjudication, dashboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form that people fill in, derived from a scheme; and what they filled in, read back."""
+"""The annotation form derived from a scheme, and reading what was sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often an annotator agrees with the gold, told at the end."""
+"""How often an annotator agrees with the gold labels, shown at the end."""
 
 from __future__ import annotations
 

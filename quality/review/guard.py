@@ -1,4 +1,4 @@
-"""What stands before the page: who may speak to it, how much they may send, what browsers obey."""
+"""Request checks before any page: host, size, CSRF, security headers."""
 
 from __future__ import annotations
 

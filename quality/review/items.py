@@ -1,4 +1,4 @@
-"""Annotating: the next item, its form, its draft, sending it, and the end."""
+"""Routes for annotating: next item, form, draft, submit, end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second half of a review: is there a real problem with this dialogue, and which."""
+"""The second half of a review: whether there is a real problem, and which."""
 
 from __future__ import annotations
 

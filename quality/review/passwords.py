@@ -1,4 +1,4 @@
-"""Hashes of passwords and return codes: scrypt with a salt of their own, and nothing else kept."""
+"""Hash and check passwords and return codes with scrypt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which dialogues of a run become items of a study."""
+"""Select the dialogues of a run that become items of a study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reviewers find wrong with scenarios: for their authors."""
+"""Problems with scenarios that reviewers reported, for their authors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serve the review page: what has to be there before it may be reached from other machines."""
+"""Start the review server, and check what a public address needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything the review page works with, joined once when the server starts."""
+"""The state of the review application, built once when the server starts."""
 
 from __future__ import annotations
 

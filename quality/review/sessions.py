@@ -1,4 +1,4 @@
-"""Who is let in: one-time links, session tokens, the tokens that forms carry, and patience."""
+"""One-time links, session tokens, form tokens, and throttling of logins."""
 
 from __future__ import annotations
 

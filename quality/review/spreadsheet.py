@@ -1,4 +1,4 @@
-"""Answers as CSV, with cells that no spreadsheet takes for formulas."""
+"""Write answers as CSV whose cells no spreadsheet runs as formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Translations shown beside the original: one file of text pairs, for dialogues and labels alike."""
+"""Translations shown beside the original, read from one file of text pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From reviews to a verdict: most of the people who see a dialogue decide about it."""
+"""Derive a verdict from reviews: the majority of reviewers decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every page needs: the guest, the form that was sent, templates, and ways to say no."""
+"""What every page needs: session, form data, templates, error responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scenario under inspection: as written, as read by the roles, and where each text stands."""
+"""A scenario during validation: as written, as filled in, and where each text stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two facts of a scenario say nearly the same."""
+"""Check that no two facts of a scenario say nearly the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether texts have the length they should, are finished, and read as people write."""
+"""Check the length, completeness and form of texts."""
 
 from __future__ import annotations
 

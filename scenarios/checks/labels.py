@@ -1,4 +1,4 @@
-"""Whether a scenario uses the vocabulary of its scheme: goals, acts, category, tags."""
+"""Check that a scenario uses the vocabulary of its scheme: goals, acts, category, tags."""
 
 from __future__ import annotations
 

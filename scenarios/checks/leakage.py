@@ -1,4 +1,4 @@
-"""Whether anything both roles can read gives a private fact away."""
+"""Check that nothing both roles can read gives a private fact away."""
 
 from __future__ import annotations
 

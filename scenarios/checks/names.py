@@ -1,4 +1,4 @@
-"""Whether the placeholders of a scenario are declared, used, and keep real names out of the text."""
+"""Check that placeholders are declared and used, and that no real name stands in the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether ids are unique and whatever refers to one finds it."""
+"""Check that ids are unique and that references point to something."""
 
 from __future__ import annotations
 

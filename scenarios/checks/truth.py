@@ -1,4 +1,4 @@
-"""Whether the opening statements, the claims and the facts fit together."""
+"""Check that opening statements, claims and facts fit together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find a scheme: one that ships, by its id, or anybody's, by its file."""
+"""Find a scheme: a shipped one by id, or any by its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find out which label of a dimension somebody meant by what they wrote."""
+"""Resolve what was written to a label of a dimension, through aliases."""
 
 from __future__ import annotations
 
