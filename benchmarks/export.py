@@ -59,8 +59,9 @@ turns = read.execute(
     " from dialogues d join cases c on c.seq = d.case_seq join turns t on t.dialogue = d.seq"
     " order by d.case_seq, d.arm_seq, t.turn")
 tags = groupby(labels.execute(
-    "select dialogue, turn, dimension, value from labels where source = 'declared'"
+    "select dialogue, turn, dimension, value from annotations where source = 1"
     " order by dialogue, turn, position"), key=itemgetter(0, 1))
+names = dict(labels.execute("select seq, id from dimensions"))
 rows = 0
 with open(target, "wb") as out:
     def write(row):
@@ -72,7 +73,7 @@ with open(target, "wb") as out:
         for _, turn, role, how, text, case, scenario, fact, goal, language in said:
             if role == "responder" and how == "improvised":
                 _, found = next(tags)
-                named = {dimension: value for _, _, dimension, value in found}
+                named = {names[dimension]: value for _, _, dimension, value in found}
                 scene = scenes[scenario]
                 base = {
                     "fictional": True, "run": "run", "case": case, "arm": "synthetic",
@@ -153,9 +154,11 @@ def synthetic_run(folder: Path, dialogues: int) -> None:
     answers = [
         [d.values[i % len(d.values)] for d in scheme.utterance_dimensions] for i in range(60)
     ]
-    names = [d.id for d in scheme.utterance_dimensions]
+    connection.executemany(
+        "insert into dimensions (id) values (?)", [(d.id,) for d in scheme.utterance_dimensions]
+    )
     for number, (scenario, case) in enumerate(itertools.islice(_cases(), dialogues), start=1):
-        _insert(connection, number, scenario, case, names, answers)
+        _insert(connection, number, scenario, case, answers)
     connection.execute("commit")
     connection.close()
 
@@ -184,7 +187,6 @@ def _insert(
     number: int,
     scenario: Scenario,
     case: Case,
-    names: list[str],
     answers: list[list[str]],
 ) -> None:
     connection.execute(
@@ -211,13 +213,12 @@ def _insert(
         [(number, turn, *line, None) for turn, line in enumerate(said)],
     )
     connection.executemany(
-        "insert into labels values (?, ?, 'declared', ?, ?, ?, 'Because it is so.', null)",
+        "insert into annotations values"
+        " (1, ?, ?, 0, ?, ?, ?, null, 'Because it is so.', null, null, null)",
         [
-            (number, 3 + 2 * exchange, position, name, value)
+            (number, 3 + 2 * exchange, position, position + 1, value)
             for exchange in range(TURNS)
-            for position, (name, value) in enumerate(
-                zip(names, answers[seed_from(case.id, exchange) % len(answers)], strict=True)
-            )
+            for position, value in enumerate(answers[seed_from(case.id, exchange) % len(answers)])
         ],
     )
     connection.execute(

@@ -8,8 +8,9 @@ from typing import Any
 
 import orjson
 
-from pipeline.store.judgements import WHOLE
-from pipeline.store.traces import label_from, stored_label
+from pipeline.store.annotations import WHOLE, LabelRow, LabelSource, add_pass
+from pipeline.store.traces import label_from
+from scenarios.annotations import HUMAN
 from scenarios.reviews import (
     AnswerRefused,
     Assignment,
@@ -29,6 +30,21 @@ ASSIGNMENT = """
     from assignments s join review_items i on i.seq = s.item
         join dialogues d on d.seq = i.dialogue join cases c on c.seq = d.case_seq
         join arms a on a.seq = d.arm_seq"""
+_ANSWERED = """
+    select i.dialogue, p.code, t.id from assignments s join review_items i on i.seq = s.item
+        join studies t on t.seq = i.study join annotators p on p.seq = s.annotator
+    where s.seq = ?"""
+LABELS = f"""
+    select s.seq, g.turn, x.id, g.value
+    from json_each(?) j join assignments s on s.seq = j.value
+        join review_items i on i.seq = s.item join studies t on t.seq = i.study
+        join annotators p on p.seq = s.annotator
+        join label_sources r on r.kind = '{HUMAN}' and r.who = p.code and r.config = t.id
+        join passes q on q.dialogue = i.dialogue and q.source = r.seq and q.newest
+        join annotations g on g.source = r.seq and g.dialogue = i.dialogue and g.pass = q.seq
+        join dimensions x on x.seq = g.dimension
+    order by s.seq, g.turn, x.id"""  # noqa: S608 - constants only
+"""The newest (assignment, turn, dimension, value) of some assignments."""
 _LIVE = """(select count(*) from assignments o where o.item = {item}
     and o.annotator <> ? and (o.state = 'done' or o.leased_until > ?))"""
 _WISHED = """(? = '' or i.category = ?)
@@ -207,7 +223,7 @@ def lock_labels(
         raise AnswerRefused(
             "locked", "Your labels were locked when the declared ones were shown to you."
         )
-    _store_labels(connection, held.seq, 1, labels)
+    _store_labels(connection, held.seq, labels, now)
     connection.execute(
         "update assignments set state = 'labelled', labelled_at = ? where seq = ?", (now, held.seq)
     )
@@ -241,7 +257,7 @@ def submit(
             return False
     revision = 1 if before is None else before[0] + 1
     if labels is not None:
-        _store_labels(connection, held.seq, revision, labels)
+        _store_labels(connection, held.seq, labels, now)
     connection.execute(
         "insert into reviews values (?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -259,12 +275,8 @@ def submit(
 
 def read_labels(connection: sqlite3.Connection, assignment: int) -> tuple[GivenLabel, ...]:
     """Return the newest labels of an assignment."""
-    rows = connection.execute(
-        "select turn, dimension, value from newest_answers where assignment = ?"
-        " order by turn, dimension",
-        (assignment,),
-    )
-    return tuple(given_label(row) for row in rows)
+    rows = connection.execute(LABELS, (f"[{assignment}]",))
+    return tuple(given_label(row[1:]) for row in rows)
 
 
 def read_opinion(connection: sqlite3.Connection, assignment: int) -> tuple[int, Opinion] | None:
@@ -283,10 +295,9 @@ def given_label(row: Sequence[Any]) -> GivenLabel:
     return GivenLabel(None if turn == WHOLE else turn, dimension, label_from(value))
 
 
-def label_values(label: GivenLabel) -> tuple[object, ...]:
-    """Return (turn, dimension, value) as they are stored."""
-    turn = WHOLE if label.turn is None else label.turn
-    return turn, label.dimension, stored_label(label.value)
+def label_rows(labels: Sequence[GivenLabel]) -> list[LabelRow]:
+    """Return labels as rows of a pass."""
+    return [LabelRow(label.turn, label.dimension, label.value) for label in labels]
 
 
 def opinion_from(row: Sequence[Any]) -> Opinion:
@@ -324,12 +335,11 @@ def _is_closed(connection: sqlite3.Connection, study: ReviewStudy, found: Assign
 
 
 def _store_labels(
-    connection: sqlite3.Connection, assignment: int, revision: int, labels: Sequence[GivenLabel]
+    connection: sqlite3.Connection, assignment: int, labels: Sequence[GivenLabel], now: float
 ) -> None:
-    connection.executemany(
-        "insert into review_answers values (?, ?, ?, ?, ?)",
-        [(assignment, revision, *label_values(label)) for label in labels],
-    )
+    dialogue, code, study = connection.execute(_ANSWERED, (assignment,)).fetchone()
+    source = LabelSource(HUMAN, code, study)
+    add_pass(connection, dialogue, source, label_rows(labels), at=now)
 
 
 def said(opinion: Opinion) -> tuple[object, ...]:

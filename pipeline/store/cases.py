@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import orjson
 
@@ -87,11 +88,14 @@ def case_values(c: Case) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def case_from(row: Sequence[object]) -> Case:
-    """Return the case whose columns these are."""
-    fields = list(row)
-    fields[8] = tuple((axis, value) for axis, value in orjson.loads(str(fields[8])))
-    return Case(*fields)  # type: ignore[arg-type] # the columns of a STRICT table, in order
+def case_from(row: Sequence[Any]) -> Case:
+    """Return the case whose columns, in the order of ``CASE_COLUMNS``, these are."""
+    case, scheme, scenario, mark, fact, goal, turns, language, varied, repetition, seed = row
+    # Most cases have no variation to be parsed.
+    variation = () if varied == "[]" else tuple((a, v) for a, v in orjson.loads(varied))
+    return Case(
+        case, scheme, scenario, mark, fact, goal, turns, language, variation, repetition, seed
+    )
 
 
 def _ids(cases: Sequence[Case]) -> str:

@@ -6,6 +6,8 @@ import sqlite3
 import time
 from collections.abc import Callable
 
+from pipeline.store.annotation_schema import DECLARED_SOURCE, WANTED_SOURCE
+from pipeline.store.annotations import LabelRow, add_labels
 from pipeline.store.traces import Stored, stored_label, trace_json
 from pipeline.store.writer import Writer
 from scenarios.case import Case
@@ -25,7 +27,6 @@ _INSERT = """
         (status, code, reason, retry_epoch, config_epoch, finished_at, case_seq, arm_seq)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
 _INSERT_TURN = "insert into turns values (?, ?, ?, ?, ?, ?)"
-_INSERT_LABEL = "insert into labels values (?, ?, ?, ?, ?, ?, ?, ?)"
 _INSERT_TRACE = "insert into traces values (?, ?, ?)"
 _INSERT_TRACEBACK = "insert into tracebacks values (?, ?, ?) on conflict do nothing"
 
@@ -48,14 +49,16 @@ class DialogueLog:
             ValueError: the case or the arm has not been made known.
         """
         ending = ("generated", None, None, epoch, self._config_epoch(), time.time())
-        turns, labels, traces = _rows(dialogue)
+        turns, traces = _rows(dialogue)
+        wanted, declared = _labels(dialogue)
 
         def write(connection: sqlite3.Connection) -> None:
             seq = _store_ending(connection, dialogue.case.id, dialogue.arm, ending)
             if seq is None:
                 return
             connection.executemany(_INSERT_TURN, [(seq, *row) for row in turns])
-            connection.executemany(_INSERT_LABEL, [(seq, *row) for row in labels])
+            add_labels(connection, seq, WANTED_SOURCE, wanted)
+            add_labels(connection, seq, DECLARED_SOURCE, declared)
             connection.executemany(_INSERT_TRACE, [(seq, *row) for row in traces])
 
         await self._writer.post(write)
@@ -102,32 +105,30 @@ def _store_ending(
     return int(seq)
 
 
-def _rows(
-    dialogue: Dialogue,
-) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]], list[tuple[object, ...]]]:
-    """Return the rows of turns, labels and traces, all without the number of the dialogue."""
+def _labels(dialogue: Dialogue) -> tuple[list[LabelRow], list[LabelRow]]:
+    """Return the labels the speaker was asked for, and those it declared."""
+    wanted = [
+        LabelRow(turn.index, dimension, label)
+        for turn in dialogue.turns
+        for dimension, label in turn.wanted
+    ]
+    declared = [
+        LabelRow(turn.index, label.dimension, label.value, label.rationale, raw=label.raw)
+        for turn in dialogue.turns
+        for label in turn.tactic
+    ]
+    return wanted, declared
+
+
+def _rows(dialogue: Dialogue) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Return the rows of turns and traces, without the number of the dialogue."""
     turns: list[tuple[object, ...]] = []
-    labels: list[tuple[object, ...]] = []
     traces: list[tuple[object, ...]] = []
     for turn in dialogue.turns:
         goal: Stored | None = None
         if turn.declared_goal is not None:
             goal = stored_label(turn.declared_goal)
         turns.append((turn.index, turn.role, turn.kind, turn.text, goal))
-        for position, (dimension, label) in enumerate(turn.wanted):
-            labels.append((turn.index, "wanted", position, dimension, label, "", None))
-        for position, tactic in enumerate(turn.tactic):
-            labels.append(
-                (
-                    turn.index,
-                    "declared",
-                    position,
-                    tactic.dimension,
-                    stored_label(tactic.value),
-                    tactic.rationale,
-                    tactic.raw,
-                )
-            )
         if turn.trace is not None:
             traces.append((turn.index, trace_json(turn.trace)))
-    return turns, labels, traces
+    return turns, traces

@@ -9,6 +9,15 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
+from pipeline.store.annotations import (
+    OF_KEYS,
+    Key,
+    LabelRow,
+    LabelSource,
+    add_pass,
+    as_json,
+    read_annotations,
+)
 from pipeline.store.queries.judgements import (
     FlagCount,
     MisledCount,
@@ -18,42 +27,30 @@ from pipeline.store.queries.judgements import (
     read_tallies,
     read_verdict_counts,
 )
-from pipeline.store.traces import label_from, stored_label
 from pipeline.store.writer import Writer
+from scenarios.annotations import Annotation
 from scenarios.verdicts import (
     Assessment,
     Decision,
     Flag,
     Judgement,
     JudgeRun,
+    Source,
     VerdictCounts,
 )
 
-WHOLE = -1
-"""The turn number under which what concerns the whole dialogue is stored."""
-
-Key = tuple[str, str]
-"""(case, arm) ids of a dialogue."""
+JUDGES: tuple[Source, ...] = ("self", "external")
 
 _DIALOGUE = """
     select d.seq from dialogues d join cases c on c.seq = d.case_seq
         join arms a on a.seq = d.arm_seq
     where c.id = ? and a.id = ? and d.status = 'generated'"""
-_OF_KEYS = """
-    from json_each(?) j join cases c on c.id = json_extract(j.value, '$[0]')
-        join arms a on a.id = json_extract(j.value, '$[1]')
-        join dialogues d on d.case_seq = c.seq and d.arm_seq = a.seq"""
 _RUNS = (
-    "select c.id, a.id, r.source, r.judge, r.config, r.epoch, r.readable"
-    f" {_OF_KEYS} join newest_judge_runs r on r.dialogue = d.seq order by j.key, r.seq"
-)
-_JUDGEMENTS = (
-    "select c.id, a.id, g.turn, r.source, r.judge, g.dimension, g.value, g.carried, g.reason"
-    f" {_OF_KEYS} join newest_judge_runs r on r.dialogue = d.seq"
-    " join judgements g on g.judge_run = r.seq order by j.key, r.seq, g.turn, g.dimension"
+    "select c.id, a.id, r.kind, r.judge, r.config, r.epoch, r.readable"
+    f" {OF_KEYS} join newest_judge_runs r on r.dialogue = d.seq order by j.key, r.seq"
 )
 _ASSESSED = (
-    f"select c.id, a.id, s.seq, s.config {_OF_KEYS}"
+    f"select c.id, a.id, s.seq, s.config {OF_KEYS}"
     " join newest_assessments s on s.dialogue = d.seq order by j.key"
 )
 _FLAGS = """
@@ -61,11 +58,10 @@ _FLAGS = """
     where assessment in (select value from json_each(?)) order by assessment, position"""
 _DECIDED = (
     "select c.id, a.id, e.verdict, e.by, e.reason, e.note"
-    f" {_OF_KEYS} join decisions e on e.dialogue = d.seq order by j.key, e.seq"
+    f" {OF_KEYS} join decisions e on e.dialogue = d.seq order by j.key, e.seq"
 )
 _NEWEST_RUN = """
-    select config, epoch from judge_runs where dialogue = ? and source = ? and judge = ?
-    order by seq desc limit 1"""
+    select config, epoch from newest_judge_runs where dialogue = ? and kind = ? and judge = ?"""
 _NEWEST_DECISION = """
     select verdict, by, reason, note from decisions where dialogue = ? order by seq desc limit 1"""
 _UNASSESSED = """
@@ -94,23 +90,17 @@ class JudgementLog:
         Raises:
             ValueError: there is no such dialogue.
         """
-        rows = [_judgement_values(judgement) for judgement in judgements]
-        head = (run.source, run.judge, run.config, run.epoch, run.readable, time.time())
+        rows = [LabelRow(j.turn, j.dimension, j.value, j.reason, j.carried) for j in judgements]
+        now = time.time()
 
         def write(connection: sqlite3.Connection) -> None:
             dialogue = _dialogue(connection, run.case, run.arm)
             newest = connection.execute(_NEWEST_RUN, (dialogue, run.source, run.judge)).fetchone()
             if newest == (run.config, run.epoch):
                 return
-            added = connection.execute(
-                "insert into judge_runs"
-                " (dialogue, source, judge, config, epoch, readable, judged_at)"
-                " values (?, ?, ?, ?, ?, ?, ?)",
-                (dialogue, *head),
-            )
-            connection.executemany(
-                "insert into judgements values (?, ?, ?, ?, ?, ?)",
-                [(added.lastrowid, *row) for row in rows],
+            source = LabelSource(run.source, run.judge, run.config)
+            add_pass(
+                connection, dialogue, source, rows, at=now, epoch=run.epoch, readable=run.readable
             )
 
         await self._writing().post(write)
@@ -161,7 +151,7 @@ class JudgementLog:
     def runs(self, keys: Iterable[Key]) -> dict[Key, list[JudgeRun]]:
         """Return the newest run of every judge, by dialogue."""
         found: defaultdict[Key, list[JudgeRun]] = defaultdict(list)
-        rows = self._reader.execute(_RUNS, (_json(keys),))
+        rows = self._reader.execute(_RUNS, (as_json(keys),))
         for case, arm, source, judge, config, epoch, readable in rows:
             run = JudgeRun(case, arm, source, judge, config, epoch, bool(readable))
             found[case, arm].append(run)
@@ -170,14 +160,14 @@ class JudgementLog:
     def judgements(self, keys: Iterable[Key]) -> dict[Key, list[Judgement]]:
         """Return what every judge said when it was last asked, by dialogue."""
         found: defaultdict[Key, list[Judgement]] = defaultdict(list)
-        for row in self._reader.execute(_JUDGEMENTS, (_json(keys),)):
-            judgement = _judgement(row)
+        for annotation in read_annotations(self._reader, keys, JUDGES):
+            judgement = _judgement(annotation)
             found[judgement.case, judgement.arm].append(judgement)
         return found
 
     def assessments(self, keys: Iterable[Key]) -> dict[Key, Assessment]:
         """Return the newest assessment by dialogue; those not assessed yet are left out."""
-        rows = self._reader.execute(_ASSESSED, (_json(keys),)).fetchall()
+        rows = self._reader.execute(_ASSESSED, (as_json(keys),)).fetchall()
         numbers = orjson.dumps([seq for _, _, seq, _ in rows]).decode()
         flags: defaultdict[int, list[tuple[int | None, str, str, float | None]]] = defaultdict(list)
         for assessment, *flag in self._reader.execute(_FLAGS, (numbers,)):
@@ -192,7 +182,7 @@ class JudgementLog:
     def decisions(self, keys: Iterable[Key]) -> dict[Key, list[Decision]]:
         """Return every decision, oldest first, by dialogue; the last one counts."""
         found: defaultdict[Key, list[Decision]] = defaultdict(list)
-        for row in self._reader.execute(_DECIDED, (_json(keys),)):
+        for row in self._reader.execute(_DECIDED, (as_json(keys),)):
             decision = Decision(*row)
             found[decision.case, decision.arm].append(decision)
         return found
@@ -278,25 +268,16 @@ def _dialogue(connection: sqlite3.Connection, case: str, arm: str) -> int:
     return row[0]
 
 
-def _judgement_values(j: Judgement) -> tuple[object, ...]:
-    value = None if j.value is None else stored_label(j.value)
-    return (WHOLE if j.turn is None else j.turn, j.dimension, value, j.carried, j.reason)
-
-
-def _judgement(row: Sequence[object]) -> Judgement:
-    case, arm, turn, source, judge, dimension, value, carried, reason = row
+def _judgement(annotation: Annotation) -> Judgement:
+    subject = annotation.subject
     return Judgement(
-        case=str(case),
-        arm=str(arm),
-        turn=None if turn == WHOLE else int(str(turn)),
-        source="self" if source == "self" else "external",
-        judge=str(judge),
-        dimension=str(dimension),
-        value=None if value is None else label_from(value),  # type: ignore[arg-type] # any column
-        carried=None if carried is None else bool(carried),
-        reason=str(reason),
+        case=subject.case,
+        arm=subject.arm,
+        turn=subject.turn,
+        source="self" if annotation.kind == "self" else "external",
+        judge=annotation.who,
+        dimension=annotation.dimension,
+        value=annotation.value,
+        carried=annotation.carried,
+        reason=annotation.rationale,
     )
-
-
-def _json(keys: Iterable[Key]) -> str:
-    return orjson.dumps([list(key) for key in keys]).decode()

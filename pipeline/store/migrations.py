@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pipeline.store.annotation_schema import add_annotations
 from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.review_schema import add_reviews
 from pipeline.store.schema import add_tracebacks, create_tables
@@ -18,6 +19,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_judgements,
     add_reviews,
     add_tracebacks,
+    add_annotations,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 
@@ -63,7 +65,7 @@ def check_current(
 def migrate(
     connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration] = MIGRATIONS
 ) -> Path | None:
-    """Bring a database to the newest schema; each step is one transaction.
+    """Bring a database to the newest schema, in one transaction: all of it or nothing.
 
     Returns:
         Where the copy of the database as it was lies; None where nothing had to be changed, or
@@ -76,16 +78,18 @@ def migrate(
     backup = None
     if 0 < version < len(migrations):
         backup = _back_up(connection, path, version)
-    for number, step in enumerate(migrations[version:], start=version + 1):
-        connection.execute("begin immediate")
-        try:
+    if version == len(migrations):
+        return backup
+    connection.execute("begin immediate")
+    try:
+        for step in migrations[version:]:
             step(connection)
-            connection.execute(f"pragma user_version = {number}")
-            connection.execute("commit")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("rollback")
-            raise
+        connection.execute(f"pragma user_version = {len(migrations)}")
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
     return backup
 
 

@@ -9,8 +9,10 @@ from typing import Any
 
 import orjson
 
-from pipeline.store.assignments import given_label, item_from, label_values, opinion_from
+from pipeline.store.annotations import LabelSource, add_pass
+from pipeline.store.assignments import LABELS, given_label, item_from, label_rows, opinion_from
 from pipeline.store.writer import Writer
+from scenarios.annotations import ADJUDICATED
 from scenarios.reviews import (
     Adjudication,
     GivenLabel,
@@ -34,9 +36,6 @@ _SHEETS = f"""
         left join newest_reviews v on v.assignment = s.seq
     where i.study = ? and s.state = 'done' and (? is null or i.seq = ?) and s.seq > ?
     order by s.seq limit {PAGE}"""  # noqa: S608 - constants only
-_LABELS = """
-    select assignment, turn, dimension, value from newest_answers
-    where assignment in (select value from json_each(?)) order by assignment, turn, dimension"""
 _ITEMS = f"""
     select {_ITEM}, (select count(*) from assignments s where s.item = i.seq and s.state = 'done')
     from review_items i {_OF_ITEM} where i.study = ? order by i.seq"""  # noqa: S608 - constants only
@@ -48,8 +47,15 @@ _ADJUDICATED = """
         join annotators p on p.seq = j.expert
     where i.study = ? and (? is null or j.item = ?) order by j.item"""
 _FINAL = """
-    select adjudication, turn, dimension, value from adjudicated_labels
-    where adjudication in (select value from json_each(?)) order by adjudication, turn, dimension"""
+    select a.seq, g.turn, x.id, g.value
+    from json_each(?) j join adjudications a on a.seq = j.value join passes p on p.seq = a.pass
+        join annotations g on g.source = p.source and g.dialogue = p.dialogue and g.pass = p.seq
+        join dimensions x on x.seq = g.dimension
+    order by a.seq, g.turn, x.id"""
+_DECIDED = """
+    select i.dialogue, p.code, t.id from review_items i join studies t on t.seq = i.study
+        join annotators p on p.seq = ?
+    where i.seq = ?"""
 _STANDINGS = """
     select p.seq, p.code, p.role, s.state, v.lead_s, s.done_at,
         exists (select 1 from participations f where f.study = i.study and f.annotator = p.seq)
@@ -75,7 +81,7 @@ class SheetLog:
             if not rows:
                 return
             last = rows[-1][0]
-            labels = self._labels(_LABELS, [row[0] for row in rows])
+            labels = self._labels(LABELS, [row[0] for row in rows])
             for row in rows:
                 yield _sheet(row, labels[row[0]])
 
@@ -123,20 +129,28 @@ class SheetLog:
         """Store the last word on an item, durable on return; earlier ones stay as history."""
 
         def write(connection: sqlite3.Connection) -> None:
-            added = connection.execute(
-                "insert into adjudications (item, expert, verdict, note, adjudicated_at)"
-                " values (?, ?, ?, ?, ?)",
+            dialogue, code, study = connection.execute(
+                _DECIDED, (expert, adjudication.item)
+            ).fetchone()
+            labels = label_rows(adjudication.labels)
+            number = add_pass(
+                connection,
+                dialogue,
+                LabelSource(ADJUDICATED, code, study),
+                labels,
+                at=adjudication.at,
+            )
+            connection.execute(
+                "insert into adjudications (item, expert, verdict, note, adjudicated_at, pass)"
+                " values (?, ?, ?, ?, ?, ?)",
                 (
                     adjudication.item,
                     expert,
                     adjudication.verdict,
                     adjudication.note,
                     adjudication.at,
+                    number,
                 ),
-            )
-            connection.executemany(
-                "insert into adjudicated_labels values (?, ?, ?, ?)",
-                [(added.lastrowid, *label_values(label)) for label in adjudication.labels],
             )
 
         await self._writer.post(write)

@@ -28,7 +28,6 @@ from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import (
     STATES,
     RunState,
-    read_alias_counts,
     read_spent,
     read_state,
 )
@@ -275,10 +274,6 @@ class RunStore:
     def spent(self) -> tuple[float, int]:
         """Return (US dollars, tokens) charged so far; requests in flight at their worst."""
         return read_spent(self._connection)
-
-    def alias_counts(self) -> dict[tuple[str, str, str], int]:
-        """Return how often a model's spelling was understood, by (dimension, raw, label)."""
-        return read_alias_counts(self._connection)
 
     def _run_writer(self) -> Writer:
         if self._writer is None:

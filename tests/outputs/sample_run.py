@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
+from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from pipeline.store.calls import ChoiceRow
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
@@ -176,7 +177,7 @@ def let_people_answer(folder: Path) -> None:
             insert("insert into assignments (seq, item, annotator, state, leased_until, opened_at,"
                    " origin) values (?, ?, ?, 'done', 0, 0, 'x')", (number, item, person))  # fmt: skip
             for revision, value in ((1, "Motivate"), (2, label)):
-                insert("insert into review_answers values (?, ?, 3, 'intention', ?)",
-                       (number, revision, value))  # fmt: skip
+                add_pass(connection, item, LabelSource("human", code, "s"),
+                         [LabelRow(3, "intention", value)], at=revision)  # fmt: skip
     connection.commit()
     connection.close()

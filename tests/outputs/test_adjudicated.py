@@ -10,6 +10,7 @@ from hipo.cli.main import run as hipo
 from outputs.dataset.documents import Documents
 from outputs.export import ExportOptions, export
 from outputs.selection import Selection, opened
+from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from tests.outputs.corpora import SCHEME, exportable_run, rows_in
 
 TURN = 3
@@ -26,12 +27,11 @@ def decide(folder, labels, *, mode="review", turn=TURN, dialogue=1):
            " values (1, 'exp', 'expert', 'Secret Name', 0, 0)")  # fmt: skip
     insert("insert or ignore into review_items values (?, ?, ?, 1, '', '[]', 0)",
            (item, study, dialogue))  # fmt: skip
-    insert("insert into adjudications (item, expert, verdict, note, adjudicated_at)"
-           " values (?, 1, null, 'because', 0)", (item,))  # fmt: skip
-    (number,) = insert("select max(seq) from adjudications").fetchone()
-    for dimension, value in labels.items():
-        insert("insert into adjudicated_labels values (?, ?, ?, ?)",
-               (number, turn, dimension, value))  # fmt: skip
+    rows = [LabelRow(turn, dimension, value) for dimension, value in labels.items()]
+    source = LabelSource("adjudicated", "exp", mode)
+    insert("insert into adjudications (item, expert, verdict, note, adjudicated_at, pass)"
+           " values (?, 1, null, 'because', 0, ?)",
+           (item, add_pass(connection, dialogue, source, rows, at=0)))  # fmt: skip
     connection.commit()
     connection.close()
 

@@ -34,8 +34,7 @@ def counted(runs, source, dimension):
     for run in runs:
         connection = sqlite3.connect(run / "run.sqlite")
         [row] = connection.execute(
-            "select sum(g.carried), count(g.carried) from judge_runs r join judgements g"
-            " on g.judge_run = r.seq where r.source = ? and g.dimension = ?",
+            "select sum(carried), count(carried) from labels where kind = ? and dimension = ?",
             (source, dimension),
         )
         connection.close()
@@ -82,7 +81,10 @@ def test_an_answer_that_does_not_fit_makes_no_export_fail(runs, tmp_path):
     run = reported_run(tmp_path / "run")
     let_people_answer(run)
     connection = sqlite3.connect(run / "run.sqlite")
-    connection.execute("update review_answers set value = 'Nonsense' where revision = 2")
+    connection.execute(
+        "update annotations set value = 'Nonsense' where source in"
+        " (select seq from label_sources where kind = 'human')"
+    )
     connection.commit()
     connection.close()
     done = export(

@@ -133,7 +133,7 @@ def test_the_funnel_counts_what_the_store_counts(tree, sql):
 def test_label_counts_are_those_of_the_store(tree, sql, dimension, title):
     rows = dict(
         sql(
-            "select value, count(*) from labels where source = 'declared' and dimension = ?"
+            "select value, count(*) from labels where kind = 'declared' and dimension = ?"
             " group by 1",
             dimension,
         )
@@ -147,10 +147,8 @@ def test_consistency_is_that_of_the_store(tree, sql):
     for arm, name in (("direct-compatible-m", "direct · compatible/m"),):
         for source, place in (("self", 0), ("external", 1)):
             yes, judged = sql(
-                "select sum(g.carried), count(g.carried) from judge_runs r"
-                " join judgements g on g.judge_run = r.seq join dialogues d on d.seq = r.dialogue"
-                " join arms a on a.seq = d.arm_seq"
-                " where a.id = ? and r.source = ? and g.dimension = 'veracity'",
+                "select sum(carried), count(carried) from labels"
+                " where arm = ? and kind = ? and dimension = 'veracity'",
                 arm, source,
             )[0]  # fmt: skip
             cell = table(section(tree, "strategies"), "Veracity strategy")[name][place]
@@ -160,10 +158,9 @@ def test_consistency_is_that_of_the_store(tree, sql):
 
 def test_the_goal_counts_as_found_where_misleading_is_meant(tree, sql):
     agrees = sql(
-        "select sum(g.carried = (c.goal = 'deception')), count(*) from judge_runs r"
-        " join judgements g on g.judge_run = r.seq join dialogues d on d.seq = r.dialogue"
-        " join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq"
-        " where a.id = 'direct-compatible-m' and g.dimension = 'misled'"
+        "select sum(g.carried = (c.goal = 'deception')), count(*) from labels g"
+        " join cases c on c.id = g.case_id"
+        " where g.arm = 'direct-compatible-m' and g.dimension = 'misled'"
     )[0]
     cell = table(section(tree, "strategies"), "Conversation goal")["direct · compatible/m"][1]
     assert cell.startswith(f"{100 * agrees[0] / agrees[1]:.1f}%")
@@ -172,7 +169,7 @@ def test_the_goal_counts_as_found_where_misleading_is_meant(tree, sql):
 def test_wanted_and_declared_labels_meet_as_often_as_in_the_store(tree, sql):
     rows = sql(
         "select w.value, l.value, count(*) from labels w join labels l using (dialogue, turn,"
-        " dimension) where w.source = 'wanted' and l.source = 'declared'"
+        " dimension) where w.kind = 'wanted' and l.kind = 'declared'"
         " and dimension = 'intention' group by 1, 2"
     )
     found = table(section(tree, "tactics"), "Communicative intention")
@@ -344,8 +341,8 @@ def test_members_of_a_panel_are_compared(tmp_path, sql):
     (found,) = [
         r for r in rows if r[0] == "compatible/other · compatible/third" and r[1].startswith("Ver")
     ]
-    same, every = sql("select sum(turn <> 3), count(*) from judgements g join judge_runs r"
-                      " on r.seq = g.judge_run where source = 'external' and dimension = 'veracity'")[0]  # fmt: skip
+    same, every = sql("select sum(turn <> 3), count(*) from labels"
+                      " where kind = 'external' and dimension = 'veracity'")[0]  # fmt: skip
     assert found[2] == f"{100 * same / every:.1f}%"
     assert found[4] == str(every)
 

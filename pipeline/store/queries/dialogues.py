@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import orjson
-
 from pipeline.store.cases import CASE_COLUMNS, case_from
-from pipeline.store.traces import label_from, trace_from
+from pipeline.store.queries.turns import TurnReader
 from scenarios.case import Case
-from scenarios.dialogue import Dialogue, TacticLabel, Trace, Turn
+from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 
 PAGE = 200
@@ -34,15 +31,8 @@ _ENDINGS_OF_CASE = f"""
     select {_ENDING} where c.id >= ? and c.id < ? || char(1114111) and a.id >= ?
         and a.id < ? || char(1114111) order by d.case_seq, d.arm_seq limit 20
     """
-_TURNS = """
-    select dialogue, turn, role, kind, text, declared_goal from turns
-    where dialogue in (select value from json_each(?)) order by dialogue, turn"""
-_LABELS = """
-    select dialogue, turn, source, dimension, value, rationale, raw from labels
-    where dialogue in (select value from json_each(?)) and source in ('wanted', 'declared')
-    order by dialogue, turn, source, position"""
-_TRACES = """
-    select dialogue, turn, trace from traces where dialogue in (select value from json_each(?))"""
+
+
 _FAILURES = """
     select f.code, f.reason from failures f join dialogues d on d.seq = f.dialogue
         join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
@@ -85,6 +75,7 @@ class DialogueReader:
     def __init__(self, reader: sqlite3.Connection) -> None:
         """Read with the given connection."""
         self._reader = reader
+        self._turns = TurnReader(reader)
 
     def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
         """Yield the dialogues in the order of cases, those of one arm if it is named.
@@ -164,42 +155,11 @@ class DialogueReader:
             yield page
 
     def _dialogues(self, rows: Sequence[_Row], *, traces: bool) -> Iterator[Dialogue]:
-        numbers = orjson.dumps([row.seq for row in rows]).decode()
-        labels = self._labels(numbers)
-        how = self._traces(numbers) if traces else {}
-        turns: defaultdict[int, list[Turn]] = defaultdict(list)
-        for seq, index, role, kind, text, goal in self._reader.execute(_TURNS, (numbers,)):
-            wanted = tuple(
-                (label.dimension, str(label.value)) for label in labels[seq, index, "wanted"]
-            )
-            turns[seq].append(
-                Turn(
-                    index=index,
-                    role=role,
-                    text=text,
-                    kind=kind,
-                    wanted=wanted,
-                    declared_goal=None if goal is None else label_from(goal),
-                    tactic=tuple(labels[seq, index, "declared"]),
-                    trace=how.get((seq, index)),
-                )
-            )
+        turns = self._turns.turns(
+            [row.seq for row in rows], traces=traces, wanted=True, rationales=True
+        )
         for row in rows:
             yield Dialogue(row.ending.case, row.ending.arm, tuple(turns[row.seq]))
-
-    def _labels(self, numbers: str) -> defaultdict[tuple[int, int, str], list[TacticLabel]]:
-        labels: defaultdict[tuple[int, int, str], list[TacticLabel]] = defaultdict(list)
-        for seq, turn, source, dimension, value, rationale, raw in self._reader.execute(
-            _LABELS, (numbers,)
-        ):
-            labels[seq, turn, source].append(
-                TacticLabel(dimension, label_from(value), rationale, raw)
-            )
-        return labels
-
-    def _traces(self, numbers: str) -> dict[tuple[int, int], Trace]:
-        rows = self._reader.execute(_TRACES, (numbers,))
-        return {(seq, turn): trace_from(trace) for seq, turn, trace in rows}
 
 
 def _row(row: Sequence[Any]) -> _Row:

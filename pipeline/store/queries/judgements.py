@@ -43,16 +43,17 @@ class FlagCount:
 
 
 _TALLIES = """
-    select r.source, r.judge, g.dimension, c.turns, sum(g.carried), count(g.carried)
-    from newest_judge_runs r join judgements g on g.judge_run = r.seq
-        join dialogues d on d.seq = r.dialogue join cases c on c.seq = d.case_seq
-    where not (r.source = 'external' and g.turn < 0)
+    select g.kind, g.who, x.id, c.turns, sum(g.carried), count(g.carried)
+    from newest_annotations g join dimensions x on x.seq = g.dimension
+        join dialogues d on d.seq = g.dialogue join cases c on c.seq = d.case_seq
+    where g.kind = 'self' or (g.kind = 'external' and g.turn >= 0)
     group by 1, 2, 3, 4 having count(g.carried) > 0 order by 1 desc, 2, 3, 4"""
 _MISLED = """
-    select r.judge, c.goal, sum(g.carried), count(g.carried)
-    from newest_judge_runs r join judgements g on g.judge_run = r.seq
-        join dialogues d on d.seq = r.dialogue join cases c on c.seq = d.case_seq
-    where r.source = 'external' and g.turn < 0 and g.dimension = 'misled'
+    select g.who, c.goal, sum(g.carried), count(g.carried)
+    from newest_annotations g join dialogues d on d.seq = g.dialogue
+        join cases c on c.seq = d.case_seq
+    where g.kind = 'external' and g.turn < 0
+        and g.dimension = (select seq from dimensions where id = 'misled')
     group by 1, 2 having count(g.carried) > 0 order by 1, 2"""
 _FLAGS = """
     select f.code, count(*), count(distinct f.assessment)

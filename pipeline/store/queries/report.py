@@ -160,47 +160,50 @@ _UTTERANCES = """
         join arms a on a.seq = d.arm_seq
     where t.role = 'responder' and t.kind = 'improvised' group by 1, 2 order by 1, 2"""
 _LABELS = """
-    select a.id, l.dimension, l.value, count(*)
-    from labels l join dialogues d on d.seq = l.dialogue join arms a on a.seq = d.arm_seq
-    where l.source = 'declared' group by 1, 2, 3 order by 1, 2, 3"""
-_WANTED = """
-    select w.dimension, w.value, l.value, count(*)
-    from labels w join labels l on l.dialogue = w.dialogue and l.turn = w.turn
-        and l.source = 'declared' and l.dimension = w.dimension
-    where w.source = 'wanted' group by 1, 2, 3 order by 1, 2, 3"""
-_ANEW = """
-    select r.judge, g.dimension, l.value, g.value, count(*)
-    from newest_judge_runs r join judgements g on g.judge_run = r.seq
-        join labels l on l.dialogue = r.dialogue and l.turn = g.turn and l.source = 'declared'
-            and l.dimension = g.dimension
-    where r.source = 'self' and g.turn <> -1 and g.value is not null
+    select a.id, x.id, l.value, count(*)
+    from annotations l join dialogues d on d.seq = l.dialogue join arms a on a.seq = d.arm_seq
+        join dimensions x on x.seq = l.dimension
+    where l.source = 1 group by 1, 2, 3 order by 1, 2, 3"""
+# Two selections of one relation, label by label about the same subject: who gave the first, who
+# gave the second, and which column of them is compared.
+_PAIRS = """
+    select {by}, x.id, f.{column}, s.{column}, count(*)
+    from newest_annotations f join newest_annotations s on s.dialogue = f.dialogue
+            and s.turn = f.turn and s.dimension = f.dimension
+            and s.last_turn is f.last_turn and s.part is f.part
+        join dimensions x on x.seq = f.dimension
+    where f.turn >= {since} and f.kind = '{first}' and s.kind = '{second}' and {which}
+        and f.{column} is not null and s.{column} is not null
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+_WANTED = _PAIRS.format(
+    by="''", column="value", first="wanted", second="declared", since=0, which="true"
+)
+_ANEW = _PAIRS.format(
+    by="s.who", column="value", first="declared", second="self", since=0, which="true"
+)
+_JUDGE_PAIRS = _PAIRS.format(
+    by="f.who || char(10) || s.who", column="carried", first="external", second="external",
+    since=-1, which="s.who > f.who",
+)  # fmt: skip
 # Summed up by judge run first: the rest of what they are grouped by is looked up once for each.
 _VOTES = """
-    select a.id, s.source, s.judge, s.dimension, s.whole, c.scenario, c.goal, c.turns,
+    select a.id, s.source, s.judge, x.id, s.whole, c.scenario, c.goal, c.turns,
         sum(s.yes), sum(s.judged), sum(s.n - s.judged)
     from (
-        select r.dialogue, r.source, r.judge, g.dimension, g.turn = -1 as whole,
+        select g.dialogue, g.kind as source, g.who as judge, g.dimension, g.turn = -1 as whole,
             coalesce(sum(g.carried), 0) as yes, count(g.carried) as judged, count(*) as n
-        from newest_judge_runs r cross join judgements g on g.judge_run = r.seq
-        group by r.seq, g.dimension, g.turn = -1) s
-        join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq
+        from newest_annotations g where g.kind in ('self', 'external')
+        group by g.source, g.dialogue, g.pass, g.dimension, g.turn = -1) s
+        join dimensions x on x.seq = s.dimension join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq
         join arms a on a.seq = d.arm_seq
     group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8"""
 _CASE_VOTES = """
-    select c.id, c.scenario, c.goal, r.source, g.dimension, g.turn = -1,
+    select c.id, c.scenario, c.goal, g.kind, x.id, g.turn = -1,
         coalesce(sum(g.carried), 0), count(g.carried)
-    from arms a join dialogues d on d.arm_seq = a.seq join cases c on c.seq = d.case_seq
-        join newest_judge_runs r on r.dialogue = d.seq join judgements g on g.judge_run = r.seq
-    where a.id = ? group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6"""
-_JUDGE_PAIRS = """
-    select r.judge || char(10) || s.judge, g.dimension, g.carried, h.carried, count(*)
-    from newest_judge_runs r join newest_judge_runs s on s.dialogue = r.dialogue
-            and s.source = 'external' and s.judge > r.judge
-        join judgements g on g.judge_run = r.seq
-        join judgements h on h.judge_run = s.seq and h.turn = g.turn and h.dimension = g.dimension
-    where r.source = 'external' and g.carried is not null and h.carried is not null
-    group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
+    from newest_annotations g join dimensions x on x.seq = g.dimension
+        join dialogues d on d.seq = g.dialogue join cases c on c.seq = d.case_seq
+        join arms a on a.seq = d.arm_seq
+    where g.kind in ('self', 'external') and a.id = ? group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6"""
 _FLAGGED = """
     select e.verdict, f.code, count(distinct s.dialogue)
     from newest_assessments s join flags f on f.assessment = s.seq
@@ -233,12 +236,15 @@ _WORST = """
     order by coalesce(e.verdict, '') = 'discarded' desc, count(*) desc,
         max(coalesce(f.severity, 0)) desc, d.seq limit ?"""
 _ANSWERS = """
-    select t.mode, t.id || '/' || c.id || '/' || a.id || '#' || w.turn, p.code, w.dimension, w.value
-    from newest_answers w join assignments g on g.seq = w.assignment and g.state = 'done'
-        join annotators p on p.seq = g.annotator join review_items i on i.seq = g.item
-        join studies t on t.seq = i.study join dialogues d on d.seq = i.dialogue
+    select t.mode, t.id || '/' || c.id || '/' || a.id || '#' || g.turn, g.who, x.id, g.value
+    from newest_annotations g join studies t on t.id = g.config
+        join annotators p on p.code = g.who
+        join review_items i on i.study = t.seq and i.dialogue = g.dialogue
+        join assignments s on s.item = i.seq and s.annotator = p.seq and s.state = 'done'
+        join dimensions x on x.seq = g.dimension
+        join dialogues d on d.seq = i.dialogue
         join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
-    order by 1, 2, 3, 4"""
+    where g.kind = 'human' order by 1, 2, 3, 4"""
 _TEXTS = """
     select text from (
         select t.text, row_number() over (order by t.dialogue, t.turn) - 1 as place
@@ -269,7 +275,7 @@ class Figures:
 
     def wanted(self) -> list[PairCount]:
         """Count (wanted, declared) labels."""
-        return [_pair("", *row) for row in self._read(_WANTED)]
+        return [_pair(*row) for row in self._read(_WANTED)]
 
     def anew(self) -> list[PairCount]:
         """Count (declared, labelled anew) labels, by self-judge."""

@@ -137,16 +137,3 @@ def read_spent(connection: sqlite3.Connection) -> tuple[float, int]:
         " charged_tokens + (select coalesce(sum(tokens), 0) from reservations) from totals"
     ).fetchone()
     return float(usd), int(tokens)
-
-
-def read_alias_counts(connection: sqlite3.Connection) -> dict[tuple[str, str, str], int]:
-    """Return how often each other spelling of a label was understood, commonest first.
-
-    The keys are (dimension, what the model wrote, the label it was taken for); several labels at
-    once are written as a JSON array.
-    """
-    rows = connection.execute(
-        "select dimension, raw, cast(value as text), count(*) as n from labels"
-        " where raw is not null group by 1, 2, 3 order by n desc, 1, 2, 3"
-    )
-    return {(dimension, raw, value): n for dimension, raw, value, n in rows}

@@ -85,7 +85,7 @@ def test_dialogues_carry_the_labels_of_a_scheme_that_is_only_a_file(
     )  # fmt: skip
     run = tmp_path / "run"
     assert rows(run, "select count(*) from dialogues where status = 'generated'") == [(18,)]
-    seen = rows(run, "select dimension, value from labels where source = 'declared'")
+    seen = rows(run, "select dimension, value from labels where kind = 'declared'")
     assert {dimension for dimension, _ in seen} >= {"face", "politeness"}
     values = {value for _, value in seen}
     assert values >= {"own", "theirs", "nobody", "rude", "plain", "polite"}

@@ -34,9 +34,8 @@ def said(run: Path) -> bytes:
     )
     labels = rows(
         run,
-        "select c.id, json_extract(a.description, '$.strategy'), l.turn, l.source, l.dimension,"
-        " l.value, l.rationale, l.raw from labels l join dialogues d on d.seq = l.dialogue"
-        " join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq"
+        "select l.case_id, json_extract(a.description, '$.strategy'), l.turn, l.kind, l.dimension,"
+        " l.value, l.rationale, l.raw from labels l join arms a on a.id = l.arm"
         " order by 1, 2, 3, 4, 5, 6",
     )
     return orjson.dumps([turns, labels], default=bytes.decode)

@@ -206,19 +206,11 @@ async def test_a_dialogue_is_found_by_the_beginning_of_its_id(store):
 
 
 @pytest.mark.anyio
-async def test_spellings_that_had_to_be_understood_are_counted(store):
-    await store.add_cases([case(0), case(1)])
-    await store.finish(dialogue(0), 0)
-    await store.finish(dialogue(1), 0)
-    assert store.alias_counts() == {("intention", "convincing", "Convince"): 2}
-
-
-@pytest.mark.anyio
 async def test_labels_can_be_queried_in_long_form(store):
     await store.add_cases([case()])
     await store.finish(dialogue(), 0)
     with closing(sqlite3.connect(store.folder / "run.sqlite")) as connection:
-        rows = connection.execute("select turn, source, dimension, value from labels").fetchall()
+        rows = connection.execute("select turn, kind, dimension, value from labels").fetchall()
     assert sorted(rows) == [
         (3, "declared", "intention", "Convince"),
         (3, "declared", "veracity", "Quality"),

@@ -154,5 +154,5 @@ def test_a_run_of_the_first_version_is_brought_up_to_date(tmp_path):
     connection.execute("pragma user_version = 1")
     backup = migrate(connection, path)
     assert backup is not None
-    assert connection.execute("select count(*) from judge_runs").fetchone() == (0,)
+    assert connection.execute("select count(*) from passes").fetchone() == (0,)
     connection.close()

@@ -212,7 +212,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>{{ 7*7 }}"
 def test_text_is_never_markup(tmp_path: Path) -> None:
     folder = generated_run(tmp_path / "run", n=1, turns=[1])
     with ReviewStore.open(folder) as store:
-        for table, column in (("turns", "text"), ("labels", "rationale")):
+        for table, column in (("turns", "text"), ("annotations", "rationale")):
             store._writer.run(
                 lambda connection, t=table, c=column: connection.execute(
                     f"update {t} set {c} = ?", (HOSTILE,)

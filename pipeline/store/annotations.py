@@ -1,0 +1,182 @@
+"""Write annotations in passes, and read them back as one relation."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from pipeline.store.traces import label_from, stored_label
+from scenarios.annotations import ADJUDICATED, HUMAN, Annotation, Subject
+from scenarios.schemes.model import LabelValue
+
+WHOLE = -1
+"""The turn number under which what concerns the whole dialogue is stored."""
+Key = tuple[str, str]
+"""(case, arm) ids of a dialogue."""
+
+OF_KEYS = """
+    from json_each(?) j join cases c on c.id = json_extract(j.value, '$[0]')
+        join arms a on a.id = json_extract(j.value, '$[1]')
+        join dialogues d on d.case_seq = c.seq and d.arm_seq = a.seq"""
+_SOURCE = "select seq from label_sources where kind = ? and who = ? and config = ?"
+# What a new pass makes history: a judge is one whatever its configuration, a person answers each
+# study apart, and of experts the last word in a study counts.
+_SUPERSEDED = {
+    HUMAN: "kind = :kind and who = :who and config = :config",
+    ADJUDICATED: "kind = :kind and config = :config",
+}
+_SUPERSEDE = """
+    update passes set newest = 0 where dialogue = :dialogue and newest
+        and source in (select seq from label_sources where {})"""
+_INSERT = """
+    insert into annotations values
+        (?, ?, ?, ?, ?, (select seq from dimensions where id = ?), ?, ?, ?, ?, ?, ?)"""
+_COLUMNS = """g.turn, g.last_turn, g.part, s.kind, s.who, s.config, x.id, g.value, g.carried,
+    g.rationale, g.raw"""
+_SELECT = f"""
+    select c.id, a.id, {_COLUMNS} {OF_KEYS}
+        cross join label_sources s
+        cross join annotations g on g.source = s.seq and g.dialogue = d.seq
+        join dimensions x on x.seq = g.dimension
+    where s.kind in (select value from json_each(?))
+        and (g.pass = 0 or (select newest from passes p where p.seq = g.pass))
+    order by j.key, g.pass, g.turn, x.id, g.position"""  # noqa: S608 - constants only
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSource:
+    """Who gives labels, how, and under which configuration."""
+
+    kind: str
+    who: str
+    config: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """A label of a pass, about one turn or the dialogue as a whole."""
+
+    turn: int | None
+    dimension: str
+    value: LabelValue | None
+    rationale: str = ""
+    carried: bool | None = None
+    raw: str | None = None
+    last_turn: int | None = None
+    part: str | None = None
+
+
+def add_pass(
+    connection: sqlite3.Connection,
+    dialogue: int,
+    source: LabelSource,
+    labels: Iterable[LabelRow],
+    *,
+    at: float,
+    epoch: int = 0,
+    readable: bool = True,
+) -> int:
+    """Store what one source says about one dialogue, inside the caller's transaction.
+
+    What the same source said before stays as history.
+
+    Args:
+        connection: in a transaction that writes.
+        dialogue: number of the dialogue.
+        source: who says it; made known if need be.
+        labels: what is said, in order.
+        at: Unix time in seconds.
+        epoch: how often it had been asked before, where an answer could not be read.
+        readable: whether all of it could be read.
+
+    Returns:
+        The number of the pass.
+    """
+    mark = (source.kind, source.who, source.config)
+    connection.execute(
+        "insert into label_sources (kind, who, config) values (?, ?, ?) on conflict do nothing",
+        mark,
+    )
+    (number,) = connection.execute(_SOURCE, mark).fetchone()
+    rule = _SUPERSEDED.get(source.kind, "kind = :kind and who = :who")
+    names = {"kind": source.kind, "who": source.who, "config": source.config}
+    connection.execute(_SUPERSEDE.format(rule), {"dialogue": dialogue, **names})
+    added = connection.execute(
+        "insert into passes (dialogue, source, epoch, readable, newest, made_at)"
+        " values (?, ?, ?, ?, 1, ?)",
+        (dialogue, number, epoch, readable, at),
+    )
+    add_labels(connection, dialogue, number, labels, pass_=added.lastrowid or 0)
+    return added.lastrowid or 0
+
+
+def add_labels(
+    connection: sqlite3.Connection,
+    dialogue: int,
+    source: int,
+    labels: Iterable[LabelRow],
+    *,
+    pass_: int = 0,
+) -> None:
+    """Store labels of a source, numbered in the order they are given."""
+    rows = list(labels)
+    connection.executemany(
+        "insert into dimensions (id) values (?) on conflict do nothing",
+        [(dimension,) for dimension in dict.fromkeys(row.dimension for row in rows)],
+    )
+    connection.executemany(
+        _INSERT,
+        [
+            (
+                source, dialogue, WHOLE if row.turn is None else row.turn, pass_, position,
+                row.dimension, None if row.value is None else stored_label(row.value), row.carried,
+                row.rationale, row.raw, row.last_turn, row.part,
+            )
+            for position, row in enumerate(rows)
+        ],
+    )  # fmt: skip
+
+
+def read_annotations(
+    connection: sqlite3.Connection, keys: Iterable[Key], kinds: Sequence[str]
+) -> Iterator[Annotation]:
+    """Yield the newest annotations of some hundreds of dialogues, dialogue by dialogue.
+
+    Args:
+        connection: an open database of a run.
+        keys: (case, arm) ids of the dialogues; the order is kept.
+        kinds: which kinds, e.g. ``("declared", "human")``.
+    """
+    for (
+        case,
+        arm,
+        turn,
+        last,
+        part,
+        kind,
+        who,
+        config,
+        dimension,
+        value,
+        *rest,
+    ) in connection.execute(_SELECT, (as_json(keys), orjson.dumps(list(kinds)).decode())):
+        carried, rationale, raw = rest
+        yield Annotation(
+            subject=Subject(case, arm, None if turn == WHOLE else turn, last, part),
+            kind=kind,
+            who=who,
+            dimension=dimension,
+            value=None if value is None else label_from(value),
+            rationale=rationale,
+            config=config,
+            carried=None if carried is None else bool(carried),
+            raw=raw,
+        )
+
+
+def as_json(keys: Iterable[Key]) -> str:
+    """Return keys as the array that ``OF_KEYS`` reads."""
+    return orjson.dumps([list(key) for key in keys]).decode()
