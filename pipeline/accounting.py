@@ -4,64 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 
 import orjson
 
-from pipeline.budget import Reservation
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.failures import was_surely_free
 from pipeline.providers.prices import Price
-from pipeline.providers.protocol import Choice, Reply, Request, Structured, Usage
+from pipeline.providers.protocol import Choice, Reply, Request, Usage
+from pipeline.store.calls import RequestOrigin, RequestRow
 
 
 @dataclass(frozen=True, slots=True)
 class RequestAttempt:
     """One request that was sent, whatever came of it."""
 
-    code: str
-    """``ok``, the code of a :class:`ProviderError`, or ``cancelled``."""
-    status: int | None
-    """HTTP status of a failure where there was one; None for success."""
-    message: str
-    """What the endpoint said of a failure; empty for success."""
-    usage: Usage | None
-    """None where the endpoint did not say."""
-    cost_usd: float | None
-    """What it cost; None where usage or price is unknown, 0.0 where surely nothing was billed."""
-    charged_usd: float | None
-    """What was charged to the budget: the cost, or the worst case where it is unknown; None
-    without a price."""
-    charged_tokens: int
-    """Tokens charged to the budget: those used, or the most possible where that is unknown."""
-    latency_s: float
-    request_id: str | None
-    omitted: tuple[str, ...]
-    """Body fields left out because the endpoint had rejected them, sorted."""
-    structured: Structured
-    """Whether the schema was sent along (``native``) or only described in the prompt."""
-    samples: tuple[int, ...]
-    """Sample indices asked for, consecutive."""
+    row: RequestRow
     choices: Mapping[int, Choice]
     """What came back, by sample index; may be fewer than asked for."""
-    sent_at: float
-    """Unix time in seconds."""
-    reservation_id: int | None = None
-    """The durable budget reservation that this attempt's record replaces, if any."""
-
-    @property
-    def n_asked(self) -> int:
-        """Number of samples asked for."""
-        return len(self.samples)
-
-    @property
-    def n_got(self) -> int:
-        """Number of samples that came back."""
-        return len(self.choices)
 
 
 Record = Callable[[RequestAttempt], None]
 """Takes note of an attempt at once; it must not fail."""
+
+_ORIGIN: Callable[[RequestOrigin], tuple[int, str, str, str, int, str, str]] = attrgetter(
+    *(f.name for f in fields(RequestOrigin))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +63,22 @@ def bound_of(request: Request, price: Price | None) -> Bound:
 
 
 class AttemptAccount:
-    """Turns what came of one request into its record, and settles its budget reservation."""
+    """Turns what came of one request into its record."""
 
     def __init__(
         self,
         request: Request,
         samples: tuple[int, ...],
         *,
+        origin: RequestOrigin,
         price: Price | None,
         bound: Bound,
-        reservation: Reservation | None,
+        reservation: int | None,
     ) -> None:
         """Start the clock: the request is about to be sent for ``samples``."""
         self._request = request
         self._samples = samples
+        self._origin = origin
         self._price = price
         self._bound = bound
         self._reservation = reservation
@@ -117,77 +88,76 @@ class AttemptAccount:
     def answered(self, reply: Reply) -> RequestAttempt:
         """Record an answer; choices beyond those asked for are ignored."""
         choices = dict(zip(self._samples, reply.choices, strict=False))
-        cost = None
-        if reply.usage is None:
+        usage, cost = reply.usage, None
+        if usage is None:
             charged, tokens = self._bound.usd, self._bound.tokens
         else:
-            tokens = reply.usage.prompt + reply.usage.completion
-            cost = None if self._price is None else self._price.cost(reply.usage)
+            tokens = usage.prompt + usage.completion
+            cost = None if self._price is None else self._price.cost(usage)
             charged = cost
-        self._settle(charged, tokens)
-        return self._record(
+        row = self._row(
             code="ok" if choices else EmptyReply.code,
-            usage=reply.usage,
+            usage=usage,
+            n_got=len(choices),
+            request_id=reply.request_id,
             cost_usd=cost,
             charged_usd=charged,
             charged_tokens=tokens,
-            request_id=reply.request_id,
-            choices=choices,
         )
+        return RequestAttempt(row, choices)
 
     def failed(self, error: BaseException) -> RequestAttempt:
         """Record a failure; unless it surely cost nothing it is charged at its worst."""
         free = isinstance(error, ProviderError) and was_surely_free(error)
         charged, tokens = (0.0, 0) if free else (self._bound.usd, self._bound.tokens)
-        self._settle(charged, tokens)
         charged_usd = None if self._price is None else charged
         if not isinstance(error, ProviderError):
-            return self._record(
-                code="cancelled", cost_usd=None, charged_usd=charged_usd, charged_tokens=tokens
+            row = self._row(code="cancelled", charged_usd=charged_usd, charged_tokens=tokens)
+        else:
+            row = self._row(
+                code=error.code,
+                status=error.status,
+                message=error.message,
+                request_id=error.request_id,
+                cost_usd=0.0 if free else None,
+                charged_usd=charged_usd,
+                charged_tokens=tokens,
             )
-        return self._record(
-            code=error.code,
-            status=error.status,
-            message=error.message,
-            request_id=error.request_id,
-            cost_usd=0.0 if free else None,
-            charged_usd=charged_usd,
-            charged_tokens=tokens,
-        )
+        return RequestAttempt(row, {})
 
-    def _settle(self, usd: float | None, tokens: int) -> None:
-        """Replace the reservation by what was used."""
-        if self._reservation is not None:
-            self._reservation.settle(usd, tokens)
-
-    def _record(
+    def _row(
         self,
         *,
         code: str,
-        status: int | None = None,
-        message: str = "",
-        usage: Usage | None = None,
-        cost_usd: float | None,
         charged_usd: float | None,
         charged_tokens: int,
+        status: int | None = None,
+        message: str = "",
         request_id: str | None = None,
-        choices: Mapping[int, Choice] | None = None,
-    ) -> RequestAttempt:
-        """Complete a record with what was asked and when."""
-        return RequestAttempt(
+        usage: Usage | None = None,
+        n_got: int = 0,
+        cost_usd: float | None = None,
+    ) -> RequestRow:
+        """Complete a record with what was asked, when and for what."""
+        request = self._request
+        return RequestRow(
+            *_ORIGIN(self._origin),
+            sent_at=self._sent_at,
+            latency_s=time.perf_counter() - self._started,
             code=code,
             status=status,
             message=message,
-            usage=usage,
+            request_id=request_id,
+            structured=request.structured,
+            omitted=" ".join(sorted(request.omit)),
+            n_asked=len(self._samples),
+            n_got=n_got,
+            prompt_tokens=None if usage is None else usage.prompt,
+            completion_tokens=None if usage is None else usage.completion,
+            cached_tokens=None if usage is None else usage.cached,
+            reasoning_tokens=None if usage is None else usage.reasoning,
             cost_usd=cost_usd,
             charged_usd=charged_usd,
             charged_tokens=charged_tokens,
-            latency_s=time.perf_counter() - self._started,
-            request_id=request_id,
-            omitted=tuple(sorted(self._request.omit)),
-            structured=self._request.structured,
-            samples=self._samples,
-            choices=choices or {},
-            sent_at=self._sent_at,
-            reservation_id=None if self._reservation is None else self._reservation.id,
+            reservation=self._reservation,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.stop import BUDGET
@@ -25,31 +26,17 @@ class ReservationLog(Protocol):
         """Remove a reservation whose request was never sent; need not be durable on return."""
 
 
+@dataclass(frozen=True, slots=True)
 class Reservation:
-    """Money and tokens held back for one request; settle it exactly once, whatever happened."""
+    """Money and tokens held back for one request, its worst case."""
 
-    __slots__ = ("_ledger", "id", "open", "tokens", "usd")
-
-    def __init__(self, ledger: Ledger, usd: float, tokens: int) -> None:
-        """Hold back ``usd`` and ``tokens``, the worst case of one request."""
-        self._ledger = ledger
-        self.usd = usd
-        self.tokens = tokens
-        self.id: int | None = None
-        """Id of the durable row (None without a budget); the attempt's record carries it, and
-        the row goes away in the transaction that stores the attempt."""
-        self.open = True
-
-    def settle(self, usd: float | None, tokens: int | None) -> None:
-        """Replace the worst case by what the request cost; None (unknown) charges the worst."""
-        self._ledger._close(
-            self, self.usd if usd is None else usd, self.tokens if tokens is None else tokens
-        )
-
-    def release(self) -> None:
-        """Give everything back: the request was not sent after all."""
-        self._ledger._close(self, 0.0, 0)
-        self._ledger._forget(self)
+    number: int
+    """Among the reservations of its ledger."""
+    usd: float
+    tokens: int
+    id: int | None
+    """Id of the durable row (None without a budget): the record of the request carries it, and the
+    row goes away in the transaction that stores the record."""
 
 
 class Ledger:
@@ -76,7 +63,8 @@ class Ledger:
         self.held_usd = 0.0
         self.held_tokens = 0
         self._log = log
-        self._open = 0
+        self._granted = 0
+        self._open: set[int] = set()
         self._waiting: list[asyncio.Future[None]] = []
 
     @property
@@ -92,7 +80,7 @@ class Ledger:
             tokens: the most tokens it can use, prompt and completion together.
 
         Returns:
-            A reservation, durable where a budget is set.
+            A reservation, durable where a budget is set; settle or release it.
 
         Raises:
             BudgetReached: it would not fit even if every open request turned out to be free.
@@ -108,17 +96,44 @@ class Ledger:
             if not self._open or not self._could_fit(worst, tokens):
                 raise BudgetReached(self._exhausted(worst, tokens))
             await self._next_settlement()
-        reservation = Reservation(self, worst, tokens)
+        self._granted += 1
+        number = self._granted
+        self._open.add(number)
         self.held_usd += worst
         self.held_tokens += tokens
-        self._open += 1
+        row: int | None = None
         if self.limited and self._log is not None:
             try:
-                reservation.id = await self._log.reserve(usd, tokens)
+                row = await self._log.reserve(usd, tokens)
             except BaseException:
-                reservation.release()
+                self.release(Reservation(number, worst, tokens, None))
                 raise
-        return reservation
+        return Reservation(number, worst, tokens, row)
+
+    def settle(self, reservation: Reservation, usd: float | None, tokens: int | None) -> None:
+        """Replace the worst case by what the request cost; None (unknown) charges the worst.
+
+        A reservation that is settled already stays as it is.
+        """
+        if reservation.number not in self._open:
+            return
+        self._open.remove(reservation.number)
+        self.held_tokens -= reservation.tokens
+        # Nothing open holds nothing: the rounding of a million additions is not carried along.
+        self.held_usd = self.held_usd - reservation.usd if self._open else 0.0
+        self.spent_usd += reservation.usd if usd is None else usd
+        self.spent_tokens += reservation.tokens if tokens is None else tokens
+        waiting, self._waiting = self._waiting, []
+        for settled in waiting:
+            if not settled.done():
+                settled.set_result(None)
+
+    def release(self, reservation: Reservation) -> None:
+        """Give everything back: the request was not sent after all."""
+        is_open = reservation.number in self._open
+        if is_open and reservation.id is not None and self._log is not None:
+            self._log.release(reservation.id)
+        self.settle(reservation, 0.0, 0)
 
     def _fits(self, usd: float, tokens: int) -> bool:
         return self._within(
@@ -137,25 +152,6 @@ class Ledger:
         settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(settled)
         await settled
-
-    def _close(self, reservation: Reservation, usd: float, tokens: int) -> None:
-        if not reservation.open:
-            return
-        reservation.open = False
-        self._open -= 1
-        self.held_tokens -= reservation.tokens
-        # Nothing open holds nothing: the rounding of a million additions is not carried along.
-        self.held_usd = self.held_usd - reservation.usd if self._open else 0.0
-        self.spent_usd += usd
-        self.spent_tokens += tokens
-        waiting, self._waiting = self._waiting, []
-        for settled in waiting:
-            if not settled.done():
-                settled.set_result(None)
-
-    def _forget(self, reservation: Reservation) -> None:
-        if reservation.id is not None and self._log is not None:
-            self._log.release(reservation.id)
 
     def _exhausted(self, usd: float, tokens: int) -> str:
         parts = []

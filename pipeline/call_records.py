@@ -1,4 +1,4 @@
-"""A call as it is stored: its cache key, the row of each request, and each sample with its status."""
+"""A call as it is stored: its cache key, and each sample with its status."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pipeline.accounting import RequestAttempt
 from pipeline.endpoint import Endpoint
 from pipeline.providers.protocol import Choice
-from pipeline.store.calls import ChoiceRow, RequestRow
+from pipeline.store.calls import ChoiceRow
 from prompts.question import Question
 from prompts.responses import ResponseFormat, Unreadable
 from scenarios.fingerprint import canonical_json
@@ -128,37 +127,3 @@ def parse_sample(row: ChoiceRow, fmt: ResponseFormat[T]) -> ParsedSample[T]:
     if status != row.status:
         row = ChoiceRow(row.sample, row.epoch, status, row.finish, row.text)
     return ParsedSample(row, value, reasons)
-
-
-def request_row(
-    attempt: RequestAttempt, endpoint: Endpoint, ctx: CallContext, arm: str
-) -> RequestRow:
-    """Return an attempt as it is stored; ``arm`` is the one that pays."""
-    usage = attempt.usage
-    return RequestRow(
-        epoch=ctx.epoch,
-        role=ctx.role,
-        arm=arm,
-        case=ctx.case,
-        turn=ctx.turn,
-        purpose=ctx.purpose,
-        model=f"{endpoint.provider.name}/{endpoint.model}",
-        sent_at=attempt.sent_at,
-        latency_s=attempt.latency_s,
-        code=attempt.code,
-        status=attempt.status,
-        message=attempt.message,
-        request_id=attempt.request_id,
-        structured=attempt.structured,
-        omitted=attempt.omitted,
-        n_asked=attempt.n_asked,
-        n_got=attempt.n_got,
-        prompt_tokens=None if usage is None else usage.prompt,
-        completion_tokens=None if usage is None else usage.completion,
-        cached_tokens=None if usage is None else usage.cached,
-        reasoning_tokens=None if usage is None else usage.reasoning,
-        cost_usd=attempt.cost_usd,
-        charged_usd=attempt.charged_usd,
-        charged_tokens=attempt.charged_tokens,
-        reservation=attempt.reservation_id,
-    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from pipeline.accounting import RequestAttempt
 from pipeline.call_records import (
@@ -15,10 +15,10 @@ from pipeline.call_records import (
     ParsedSample,
     choice_row,
     parse_sample,
-    request_row,
 )
 from pipeline.endpoint import Endpoint, SampleRequest
-from pipeline.store.calls import ChoiceRow, RequestRow
+from pipeline.run_link import CallReport, RunLink
+from pipeline.store.calls import RequestOrigin
 from prompts.question import Question
 from scenarios.errors import RunError
 
@@ -43,42 +43,29 @@ class AnswerUnusable(RunError):
         self.reason = reason
 
 
-class CallStore(Protocol):
-    """Where calls are remembered; one for all clients of a run."""
-
-    flights: MutableMapping[tuple[bytes, int], asyncio.Future[None]]
-    """Requests in flight, by cache key and epoch."""
-
-    def choices(
-        self, fingerprint: bytes, samples: Sequence[int], epoch: int
-    ) -> Mapping[int, ChoiceRow]:
-        """Return the choices of ``epoch``, or else readable ones of earlier epochs, by sample."""
-
-    def count_hits(self, n: int) -> None:
-        """Count choices that were there already."""
-
-    def record(
-        self,
-        fingerprint: bytes,
-        messages: Sequence[tuple[str, str]],
-        requests: Sequence[RequestRow],
-        choices: Sequence[ChoiceRow],
-    ) -> Awaitable[None]:
-        """Queue rows for writing at once; awaiting the result waits until they are durable."""
+InFlight = dict[tuple[bytes, int], asyncio.Future[None]]
+"""Questions that are being asked at this moment, by cache key and epoch."""
 
 
 class Client:
     """Asks the models of one arm; every reply is stored durably before it is returned.
 
-    The clients of a run share its store, and with it the cache and the table of requests in
-    flight: the same question with the same parameters is paid for once.
+    The clients of a run share its calls (``link``), and those in one process the table of requests
+    in flight: the same question with the same parameters is paid for once.
     """
 
-    def __init__(self, store: CallStore, endpoints: Mapping[str, Endpoint], arm: str = "") -> None:
+    def __init__(
+        self,
+        link: RunLink,
+        endpoints: Mapping[str, Endpoint],
+        arm: str = "",
+        in_flight: InFlight | None = None,
+    ) -> None:
         """Ask ``endpoints[role]`` for each role; ``arm`` is recorded as the one that pays."""
-        self._store = store
+        self._link = link
         self._endpoints = endpoints
         self._arm = arm
+        self._in_flight: InFlight = {} if in_flight is None else in_flight
         self._keys = CallKeys(endpoints)
 
     async def ask(self, question: Question[T], ctx: CallContext) -> T:
@@ -142,16 +129,16 @@ class Client:
         """Return samples by index: those in the cache, and the others freshly asked for."""
         key = self._keys.key(question, ctx.role, ctx.seed)
         while True:
-            cached = self._store.choices(key, indices, ctx.epoch)
+            cached = self._link.known(key, indices, ctx.epoch)
             missing = [index for index in indices if index not in cached]
-            flight = self._store.flights.get((key, ctx.epoch)) if missing else None
+            flight = self._in_flight.get((key, ctx.epoch)) if missing else None
             if flight is None:
                 break
             # The same question is in flight: what it brings may be enough.
             await asyncio.wait([flight])
             flight.result()
         if cached:
-            self._store.count_hits(len(cached))
+            self._link.count_hits(len(cached))
         samples = {index: parse_sample(row, question.answer) for index, row in cached.items()}
         if missing:
             samples.update(await self._ask_in_flight(key, question, ctx, missing))
@@ -162,7 +149,7 @@ class Client:
     ) -> dict[int, ParsedSample[T]]:
         """Send while callers with the same question wait; they get the same error, too."""
         flight: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._store.flights[key, ctx.epoch] = flight
+        self._in_flight[key, ctx.epoch] = flight
         try:
             return await self._send_and_store(key, question, ctx, indices)
         except Exception as error:
@@ -170,7 +157,7 @@ class Client:
             flight.exception()  # retrieved here: nobody need be waiting
             raise
         finally:
-            del self._store.flights[key, ctx.epoch]
+            del self._in_flight[key, ctx.epoch]
             if not flight.done():
                 flight.set_result(None)
 
@@ -178,15 +165,19 @@ class Client:
         self, key: bytes, question: Question[T], ctx: CallContext, indices: Sequence[int]
     ) -> dict[int, ParsedSample[T]]:
         """Draw the samples; whatever arrives is parsed and stored, also where others failed."""
+        endpoint = self._endpoints[ctx.role]
         request = SampleRequest(
             messages=question.messages,
             schema=question.answer.schema,
             schema_name=question.answer.name,
             seed=ctx.seed + ctx.epoch * EPOCH_STRIDE,
+            origin=RequestOrigin(
+                ctx.epoch, ctx.role, self._arm, ctx.case, ctx.turn, ctx.purpose, endpoint.name
+            ),
         )
         attempts: list[RequestAttempt] = []
         try:
-            await self._endpoints[ctx.role].ask(request, indices, attempts.append)
+            await endpoint.ask(request, indices, attempts.append)
         except Exception:
             if attempts:
                 await self._record(key, question, ctx, attempts)[1]
@@ -208,19 +199,18 @@ class Client:
         attempts: Sequence[RequestAttempt],
     ) -> tuple[dict[int, ParsedSample[T]], Awaitable[None]]:
         """Parse every sample and queue everything for writing, each sample with its status."""
-        endpoint = self._endpoints[ctx.role]
         samples: dict[int, ParsedSample[T]] = {}
         for attempt in attempts:
             for index, choice in attempt.choices.items():
                 row = choice_row(index, ctx.epoch, choice)
                 samples.setdefault(index, parse_sample(row, question.answer))
-        durable = self._store.record(
+        report = CallReport(
             key,
-            [(message.role, message.content) for message in question.messages],
-            [request_row(attempt, endpoint, ctx, self._arm) for attempt in attempts],
-            [sample.row for sample in samples.values()],
+            tuple((message.role, message.content) for message in question.messages),
+            tuple(attempt.row for attempt in attempts),
+            tuple(sample.row for sample in samples.values()),
         )
-        return samples, durable
+        return samples, self._link.record(report)
 
 
 def _unusable(sample: ParsedSample[object], ctx: CallContext) -> AnswerUnusable:

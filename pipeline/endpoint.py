@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pipeline.accounting import AttemptAccount, Record, bound_of
-from pipeline.budget import Ledger, Reservation
 from pipeline.endpoint_capabilities import EndpointCapabilities, StructureProbe
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.prices import Price
@@ -21,9 +19,10 @@ from pipeline.providers.protocol import (
     Request,
     Structured,
 )
-from pipeline.providers.rate_limiter import RateLimiter, RateLimits, Sleep, pause
+from pipeline.providers.rate_limiter import ModelAddress, Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
-from pipeline.stop import Stop
+from pipeline.run_link import PermitRequest, RunLink, Settlement
+from pipeline.store.calls import RequestOrigin
 from prompts.question import Message
 from scenarios.arms import Parameters, StructuredWish
 
@@ -37,6 +36,8 @@ class SampleRequest:
     schema_name: str
     seed: int
     """Seed of sample 0 (of the retry epoch asked for); sample ``i`` is drawn with ``seed + i``."""
+    origin: RequestOrigin
+    """What it is for, as it is recorded."""
 
 
 class Sender(Protocol):
@@ -80,26 +81,33 @@ class Endpoint:
 
     Retries with backoff, concurrency and rates, the budget, fields the model rejects, endpoints
     without structured output, and replies with fewer samples than asked for are all dealt with
-    here; callers see samples or one error. Share one :class:`RateLimiter` (and, if you like, one
-    :class:`EndpointCapabilities`) among endpoints that talk to the same model; see :class:`Gates`.
+    here; callers see samples or one error. Endpoints that talk to the same model may share one
+    :class:`EndpointCapabilities`.
     """
 
     provider: Provider
     model: str
     parameters: Parameters
     sender: Sender
+    link: RunLink
+    """Permission to send: limits, budget and stop of the run."""
     price: Price | None = None
     """None: costs are unknown, never 0."""
     structured: StructuredWish = "auto"
-    languages: frozenset[str] | None = None
-    """Languages it can answer in, None for any; see ``registry.languages_of``."""
-    limiter: RateLimiter = field(default_factory=lambda: RateLimiter(RateLimits()))
     retry: RetryPolicy = field(default_factory=RetryPolicy)
-    ledger: Ledger | None = None
-    stop: Stop | None = None
     capabilities: EndpointCapabilities = field(default_factory=EndpointCapabilities)
     sleep: Sleep = asyncio.sleep
     rng: random.Random = field(default_factory=random.Random)
+    address: ModelAddress = field(init=False)
+    """Endpoints with one address share its limits."""
+
+    def __post_init__(self) -> None:
+        self.address = ModelAddress(self.provider.name, self.provider.base_url, self.model)
+
+    @property
+    def name(self) -> str:
+        """``provider/model``."""
+        return f"{self.provider.name}/{self.model}"
 
     def identity(self) -> dict[str, object]:
         """Return what of this endpoint decides an answer, as plain data for a fingerprint."""
@@ -173,7 +181,7 @@ class Endpoint:
                 batch = batch[:1]
             request = self._request(wanted, batch, probe.mode())
             try:
-                choices = await self._attempt(request, batch, record)
+                choices = await self._attempt(request, batch, wanted.origin, record)
             except ProviderError as error:
                 may_instruct = self.structured == "auto"
                 if self.capabilities.adapts_to(request, error, may_instruct=may_instruct):
@@ -183,9 +191,7 @@ class Endpoint:
                 delay = backoff.after(error)
                 if delay is None:
                     raise
-                if error.retry_after_s is not None:
-                    self.limiter.close_for(min(error.retry_after_s, self.retry.max_pause_s))
-                await pause(delay, self._check, self.sleep)
+                await pause(delay, self.link.stop.check, self.sleep)
             else:
                 probe.succeeded(request.structured)
                 if len(batch) > 1 and len(choices) == 1:
@@ -207,45 +213,49 @@ class Endpoint:
         )
 
     async def _attempt(
-        self, request: Request, batch: tuple[int, ...], record: Record
+        self, request: Request, batch: tuple[int, ...], origin: RequestOrigin, record: Record
     ) -> dict[int, Choice]:
         """Send once, when limits and budget allow, and account for it.
 
-        The permit is free again when this returns: the caller's commit does not hold it.
+        The permit is given back before this returns: the caller's commit does not hold it.
         """
         bound = bound_of(request, self.price)
-        permit = (
-            self.limiter.permit(bound.likely_tokens, self._check)
-            if self.sender.takes_permit
-            else nullcontext()
-        )
-        async with permit:
-            reservation: Reservation | None = None
-            if self.ledger is not None:
-                reservation = await self.ledger.reserve(bound.usd, bound.tokens)
-                if self.stop is not None and self.stop.requested:
-                    reservation.release()
-                    self.stop.check()
-            account = AttemptAccount(
-                request, batch, price=self.price, bound=bound, reservation=reservation
+        permit = await self.link.permit(
+            PermitRequest(
+                self.address if self.sender.takes_permit else None,
+                bound.likely_tokens,
+                bound.usd,
+                bound.tokens,
             )
-            try:
-                reply = await self.sender.send(request)
-            except BaseException as error:
-                record(account.failed(error))
-                raise
-            attempt = account.answered(reply)
+        )
+        account = AttemptAccount(
+            request,
+            batch,
+            origin=origin,
+            price=self.price,
+            bound=bound,
+            reservation=permit.reservation.id,
+        )
+        try:
+            reply = await self.sender.send(request)
+        except BaseException as error:
+            attempt = account.failed(error)
+            self.link.settle(Settlement(permit, attempt.row, self._pause_after(error)))
             record(attempt)
-        if attempt.usage is not None:
-            used = attempt.usage.prompt + attempt.usage.completion
-            self.limiter.correct(bound.likely_tokens, used)
+            raise
+        attempt = account.answered(reply)
+        self.link.settle(Settlement(permit, attempt.row))
+        record(attempt)
         if not attempt.choices:
             raise EmptyReply(
                 "the endpoint answered without any choice", request_id=reply.request_id
             )
         return dict(attempt.choices)
 
-    def _check(self) -> None:
-        """Raise if the run has been asked to stop."""
-        if self.stop is not None:
-            self.stop.check()
+    def _pause_after(self, error: BaseException) -> float | None:
+        """Return the seconds that nobody shall send to this model, if the endpoint named any."""
+        if not isinstance(error, ProviderError) or not error.retryable:
+            return None
+        if error.retry_after_s is None:
+            return None
+        return min(error.retry_after_s, self.retry.max_pause_s)

@@ -155,7 +155,7 @@ def make_request_row(**changes: Any) -> RequestRow:
         message="",
         request_id="r-1",
         structured="native",
-        omitted=(),
+        omitted="",
         n_asked=1,
         n_got=1,
         prompt_tokens=100,

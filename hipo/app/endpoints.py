@@ -7,14 +7,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from hipo.app.preparation import ModelUse
 from pipeline.budget import Ledger
+from pipeline.client import Client, InFlight
 from pipeline.endpoint import DirectSender, Endpoint, Sender
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.protocol import Provider
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
-from pipeline.providers.registry import build_provider, languages_of, parse_model
+from pipeline.providers.registry import build_provider, parse_model
 from pipeline.providers.retry import RetryPolicy
 from pipeline.recipe import Limits
+from pipeline.run_link import LocalRun, RunLink
 from pipeline.stop import Stop
+from pipeline.store.run_store import RunStore
 from scenarios.arms import Parameters
 from scenarios.fingerprint import fingerprint
 
@@ -26,11 +29,10 @@ class EndpointPool:
         self,
         limits: Limits,
         providers: Mapping[str, Provider],
-        *,
-        ledger: Ledger,
-        stop: Stop,
+        link: RunLink,
         notice: Callable[[str], None],
-        limiters: RateLimiters | None = None,
+        *,
+        in_flight: InFlight | None = None,
         sender: Callable[[Provider, float], Sender] = DirectSender,
     ) -> None:
         """Start without an endpoint.
@@ -38,21 +40,24 @@ class EndpointPool:
         Args:
             limits: of the recipe.
             providers: see :func:`providers_for`.
-            ledger: every call is charged to it.
-            stop: asked before every call.
+            link: the run that every call belongs to.
             notice: is told what is learnt about a model, such as a parameter it refuses.
-            limiters: those of others who ask the same models at the same time.
+            in_flight: the table of another pool that works for the same run in this process.
             sender: makes what requests are sent with, from a provider and a timeout in seconds.
         """
+        self.in_flight: InFlight = {} if in_flight is None else in_flight
         self._limits = limits
-        self._sender = sender
         self._providers = providers
-        self._ledger = ledger
-        self._stop = stop
+        self._link = link
         self._notice = notice
-        self._limiters = limiters or limiters_for(limits)
+        self._sender = sender
         self._endpoints: dict[str, Endpoint] = {}
         self._capabilities: dict[str, EndpointCapabilities] = {}
+
+    def client(self, arm: str, uses: Mapping[str, ModelUse]) -> Client:
+        """Return a client that asks these models by role, and whose calls ``arm`` pays for."""
+        endpoints = {role: self.endpoint(use) for role, use in uses.items()}
+        return Client(self._link, endpoints, arm, self.in_flight)
 
     def endpoint(self, use: ModelUse) -> Endpoint:
         """Return the endpoint of a model whose provider is open."""
@@ -62,16 +67,13 @@ class EndpointPool:
             provider = self._providers[_address(use)]
             self._endpoints[key] = Endpoint(
                 provider=provider,
-                sender=self._sender(provider, self._limits.timeout_s),
                 model=spec.model,
                 parameters=spec.parameters or Parameters(),
+                sender=self._sender(provider, self._limits.timeout_s),
+                link=self._link,
                 price=use.price,
                 structured=spec.structured,
-                languages=languages_of(parse_model(spec.name)),
-                limiter=self._limiters.limiter(spec.provider, spec.base_url, spec.model),
                 retry=RetryPolicy(max_attempts=self._limits.max_attempts),
-                ledger=self._ledger,
-                stop=self._stop,
                 capabilities=self._capabilities_of(use),
             )
         return self._endpoints[key]
@@ -111,15 +113,14 @@ async def providers_for(
         yield providers
 
 
-def limiters_for(limits: Limits) -> RateLimiters:
-    """Return the rate limiters that keep to the limits of a recipe."""
-    return RateLimiters(
-        RateLimits(
-            max_concurrency=limits.max_concurrency,
-            requests_per_minute=limits.max_requests_per_minute,
-            tokens_per_minute=limits.max_tokens_per_minute,
-        )
+def local_run(limits: Limits, store: RunStore, ledger: Ledger, stop: Stop) -> LocalRun:
+    """Return an open run as the clients of this process see it, within the limits of a recipe."""
+    rates = RateLimits(
+        max_concurrency=limits.max_concurrency,
+        requests_per_minute=limits.max_requests_per_minute,
+        tokens_per_minute=limits.max_tokens_per_minute,
     )
+    return LocalRun(store.calls, ledger, RateLimiters(rates), stop)
 
 
 def _address(use: ModelUse) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipo.app.endpoints import local_run
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.players import Connections, connected
 from hipo.app.preparation import Prepared, prepare
@@ -146,7 +147,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
 
     engine = Engine(
         store,
-        stage.connections.players(store.calls, ledger, stop, watching.note),
+        stage.connections.players(local_run(recipe.limits, store, ledger, stop), watching.note),
         LocalExecutor(width_for(recipe.limits.max_concurrency)),
         stop,
         retry_failed=stage.retry_failed,

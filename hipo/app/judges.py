@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hipo.app.endpoints import EndpointPool
 from hipo.app.preparation import ModelUse
-from pipeline.client import CallStore, Client
+from pipeline.client import Client
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import PROVIDERS, effective_base_url, parse_model
 from pipeline.recipe import ModelSettings, Recipe, VerificationSettings
@@ -200,17 +200,14 @@ def _identity(spec: ModelSpec) -> dict[str, object]:
 
 
 def seat_judges(
-    panels: Panels, *, scheme: Scheme, prompts: JudgePrompts, pool: EndpointPool, calls: CallStore
+    panels: Panels, *, scheme: Scheme, prompts: JudgePrompts, pool: EndpointPool
 ) -> dict[str, tuple[Judge, ...]]:
     """Return the judges of every arm, ready to be asked; the pool has their models."""
     judges: dict[str, tuple[Judge, ...]] = {}
     for arm, panel in panels.by_arm.items():
         seats = seats_of(panel, prompts)
-        endpoints = {
-            taken.role: pool.endpoint(use)
-            for taken, (_, use) in zip(seats, panel.uses, strict=True)
-        }
-        client = Client(calls, endpoints, arm)
+        uses = {taken.role: use for taken, (_, use) in zip(seats, panel.uses, strict=True)}
+        client = pool.client(arm, uses)
         judges[arm] = tuple(_judge(taken, scheme, prompts, client) for taken in seats)
     return judges
 

@@ -10,14 +10,13 @@ from types import TracebackType
 
 from hipo.app.endpoints import EndpointPool, providers_for
 from hipo.app.preparation import Prepared
-from pipeline.budget import Ledger
-from pipeline.client import CallStore, Client
+from pipeline.client import Client, InFlight
 from pipeline.embeddings import BatchingEncoder, sentence_encoder
+from pipeline.endpoint import DirectSender, Sender
 from pipeline.engine import Player
 from pipeline.player import CasePlayer
 from pipeline.providers.protocol import Provider
-from pipeline.providers.rate_limiter import RateLimiters
-from pipeline.stop import Stop
+from pipeline.run_link import RunLink
 from pipeline.strategies.consistency import Consistency
 from pipeline.strategies.direct import Direct
 from pipeline.strategies.protocol import Strategy
@@ -35,29 +34,29 @@ class Connections:
 
     def players(
         self,
-        store: CallStore,
-        ledger: Ledger,
-        stop: Stop,
+        link: RunLink,
         notice: Callable[[str], None],
-        limiters: RateLimiters | None = None,
+        *,
+        in_flight: InFlight | None = None,
+        sender: Callable[[Provider, float], Sender] = DirectSender,
     ) -> dict[str, Player]:
         """Return one player per arm id; roles that ask the same model share its endpoint.
 
-        ``limiters`` are those of others who ask the same models at the same time.
+        For the arguments see :class:`EndpointPool`.
         """
-        limits = self.prepared.recipe.limits
         pool = EndpointPool(
-            limits, self.providers, ledger=ledger, stop=stop, notice=notice, limiters=limiters
+            self.prepared.recipe.limits,
+            self.providers,
+            link,
+            notice,
+            in_flight=in_flight,
+            sender=sender,
         )
-        return {arm.id: self._player(arm, store, pool) for arm in self.prepared.arms}
+        return {arm.id: self._player(arm, pool) for arm in self.prepared.arms}
 
-    def _player(self, arm: Arm, store: CallStore, pool: EndpointPool) -> Player:
+    def _player(self, arm: Arm, pool: EndpointPool) -> Player:
         prepared = self.prepared
-        client = Client(
-            store,
-            {role: pool.endpoint(prepared.uses[arm.id, role]) for role in arm.models},
-            arm.id,
-        )
+        client = pool.client(arm.id, {role: prepared.uses[arm.id, role] for role in arm.models})
         return CasePlayer(
             scenarios=prepared.scenarios,
             scheme=prepared.scheme,

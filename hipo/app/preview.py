@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
+from hipo.app.endpoints import local_run
 from hipo.app.players import connected
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.resumption import ledger_of, opened
@@ -61,9 +62,9 @@ async def _preview(prepared: Prepared) -> list[Previewed]:
     with tempfile.TemporaryDirectory(prefix="hipo-preview-") as folder:
         async with connected(prepared) as connections:
             with opened(Path(folder) / "preview", prepared) as store:
-                players = connections.players(
-                    store.calls, ledger_of(prepared.recipe, store), Stop(), lambda _: None
-                )
+                recipe = prepared.recipe
+                link = local_run(recipe.limits, store, ledger_of(recipe, store), Stop())
+                players = connections.players(link, lambda _: None)
 
                 async def play(case: Case, arm: Arm) -> Previewed:
                     dialogue, problem = None, None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hipo.app.endpoints import EndpointPool, providers_for
+from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judges import Panels, choose_panels, seat_judges
 from hipo.app.resumption import ledger_of
@@ -237,7 +237,8 @@ async def verify_async(
             providers_for(ready.panels.uses, limits) as providers,
             comparing(ready) as encoder,
         ):
-            pool = EndpointPool(limits, providers, ledger=ledger, stop=stop, notice=watching.note)
+            link = local_run(limits, store, ledger, stop)
+            pool = EndpointPool(limits, providers, link, watching.note)
             verification = verification_of(
                 ready,
                 store,
@@ -279,9 +280,7 @@ def verification_of(
         store.judgements,
         scheme=scheme,
         scenario_of=ready.material.scenario_of,
-        judges=seat_judges(
-            ready.panels, scheme=scheme, prompts=ready.prompts, pool=pool, calls=store.calls
-        ),
+        judges=seat_judges(ready.panels, scheme=scheme, prompts=ready.prompts, pool=pool),
         checks=GateChecks.of(ready.gates, scheme, encoder),
         policy=ready.policy,
         retry_unreadable=retry_unreadable,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from hipo.app.endpoints import EndpointPool, limiters_for, providers_for
+from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.generation import PlayContext
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
@@ -70,23 +70,18 @@ class VerifiedPlay:
         recipe, store, stop, watching = prepared.recipe, stage.store, stage.stop, stage.watching
         ready = make_ready(store, self._within(recipe))
         ledger = ledger_of(recipe, store)
-        limiters = limiters_for(recipe.limits)
+        link = local_run(recipe.limits, store, ledger, stop)
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
         async with (
             providers_for(ready.panels.uses, recipe.limits) as providers,
             comparing(ready) as encoder,
         ):
-            pool = EndpointPool(
-                recipe.limits, providers,
-                ledger=ledger, stop=stop, notice=watching.note, limiters=limiters,
-            )  # fmt: skip
+            pool = EndpointPool(recipe.limits, providers, link, watching.note)
             verification = verification_of(ready, store, pool, stop, encoder=encoder)
             rounds = _Rounds(
                 stage=stage,
                 verification=verification,
-                players=stage.connections.players(
-                    store.calls, ledger, stop, watching.note, limiters
-                ),
+                players=stage.connections.players(link, watching.note, in_flight=pool.in_flight),
                 accepted=self.accepted,
                 most=self.most,
             )

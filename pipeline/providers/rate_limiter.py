@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aiolimiter import AsyncLimiter
 
@@ -13,6 +13,14 @@ STOP_LOOK_S = 0.5
 """A wait looks this often whether the run has been asked to stop."""
 
 Sleep = Callable[[float], Awaitable[None]]
+
+
+class ModelAddress(NamedTuple):
+    """Where a model is reached: everybody who asks it there shares its limits."""
+
+    provider: str
+    base_url: str | None
+    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +66,15 @@ class RateLimiter:
         self._owed_tokens = 0.0
         self._closed_until = 0.0
 
-    @asynccontextmanager
-    async def permit(self, tokens: int, check: Callable[[], None]) -> AsyncIterator[None]:
-        """Hold one of the concurrent places, entered at the allowed rates.
+    async def enter(self, tokens: int, check: Callable[[], None]) -> None:
+        """Take one of the concurrent places, at the allowed rates; :meth:`leave` gives it back.
 
         Args:
             tokens: estimated tokens of the request, prompt and completion.
             check: called while waiting and right before entering; it raises to give up.
         """
-        async with self._permits:
+        await self._permits.acquire()
+        try:
             check()
             left = self._closed_until - asyncio.get_running_loop().time()
             if left > 0:
@@ -76,7 +84,13 @@ class RateLimiter:
             if self._tokens is not None:
                 await self._pay(self._tokens, tokens, check)
             check()
-            yield
+        except BaseException:
+            self._permits.release()
+            raise
+
+    def leave(self) -> None:
+        """Give the place back that :meth:`enter` took."""
+        self._permits.release()
 
     def correct(self, estimated: int, actual: int) -> None:
         """Book the difference between the tokens estimated and used onto the next request."""
@@ -98,19 +112,20 @@ class RateLimiter:
 
 
 class RateLimiters:
-    """One limiter per (provider, base URL, model), made when it is first asked for."""
+    """One limiter per model and address, made when it is first asked for."""
 
-    def __init__(self, limits: RateLimits) -> None:
+    def __init__(self, limits: RateLimits, sleep: Sleep = asyncio.sleep) -> None:
         """Give every limiter the same ``limits``."""
         self._limits = limits
-        self._limiters: dict[tuple[str, str | None, str], RateLimiter] = {}
+        self._sleep = sleep
+        self._limiters: dict[ModelAddress, RateLimiter] = {}
 
-    def limiter(self, provider: str, base_url: str | None, model: str) -> RateLimiter:
+    def limiter(self, address: ModelAddress) -> RateLimiter:
         """Return the limiter that everybody who talks to this model shares."""
-        key = (provider, base_url, model)
-        if key not in self._limiters:
-            self._limiters[key] = RateLimiter(self._limits)
-        return self._limiters[key]
+        limiter = self._limiters.get(address)
+        if limiter is None:
+            limiter = self._limiters[address] = RateLimiter(self._limits, self._sleep)
+        return limiter
 
 
 def _bucket(per_minute: float | None, *, burst_s: float, least: float) -> AsyncLimiter | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Iterator, MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
 from pipeline.store.texts import Messages, TextTable, compose
 from pipeline.store.writer import Writer
@@ -19,40 +20,61 @@ LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True)
-class RequestRow:
-    """One HTTP attempt, whatever came of it."""
+class RequestOrigin:
+    """What a request is for, as it is stored with it."""
 
     epoch: int
+    """How often the case had failed before."""
     role: str
+    """Whose model is asked: ``initiator``, ``responder``, ``reflector``, or a judge's name."""
     arm: str
-    """The arm that paid for it; others may use its choices."""
+    """The arm that pays for it; others may use its choices."""
     case: str
     turn: int
     purpose: str
     model: str
     """``provider/model``."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow(RequestOrigin):
+    """One HTTP attempt, whatever came of it.
+
+    Its fields are the columns of the table ``requests``, in this order (``case`` is called
+    ``case_id`` there); a new column is a field here and a migration.
+    """
+
     sent_at: float
+    """Unix time in seconds."""
     latency_s: float
     code: str
-    """``ok``, or the code of the error."""
+    """``ok``, the code of a :class:`~pipeline.providers.errors.ProviderError`, ``cancelled``, or
+    ``lost``."""
     status: int | None
+    """HTTP status of a failure where there was one; None for success."""
     message: str
+    """What the endpoint said of a failure; empty for success."""
     request_id: str | None
     structured: str
-    omitted: tuple[str, ...]
+    """``native`` if the schema was sent along, ``instruct`` if the prompt alone describes it."""
+    omitted: str
+    """Body fields left out because the endpoint had rejected them, sorted, space-separated."""
     n_asked: int
     n_got: int
     prompt_tokens: int | None
+    """None, as for the other tokens, where the endpoint did not say."""
     completion_tokens: int | None
     cached_tokens: int | None
     reasoning_tokens: int | None
     cost_usd: float | None
-    """None where it is unknown, never 0 for unknown."""
+    """None where usage or price is unknown, 0.0 where surely nothing was billed."""
     charged_usd: float | None
-    """What counts against the budget: the cost, or the worst case where that is unknown."""
+    """What counts against the budget: the cost, or the worst case where that is unknown; None
+    without a price."""
     charged_tokens: int
+    """Tokens that count against the budget: those used, or the most possible."""
     reservation: int | None = None
-    """The reservation that ends with this row."""
+    """The reservation that ends with this row; not stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +99,12 @@ class CallRecord:
     choices: tuple[ChoiceRow, ...]
 
 
-_REQUEST_COLUMNS = (
-    "epoch, role, arm, case_id, turn, purpose, model, sent_at, latency_s, code, status, message,"
-    " request_id, structured, omitted, n_asked, n_got, prompt_tokens, completion_tokens,"
-    " cached_tokens, reasoning_tokens, cost_usd, charged_usd, charged_tokens"
-)
+_STORED = tuple(f.name for f in fields(RequestRow) if f.name != "reservation")
+_COLUMNS = ", ".join("case_id" if name == "case" else name for name in _STORED)
+_values: Callable[[RequestRow], tuple[object, ...]] = attrgetter(*_STORED)
 _INSERT_REQUEST = (
-    f"insert into requests (prompt, {_REQUEST_COLUMNS})"  # noqa: S608 - constants only
-    f" values ({', '.join('?' * 25)})"
+    f"insert into requests (prompt, {_COLUMNS})"  # noqa: S608 - constants only
+    f" values (?{', ?' * len(_STORED)})"
 )
 _LOOK_UP_ONE = """
     select c.sample, c.epoch, c.status, c.finish, c.text
@@ -93,13 +113,13 @@ _LOOK_UP_ONE = """
         and (c.epoch = ? or c.status = 'ok')
     order by c.epoch desc limit 1"""
 _REQUESTS_OF_CASE = (
-    f"select prompt, {_REQUEST_COLUMNS} from requests"  # noqa: S608 - constants only
+    f"select prompt, {_COLUMNS} from requests"  # noqa: S608 - constants only
     " where case_id = ? and prompt is not null order by seq"
 )
 
 
 class CallLog:
-    """The calls of one run; satisfies ``CallStore`` and ``ReservationLog``.
+    """The calls of one run; the budget's ``ReservationLog``, too.
 
     Reads happen in the caller's thread and see what is committed; writes go through the writer.
     """
@@ -110,8 +130,6 @@ class CallLog:
         self._writer = writer
         self._texts = texts
         self._hits = 0
-        self.flights: MutableMapping[tuple[bytes, int], asyncio.Future[None]] = {}
-        """Questions being asked at this moment, shared by every client of the run."""
 
     def choices(
         self, fingerprint: bytes, samples: Sequence[int], epoch: int
@@ -160,7 +178,7 @@ class CallLog:
         def write(connection: sqlite3.Connection) -> None:
             prompt = self._prompt(connection, fingerprint, messages)
             for request in requests:
-                connection.execute(_INSERT_REQUEST, (prompt, *_request_values(request)))
+                connection.execute(_INSERT_REQUEST, (prompt, *_values(request)))
                 if request.reservation is not None:
                     connection.execute(
                         "delete from reservations where seq = ?", (request.reservation,)
@@ -203,7 +221,7 @@ class CallLog:
         """Return the calls made for a case by any arm, one record a prompt, in the order asked."""
         requests: dict[int, list[RequestRow]] = {}
         for prompt, *values in self._reader.execute(_REQUESTS_OF_CASE, (case,)).fetchall():
-            requests.setdefault(prompt, []).append(_request_row(values))
+            requests.setdefault(prompt, []).append(RequestRow(*values))
         for prompt, rows in requests.items():
             (layout,) = self._reader.execute(
                 "select layout from prompts where seq = ?", (prompt,)
@@ -246,27 +264,39 @@ class CallLog:
 
 def charge_lost(connection: sqlite3.Connection) -> int:
     """Charge reservations a dead process left behind at their worst, as requests that got lost."""
-    moved = connection.execute(
-        f"insert into requests (prompt, {_REQUEST_COLUMNS})"  # noqa: S608 - constants only
-        f" select null, 0, '', '', '', 0, '', '', reserved_at, 0, '{LOST}', null,"
-        " 'in flight when the process ended', null, '', '', 1, 0, null, null, null, null,"
-        " null, usd, tokens from reservations order by seq"
-    )
+    reservations = connection.execute(
+        "select usd, tokens, reserved_at from reservations order by seq"
+    ).fetchall()
+    for usd, tokens, reserved_at in reservations:
+        lost = replace(_LOST, sent_at=reserved_at, charged_usd=usd, charged_tokens=tokens)
+        connection.execute(_INSERT_REQUEST, (None, *_values(lost)))
     connection.execute("delete from reservations")
-    return moved.rowcount
+    return len(reservations)
 
 
-def _request_values(r: RequestRow) -> tuple[object, ...]:
-    return (
-        r.epoch, r.role, r.arm, r.case, r.turn, r.purpose, r.model, r.sent_at, r.latency_s, r.code,
-        r.status, r.message, r.request_id, r.structured, " ".join(r.omitted), r.n_asked, r.n_got,
-        r.prompt_tokens, r.completion_tokens, r.cached_tokens, r.reasoning_tokens, r.cost_usd,
-        r.charged_usd, r.charged_tokens,
-    )  # fmt: skip
-
-
-def _request_row(values: Sequence[object]) -> RequestRow:
-    fields = list(values)
-    omitted = fields[14]
-    fields[14] = tuple(omitted.split()) if isinstance(omitted, str) else ()
-    return RequestRow(*fields)  # type: ignore[arg-type] # the columns of a STRICT table, in order
+_LOST = RequestRow(
+    epoch=0,
+    role="",
+    arm="",
+    case="",
+    turn=0,
+    purpose="",
+    model="",
+    sent_at=0.0,
+    latency_s=0.0,
+    code=LOST,
+    status=None,
+    message="in flight when the process ended",
+    request_id=None,
+    structured="",
+    omitted="",
+    n_asked=1,
+    n_got=0,
+    prompt_tokens=None,
+    completion_tokens=None,
+    cached_tokens=None,
+    reasoning_tokens=None,
+    cost_usd=None,
+    charged_usd=None,
+    charged_tokens=0,
+)

@@ -7,17 +7,34 @@ import json
 import random
 from contextlib import asynccontextmanager
 
+from pipeline.budget import Ledger
 from pipeline.endpoint import DirectSender, Endpoint, SampleRequest
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Reply, Usage
-from pipeline.providers.rate_limiter import RateLimiter, RateLimits
+from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.registry import build_provider, parse_model
 from pipeline.providers.retry import RetryPolicy
+from pipeline.run_link import LocalRun
+from pipeline.stop import Stop
+from pipeline.store.calls import RequestOrigin
 from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import MESSAGES, SCHEMA
 
 PRICE = Price(input=1.0, output=10.0)
+
+
+ORIGIN = RequestOrigin(0, "initiator", "arm", "case", 2, "initiator", "compatible/m")
+
+
+class NothingKnown:
+    """A log of calls that an endpoint never asks."""
+
+    def choices(self, key, samples, epoch):
+        return {}
+
+    def count_hits(self, count):
+        pass
 
 
 class Bench:
@@ -25,18 +42,21 @@ class Bench:
 
     def __init__(self, provider, **options):
         self.attempts = []
+        self.choices = []
         self.notices = []
         self.slept = []
         options.setdefault("parameters", Parameters(temperature=0.7, max_tokens=64))
         options.setdefault("price", PRICE)
         options.setdefault("retry", RetryPolicy(max_attempts=5))
+        limiters = RateLimiters(options.pop("limits", RateLimits(max_concurrency=16)), self.sleep)
+        ledger = options.pop("ledger", None) or Ledger()
         self.endpoint = Endpoint(
             provider=provider,
             sender=DirectSender(provider, options.pop("timeout_s", 120.0)),
             model="m",
             capabilities=EndpointCapabilities(self.notices.append),
             sleep=self.sleep,
-            limiter=RateLimiter(RateLimits(max_concurrency=16), self.sleep),
+            link=LocalRun(NothingKnown(), ledger, limiters, options.pop("stop", None) or Stop()),
             rng=random.Random(0),
             **options,
         )
@@ -46,8 +66,12 @@ class Bench:
         await asyncio.sleep(0)
 
     async def ask(self, *samples, seed=100):
-        request = SampleRequest(MESSAGES, SCHEMA, "utterance", seed)
-        return await self.endpoint.ask(request, samples or (0,), self.attempts.append)
+        request = SampleRequest(MESSAGES, SCHEMA, "utterance", seed, ORIGIN)
+        return await self.endpoint.ask(request, samples or (0,), self.record)
+
+    def record(self, attempt):
+        self.attempts.append(attempt.row)
+        self.choices.append(attempt.choices)
 
     @property
     def codes(self):

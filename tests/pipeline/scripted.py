@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
+from pipeline.budget import Ledger
 from pipeline.call_records import CallContext
 from pipeline.client import Client
 from pipeline.endpoint import DirectSender, Endpoint
 from pipeline.providers.protocol import Choice, Reply, Usage
+from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.retry import RetryPolicy
+from pipeline.run_link import LocalRun
+from pipeline.stop import Stop
 from prompts.question import Message, Question
 from prompts.responses import utterance_format
 from scenarios.arms import Parameters
@@ -50,19 +54,26 @@ class Scripted:
         pass
 
 
-def endpoint_of(provider, **changes):
+def link_of(store, *, ledger=None, stop=None, limits=None):
+    """Return an open run as clients of this process see it."""
+    limiters = RateLimiters(limits or RateLimits())
+    return LocalRun(store.calls, ledger or Ledger(), limiters, stop or Stop())
+
+
+def endpoint_of(provider, link, **changes):
     async def no_sleep(_):
         await asyncio.sleep(0)
 
     settings = {"retry": RetryPolicy(max_attempts=3), "sleep": no_sleep} | changes
     parameters = settings.pop("parameters", Parameters())
     sender = settings.pop("sender", None) or DirectSender(provider)
-    return Endpoint(provider, "m", parameters, sender, **settings)
+    return Endpoint(provider, "m", parameters, sender, link, **settings)
 
 
-def client_of(store, answer, **changes):
+def client_of(store, answer, *, ledger=None, stop=None, **changes):
     provider = Scripted(answer)
-    return Client(store.calls, {"initiator": endpoint_of(provider, **changes)}, "arm"), provider
+    link = link_of(store, ledger=ledger, stop=stop)
+    return Client(link, {"initiator": endpoint_of(provider, link, **changes)}, "arm"), provider
 
 
 def ask(client, ctx=CONTEXT, question=QUESTION):

@@ -34,7 +34,7 @@ async def test_a_request_that_cannot_fit_is_refused_with_the_figures():
     ledger = Ledger(budget_usd=1.0, budget_tokens=5000, spent_usd=0.75, spent_tokens=10)
     with pytest.raises(BudgetReached, match=r"\$0.7500 of \$1.0000 spent.*up to \$0.3000.*4,990"):
         await ledger.reserve(0.3, 4990)
-    (await ledger.reserve(0.25, 4990)).settle(0.25, 4990)
+    ledger.settle(await ledger.reserve(0.25, 4990), 0.25, 4990)
     with pytest.raises(BudgetReached):
         await ledger.reserve(0.0, 1)
 
@@ -46,12 +46,12 @@ async def test_it_waits_for_others_before_it_gives_up():
     second = asyncio.ensure_future(ledger.reserve(0.9, 10))
     await anyio.wait_all_tasks_blocked()
     assert not second.done()
-    first.settle(0.05, 3)
+    ledger.settle(first, 0.05, 3)
     reservation = await second
     third = asyncio.ensure_future(ledger.reserve(0.9, 10))
     await anyio.wait_all_tasks_blocked()
     assert not third.done()
-    reservation.settle(None, None)
+    ledger.settle(reservation, None, None)
     with pytest.raises(BudgetReached):
         await third
     assert ledger.spent_usd == pytest.approx(0.95)
@@ -61,7 +61,7 @@ async def test_it_waits_for_others_before_it_gives_up():
 @pytest.mark.anyio
 async def test_the_worst_case_is_charged_where_the_cost_is_unknown():
     ledger = Ledger(budget_usd=1.0)
-    (await ledger.reserve(0.5, 100)).settle(None, None)
+    ledger.settle(await ledger.reserve(0.5, 100), None, None)
     assert (ledger.spent_usd, ledger.spent_tokens) == (0.5, 100)
 
 
@@ -69,9 +69,9 @@ async def test_the_worst_case_is_charged_where_the_cost_is_unknown():
 async def test_settling_twice_counts_once():
     ledger = Ledger(budget_usd=1.0)
     reservation = await ledger.reserve(0.5, 100)
-    reservation.settle(0.2, 10)
-    reservation.settle(0.3, 10)
-    reservation.release()
+    ledger.settle(reservation, 0.2, 10)
+    ledger.settle(reservation, 0.3, 10)
+    ledger.release(reservation)
     assert (ledger.spent_usd, ledger.held_usd) == (0.2, 0.0)
 
 
@@ -79,7 +79,7 @@ async def test_settling_twice_counts_once():
 async def test_a_model_without_a_price_cannot_be_paid_from_a_budget_in_dollars():
     with pytest.raises(UsageError, match="needs a price"):
         await Ledger(budget_usd=1.0).reserve(None, 10)
-    (await Ledger(budget_tokens=10).reserve(None, 10)).settle(None, 4)
+    await Ledger(budget_tokens=10).reserve(None, 10)
 
 
 @pytest.mark.anyio
@@ -97,7 +97,7 @@ async def test_under_a_budget_a_reservation_is_written_down_before_it_is_granted
     ledger = Ledger(budget_tokens=1000, log=log)
     reservation = await ledger.reserve(0.1, 10)
     assert log.rows == {reservation.id: (0.1, 10)}
-    reservation.release()
+    ledger.release(reservation)
     assert log.rows == {}
     assert ledger.held_tokens == ledger.spent_tokens == 0
 
@@ -131,7 +131,7 @@ def test_whatever_is_asked_at_once_the_budget_is_never_overrun(requests, budget)
         most.append(ledger.spent_tokens + ledger.held_tokens)
         await asyncio.sleep(0)
         used = int(worst * share)
-        reservation.settle(None, used)
+        ledger.settle(reservation, None, used)
         return used
 
     async def everyone():

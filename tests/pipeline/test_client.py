@@ -22,6 +22,7 @@ from tests.pipeline.scripted import (
     at_epoch,
     client_of,
     endpoint_of,
+    link_of,
     requests_of,
     says,
     statuses_of,
@@ -68,11 +69,12 @@ async def test_the_same_question_asked_at_once_by_two_arms_is_one_request(store)
         return [says("Why?")] * request.n
 
     provider = Scripted(slowly)
-    clients = [
-        Client(store.calls, {"initiator": endpoint_of(provider)}, arm) for arm in ("a", "b", "c")
-    ]
+    link, in_flight = link_of(store), {}
+    endpoint = endpoint_of(provider, link)
+    clients = [Client(link, {"initiator": endpoint}, arm, in_flight) for arm in ("a", "b", "c")]
     assert await asyncio.gather(*(ask(client) for client in clients)) == ["Why?"] * 3
     assert len(provider.requests) == 1
+    assert in_flight == {}
     assert await ask_many(clients[1], 2) == ["Why?", "Why?"]
     assert [(r.n, r.seed) for r in provider.requests] == [(1, 11), (1, 12)]
 

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from pipeline.providers.errors import BadRequest, FieldRejected, ServerFault, Unauthorised
-from pipeline.providers.rate_limiter import RateLimiter, RateLimits
+from pipeline.providers.protocol import Usage
+from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
 from tests.pipeline.endpoint_bench import PRICE, bench, said, seeds
 from tests.pipeline.providers.asking import echo
@@ -31,14 +32,15 @@ async def test_samples_come_back_by_index_from_one_request(server):
         assert said(await b.ask(0, 1, 2)) == seeds(0, 1, 2)
         (attempt,) = b.attempts
         assert (attempt.n_asked, attempt.n_got, attempt.structured) == (3, 3, "native")
-        assert attempt.cost_usd == pytest.approx(PRICE.cost(attempt.usage))
+        usage = Usage(attempt.prompt_tokens, attempt.completion_tokens)
+        assert attempt.cost_usd == pytest.approx(PRICE.cost(usage))
 
 
 @pytest.mark.anyio
 async def test_only_the_missing_samples_are_asked_for_in_consecutive_runs(server):
     async with bench(server) as b:
         assert said(await b.ask(4, 1, 2)) == seeds(1, 2, 4)
-        assert sorted(attempt.samples for attempt in b.attempts) == [(1, 2), (4,)]
+        assert sorted(tuple(choices) for choices in b.choices) == [(1, 2), (4,)]
 
 
 @pytest.mark.anyio
@@ -115,9 +117,9 @@ async def test_a_rejected_field_is_left_out_recorded_and_remembered(server, name
         assert said(await b.ask()) == seeds(0)
         await b.ask()
         assert [attempt.omitted for attempt in b.attempts] == [
-            (),
-            ("temperature",),
-            ("temperature",),
+            "",
+            "temperature",
+            "temperature",
         ]
         assert len(b.notices) == 1
         assert "'temperature'" in b.notices[0]
@@ -217,7 +219,7 @@ async def test_a_short_reply_is_topped_up_and_nothing_is_asked_twice(server):
     server.faults = Faults(short_by=2)
     async with bench(server) as b:
         assert said(await b.ask(0, 1, 2, 3, 4)) == seeds(0, 1, 2, 3, 4)
-        assert b.attempts[1].samples == (3, 4)
+        assert (tuple(b.choices[0]), b.attempts[1].n_asked) == ((0, 1, 2), 2)
         assert sum(attempt.n_got for attempt in b.attempts) == 5
 
 
@@ -241,8 +243,7 @@ async def test_prose_and_unknown_labels_are_left_to_the_reader(server):
 @pytest.mark.anyio
 async def test_no_more_requests_fly_at_once_than_permitted(server):
     server.latency_s = 0.01
-    async with bench(server) as b:
-        b.endpoint.limiter = RateLimiter(RateLimits(max_concurrency=3))
+    async with bench(server, limits=RateLimits(max_concurrency=3)) as b:
         await asyncio.gather(*(b.ask(seed=i) for i in range(12)))
         assert server.most_at_once == 3
 

@@ -16,7 +16,7 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.protocol import Choice, Usage
-from pipeline.providers.rate_limiter import RateLimiter, RateLimits
+from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
 from pipeline.stop import Stop, Stopped
 from scenarios.arms import Parameters
@@ -45,7 +45,7 @@ async def test_without_usage_the_cost_is_unknown_and_the_budget_bears_the_worst(
     async with bench(server, ledger=ledger) as b:
         await b.ask()
         assert b.attempts[0].cost_usd is None
-        assert b.attempts[0].usage is None
+        assert b.attempts[0].prompt_tokens is None
         assert b.attempts[0].charged_usd == ledger.spent_usd > 0.00064
 
 
@@ -56,7 +56,7 @@ async def test_without_a_price_the_cost_is_unknown_but_tokens_are_counted(server
         await b.ask()
         (attempt,) = b.attempts
         assert attempt.cost_usd is attempt.charged_usd is None
-        used = attempt.usage.prompt + attempt.usage.completion
+        used = attempt.prompt_tokens + attempt.completion_tokens
         assert ledger.spent_tokens == attempt.charged_tokens == used
 
 
@@ -87,7 +87,7 @@ async def test_choices_that_arrived_before_a_failure_are_on_record():
     b = Bench(provider, structured="instruct")
     with pytest.raises(BadRequest):
         await b.ask(0, 1, 2)
-    assert b.attempts[0].choices == {0: Choice("a", "stop"), 1: Choice("b", "stop")}
+    assert b.choices[0] == {0: Choice("a", "stop"), 1: Choice("b", "stop")}
 
 
 @pytest.mark.anyio
@@ -206,8 +206,8 @@ async def test_a_cancelled_request_is_recorded_and_charged():
 
 @pytest.mark.anyio
 async def test_the_permit_is_free_while_a_request_waits_for_its_retry():
-    b = Bench(Scripted(ServerFault("no", status=503), reply("b"), reply("a")))
-    b.endpoint.limiter = RateLimiter(RateLimits(max_concurrency=1), b.sleep)
+    provider = Scripted(ServerFault("no", status=503), reply("b"), reply("a"))
+    b = Bench(provider, limits=RateLimits(max_concurrency=1))
     other = []
 
     async def sleep(seconds):

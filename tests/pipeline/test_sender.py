@@ -12,10 +12,10 @@ from pipeline.client import Client
 from pipeline.providers.errors import ServerFault
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Provider, Reply, Request, Usage
-from pipeline.providers.rate_limiter import RateLimiter, RateLimits
+from pipeline.providers.rate_limiter import RateLimits
 from pipeline.store.run_store import RunStore
 from scenarios.run_configuration import RunConfiguration
-from tests.pipeline.scripted import Scripted, ask, endpoint_of, requests_of, says
+from tests.pipeline.scripted import Scripted, ask, endpoint_of, link_of, requests_of, says
 
 
 class BatchSender:
@@ -60,14 +60,9 @@ async def test_a_sender_may_gather_the_requests_of_all_waiting_dialogues(tmp_pat
     sender = BatchSender()
     with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
         ledger = Ledger(budget_usd=1.0, log=store.calls)
-        endpoint = endpoint_of(
-            provider,
-            sender=sender,
-            limiter=RateLimiter(RateLimits(max_concurrency=2)),
-            price=Price(1.0, 10.0),
-            ledger=ledger,
-        )
-        client = Client(store.calls, {"initiator": endpoint}, "arm")
+        link = link_of(store, ledger=ledger, limits=RateLimits(max_concurrency=2))
+        endpoint = endpoint_of(provider, link, sender=sender, price=Price(1.0, 10.0))
+        client = Client(link, {"initiator": endpoint}, "arm")
         answers = await asyncio.gather(*(ask(client, about(case)) for case in range(9)))
         assert answers == [f"seed {case}" for case in range(9)]
         # All nine travel together, whatever the permits, and the one that failed goes again.

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from hipo.app import endpoints as endpoint_pool
-from hipo.app.endpoints import EndpointPool, providers_for
+from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.preparation import ModelUse
 from pipeline.budget import Ledger
 from pipeline.recipe import Limits
 from pipeline.stop import Stop
+from pipeline.store.run_store import RunStore
 from scenarios.arms import ModelSpec
+from scenarios.run_configuration import RunConfiguration
 
 
 @dataclass
 class Counted:
     size: int
+    name: str = "compatible"
+    base_url: str | None = None
     closed: bool = False
 
     async def close(self) -> None:
@@ -52,10 +57,12 @@ async def test_an_address_has_connections_for_all_its_models(built: list[Counted
 
 
 @pytest.mark.anyio
-async def test_one_endpoint_serves_whoever_asks_alike(built: list[Counted]) -> None:
+async def test_one_endpoint_serves_whoever_asks_alike(built: list[Counted], tmp_path: Path) -> None:
     limits = Limits(max_concurrency=8)
     same, other = use("a", "http://one/v1"), use("b", "http://one/v1")
     async with providers_for([same, other], limits) as providers:
-        pool = EndpointPool(limits, providers, ledger=Ledger(), stop=Stop(), notice=print)
+        with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
+            link = local_run(limits, store, Ledger(), Stop())
+        pool = EndpointPool(limits, providers, link, print)
         assert pool.endpoint(same) is pool.endpoint(use("a", "http://one/v1"))
         assert pool.endpoint(same) is not pool.endpoint(other)

@@ -1,12 +1,26 @@
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
 
-from pipeline.providers.rate_limiter import RateLimiter, RateLimiters, RateLimits, pause
+from pipeline.providers.rate_limiter import (
+    ModelAddress,
+    RateLimiter,
+    RateLimiters,
+    RateLimits,
+    pause,
+)
 
 
 def nothing():
     """Nobody asked to stop."""
+
+
+@asynccontextmanager
+async def inside_of(gate, tokens, check):
+    await gate.enter(tokens, check)
+    yield
+    gate.leave()
 
 
 class Halt(Exception):
@@ -29,7 +43,7 @@ async def test_no_more_than_the_permitted_number_are_inside():
 
     async def enter():
         nonlocal inside, most
-        async with gate.permit(1, nothing):
+        async with inside_of(gate, 1, nothing):
             inside += 1
             most = max(most, inside)
             await asyncio.sleep(0)
@@ -53,7 +67,7 @@ async def entered(gate, tokens, count):
 
     async def enter():
         nonlocal done
-        async with gate.permit(tokens, nothing):
+        async with inside_of(gate, tokens, nothing):
             done += 1
 
     tasks = [asyncio.ensure_future(enter()) for _ in range(count)]
@@ -104,7 +118,7 @@ async def test_a_closed_gate_makes_everybody_wait():
 
     gate = RateLimiter(RateLimits(), sleep)
     gate.close_for(2.0)
-    async with gate.permit(1, nothing):
+    async with inside_of(gate, 1, nothing):
         pass
     assert sum(slept) == pytest.approx(2.0, abs=0.1)
 
@@ -112,7 +126,7 @@ async def test_a_closed_gate_makes_everybody_wait():
 @pytest.mark.anyio
 async def test_who_waits_for_a_rate_leaves_when_a_stop_is_asked_for():
     gate, calls = RateLimiter(RateLimits(requests_per_minute=1)), 0
-    async with gate.permit(1, nothing):
+    async with inside_of(gate, 1, nothing):
         pass
 
     def check():
@@ -122,7 +136,7 @@ async def test_who_waits_for_a_rate_leaves_when_a_stop_is_asked_for():
             raise Halt
 
     with pytest.raises(Halt):
-        async with gate.permit(1, check):
+        async with inside_of(gate, 1, check):
             pytest.fail("entered")
 
 
@@ -130,9 +144,9 @@ async def test_who_waits_for_a_rate_leaves_when_a_stop_is_asked_for():
 async def test_a_stopped_run_gives_its_permit_back():
     gate = RateLimiter(RateLimits(max_concurrency=1))
     with pytest.raises(Halt):
-        async with gate.permit(1, halt):
+        async with inside_of(gate, 1, halt):
             pytest.fail("entered")
-    async with gate.permit(1, nothing):
+    async with inside_of(gate, 1, nothing):
         pass
 
 
@@ -150,5 +164,6 @@ async def test_a_pause_is_slept_in_pieces_that_add_up():
 
 def test_who_talks_to_the_same_model_shares_a_gate():
     limiters = RateLimiters(RateLimits())
-    assert limiters.limiter("openai", "u", "m") is limiters.limiter("openai", "u", "m")
-    assert limiters.limiter("openai", "u", "m") is not limiters.limiter("openai", "v", "m")
+    one, same, other = (ModelAddress("openai", url, "m") for url in ("u", "u", "v"))
+    assert limiters.limiter(one) is limiters.limiter(same)
+    assert limiters.limiter(one) is not limiters.limiter(other)

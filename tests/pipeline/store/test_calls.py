@@ -64,7 +64,7 @@ async def test_a_choice_that_is_known_is_never_replaced(store):
 async def test_the_calls_of_a_case_come_back_with_prompts_requests_and_choices(store):
     limited = request(code="rate_limited", status=429, message="slow down", n_got=0, cost_usd=0.0,
                       prompt_tokens=None, completion_tokens=None, cached_tokens=None,
-                      reasoning_tokens=None, omitted=("seed", "top_p"))  # fmt: skip
+                      reasoning_tokens=None, omitted="seed top_p")  # fmt: skip
     await store.calls.record(KEY, MESSAGES, [limited, request()], [make_choice_row()])
     other = [("user", "# Now\nAsk.\n")]
     await store.calls.record(b"o" * 32, other, [request(turn=2, purpose="initiator")], [])

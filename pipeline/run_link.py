@@ -1,0 +1,149 @@
+"""What a client needs of the run it works for, as messages that can cross processes and networks.
+
+A client looks up the samples that are known, waits for the permission to send, settles it with
+what the request cost, and records what came back. :class:`LocalRun` does this in the process that
+holds the store. A worker elsewhere implements the same :class:`RunLink` by sending the messages to
+that process: all of them are frozen dataclasses of plain data. Three rules make that possible:
+
+* nothing waits for an answer but permission (:meth:`RunLink.permit`) and durability
+  (:meth:`RunLink.record`);
+* what is known travels with the job (:class:`~pipeline.engine.Job`), so that looking it up never
+  waits, and two questions that are the same cannot overtake each other while they look;
+* a stop is pushed into the link's own :class:`~pipeline.stop.Stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.budget import Ledger, Reservation
+from pipeline.providers.rate_limiter import ModelAddress, RateLimiters
+from pipeline.stop import Stop
+from pipeline.store.calls import CallLog, ChoiceRow, RequestRow
+
+
+@dataclass(frozen=True, slots=True)
+class PermitRequest:
+    """Asks for the permission to send one request."""
+
+    address: ModelAddress | None
+    """Whose concurrent places and rates it falls under; None: only the budget's."""
+    likely_tokens: int
+    """What the request will probably use, prompt and completion together."""
+    usd: float | None
+    """The most it can cost; None without a price."""
+    tokens: int
+    """The most it can use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The permission to send one request; settle it exactly once, whatever becomes of it."""
+
+    request: PermitRequest
+    reservation: Reservation
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """Gives a permit back with what the request came to."""
+
+    permit: Permit
+    row: RequestRow
+    """What it was charged, what it used, how long it took."""
+    pause_s: float | None = None
+    """Seconds that the endpoint asked everybody to wait, if it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallReport:
+    """One question with the requests it was sent with and the samples that came back."""
+
+    key: bytes
+    """Hash of everything that decides the answer, see ``CallKeys``."""
+    messages: tuple[tuple[str, str], ...]
+    """(role, content)."""
+    requests: tuple[RequestRow, ...]
+    choices: tuple[ChoiceRow, ...]
+
+
+class RunLink(Protocol):
+    """A run as a client sees it."""
+
+    @property
+    def stop(self) -> Stop:
+        """Whether the run is to stop; whoever is about to send looks at it first."""
+
+    def known(self, key: bytes, samples: Sequence[int], epoch: int) -> Mapping[int, ChoiceRow]:
+        """Return the samples of ``epoch``, or else readable ones of earlier epochs, by index."""
+
+    def count_hits(self, count: int) -> None:
+        """Count samples that were known already."""
+
+    async def permit(self, request: PermitRequest) -> Permit:
+        """Wait until a request may be sent.
+
+        Raises:
+            BudgetReached: it could exceed the budget.
+            UsageError: there is a budget in dollars and no price for the model.
+            Stopped: the run was asked to stop.
+        """
+
+    def settle(self, settlement: Settlement) -> None:
+        """Give a permit back; never waits, so that a request that is cancelled can do it, too."""
+
+    def record(self, report: CallReport) -> Awaitable[None]:
+        """Queue a report for writing at once; awaiting the result waits until it is durable."""
+
+
+class LocalRun:
+    """The run in the process that holds its store; satisfies :class:`RunLink`."""
+
+    def __init__(self, calls: CallLog, ledger: Ledger, limiters: RateLimiters, stop: Stop) -> None:
+        """Join the log of calls, the budget, the rate limits and the stop of one run."""
+        self.stop = stop
+        self.known = calls.choices
+        self.count_hits = calls.count_hits
+        self._calls = calls
+        self._ledger = ledger
+        self._limiters = limiters
+
+    async def permit(self, request: PermitRequest) -> Permit:
+        """Wait for a place at the model, then for the budget; see :meth:`RunLink.permit`."""
+        if request.address is None:
+            self.stop.check()
+            return Permit(request, await self._reserve(request))
+        limiter = self._limiters.limiter(request.address)
+        await limiter.enter(request.likely_tokens, self.stop.check)
+        try:
+            return Permit(request, await self._reserve(request))
+        except BaseException:
+            limiter.leave()
+            raise
+
+    async def _reserve(self, request: PermitRequest) -> Reservation:
+        reservation = await self._ledger.reserve(request.usd, request.tokens)
+        if self.stop.requested:
+            self._ledger.release(reservation)
+            self.stop.check()
+        return reservation
+
+    def settle(self, settlement: Settlement) -> None:
+        """Charge the budget, give the place back, and tell the limiter what was learnt."""
+        permit, row = settlement.permit, settlement.row
+        self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens)
+        if permit.request.address is None:
+            return
+        limiter = self._limiters.limiter(permit.request.address)
+        limiter.leave()
+        if row.prompt_tokens is not None:
+            used = row.prompt_tokens + (row.completion_tokens or 0)
+            limiter.correct(permit.request.likely_tokens, used)
+        if settlement.pause_s is not None:
+            limiter.close_for(settlement.pause_s)
+
+    def record(self, report: CallReport) -> Awaitable[None]:
+        """Queue a report for the store's writer."""
+        return self._calls.record(report.key, report.messages, report.requests, report.choices)
