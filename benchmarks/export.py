@@ -109,7 +109,8 @@ _EXPORT = """
 import resource, sys, time
 from pathlib import Path
 import orjson
-from outputs.export import ExportOptions, export
+from outputs.export import export
+from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
 
 kind, run, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])

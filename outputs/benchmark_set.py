@@ -18,6 +18,7 @@ from outputs.dataset.columns import (
     provenance,
 )
 from outputs.dataset.manifest import Column
+from outputs.export_kind import ExportKind, ExportTask
 from outputs.selection import SelectedDialogue
 from prompts.evaluator import ASPECTS, Aspect, evaluator_view
 from scenarios.dialogue import Turn
@@ -174,3 +175,16 @@ class BenchmarkRows:
                 "responder_description": view.responder_description,
             }
         return scene
+
+
+KIND = ExportKind(
+    name="benchmark",
+    about="benchmark items for utterance, cumulative and conversation",
+    tasks=(
+        ExportTask(
+            lambda scheme, options: BenchmarkRows(scheme, options.aspects),
+            options=frozenset({"aspects"}),
+        ),
+    ),
+    hub_tasks=("text-classification",),
+)

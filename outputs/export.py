@@ -6,86 +6,31 @@ import gc
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Literal, get_args
 
 import orjson
 
-from outputs.acting import ActorVoices
 from outputs.balance import Balance, balanced_column
-from outputs.benchmark_set import BenchmarkRows
 from outputs.dataset.arrow import check_parquet
 from outputs.dataset.columns import Row, RowSource, by_case
 from outputs.dataset.folder import check_target, staged
 from outputs.dataset.manifest import ExportFacts, write_manifest
 from outputs.dataset.writer import RowWriter
-from outputs.export_facts import Seen, code_version, export_facts
-from outputs.formats.registry import row_format
-from outputs.preference import PreferenceRows
+from outputs.export_facts import Seen, export_facts
+from outputs.export_kind import KINDS, ExportOptions
+from outputs.formats.registry import FORMATS
 from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
-from outputs.sft import ActorRows, LabelRows, SftTask
-from outputs.splits import Fractions, SplitBy, SplitPlan, plan_splits
-from prompts.environment import Templates
-from prompts.evaluator import ASPECTS, Aspect
+from outputs.splits import SplitPlan, plan_splits
 from scenarios.errors import RunError, UsageError
 
-__all__ = [
-    "DEFAULT_FRACTIONS",
-    "KINDS",
-    "Documentation",
-    "ExportOptions",
-    "Exported",
-    "Screening",
-    "code_version",
-    "export",
-    "row_source",
-    "split_rows",
-]
-
-Kind = Literal["sft", "dpo", "benchmark"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 COUNTS = "counts.json"
-DEFAULT_FRACTIONS: Fractions = (0.8, 0.1, 0.1)
 
 Documentation = Callable[[Path, ExportFacts], ExportFacts]
 """Writes what describes an export into its folder; returns the facts with what it found out."""
 Screening = Callable[[Callable[[], Iterator[Row]]], Collection[int]]
 """Is given all rows, as often as it asks, and says which to leave out: 0 is the first."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExportOptions:
-    """What is exported, and how; everything that decides the bytes of the files."""
-
-    kind: Kind
-    task: SftTask = "label"
-    """What is learnt (sft)."""
-    aspects: tuple[Aspect, ...] = ASPECTS
-    """What may be seen (benchmark, and sft of labels)."""
-    rationale: bool = False
-    """Whether labels come with reasons (sft of labels)."""
-    format: str = "messages"
-    """How rows are written down (sft and dpo)."""
-    split_by: SplitBy = "scenario"
-    fractions: Fractions = DEFAULT_FRACTIONS
-    seed: int = 0
-    balance: str | None = None
-    """The dimension whose labels get the same number of rows in each split."""
-    include_deception: bool = False
-    """Whether a model may learn to deceive (dpo, and sft of actors)."""
-    parquet: bool = True
-
-    @property
-    def trains_responder(self) -> bool:
-        """Whether what is learnt are the responder's own words."""
-        return self.kind == "dpo" or (self.kind == "sft" and self.task == "actor")
-
-    def plain(self) -> dict[str, object]:
-        """Return the options as plain data."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +75,8 @@ def export(
     if options.parquet:
         check_parquet()
     with opened(selection) as found:
-        source = row_source(found, options)
+        task = options.chosen_task
+        source = task.rows(found.scheme, options)
         plan = plan_splits(
             found.tallies(),
             _categories(found),
@@ -168,23 +114,6 @@ def calm_collector() -> Iterator[None]:
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
-
-
-def row_source(found: OpenSelection, options: ExportOptions) -> RowSource:
-    """Return what makes the rows.
-
-    Raises:
-        UsageError: an option does not fit the task or the scheme.
-    """
-    scheme = found.scheme
-    if options.kind == "benchmark":
-        return BenchmarkRows(scheme, options.aspects)
-    shape = row_format(options.format)
-    if options.kind == "dpo":
-        return PreferenceRows(scheme, ActorVoices(scheme), shape, options.include_deception)
-    if options.task == "label":
-        return LabelRows(scheme, Templates(), shape, options.aspects, options.rationale)
-    return ActorRows(scheme, ActorVoices(scheme), shape, options.task, options.include_deception)
 
 
 def split_rows(
@@ -264,8 +193,11 @@ class _Job:
 def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported:
     """Write everything into ``draft``."""
     found, options, plan = job.found, job.options, job.plan
+    kind, task = KINDS.get(options.kind), options.chosen_task
     seen = Seen(found.scheme)
-    source = row_source(found, options)
+    # another source than the one that screening and balancing went through: each counts what it
+    # leaves out, and the notes are to tell that of one pass
+    source = task.rows(found.scheme, options)
     writer = RowWriter(
         draft,
         subset=source.subset,
@@ -282,18 +214,18 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     files = writer.files()
     if not files:
         raise _nothing(found, options, len(job.rejected))
-    if options.kind != "benchmark":
-        pairs = options.kind == "dpo"
-        for path, text in row_format(options.format).companions(files, pairs=pairs).items():
+    if "format" in task.options:
+        companions = FORMATS.get(options.format).companions(files, pairs=kind.pairs)
+        for path, text in companions.items():
             (draft / path).write_text(text, encoding="utf-8")
     counts = seen.corpus.table()
     (draft / COUNTS).write_bytes(orjson.dumps(counts, option=orjson.OPT_INDENT_2) + b"\n")
     facts = export_facts(
         found,
         seen,
-        kind=options.kind,
-        options=options.plain(),
-        trains_responder=options.trains_responder,
+        kind=kind,
+        options={**options.plain(), **_plugins(options)},
+        trains_responder=task.trains_responder,
         files=files,
         folder=draft,
         name=job.folder.name,
@@ -303,6 +235,20 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     notes = _notes(job, source, facts)
     write_manifest(draft, facts, plan.groups, notes)
     return Exported(job.folder, facts, notes)
+
+
+def _plugins(options: ExportOptions) -> dict[str, object]:
+    """Return origin and fingerprint of the plugins that kind and format come from."""
+    plugins: dict[str, object] = {
+        f"{KINDS.name} {name}": identity
+        for name, identity in KINDS.identity([options.kind]).items()
+    }
+    if "format" in options.chosen_task.options:
+        plugins |= {
+            f"{FORMATS.name} {name}": identity
+            for name, identity in FORMATS.identity([options.format]).items()
+        }
+    return {"plugins": plugins} if plugins else {}
 
 
 def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
@@ -328,12 +274,12 @@ def _nothing(found: OpenSelection, options: ExportOptions, rejected: int) -> Usa
     hints = []
     if rejected:
         hints.append(f"rows left out that overlap with another set: {rejected:,}")
-    if options.trains_responder and not options.include_deception:
+    if options.chosen_task.trains_responder and not options.include_deception:
         hints.append("deceptive dialogues are taken with --include-deception only")
     if found.selection.verdict == "accepted":
         hints.append("dialogues that are not accepted with --any only")
-    if options.kind == "dpo":
-        hints.append("pairs come from the strategies consistency and reflective, or from verdicts")
+    if where_from := KINDS.get(options.kind).where_from:
+        hints.append(where_from)
     return UsageError("nothing is left to export", "; ".join(hints))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from outputs.benchmark_set import TOTAL, CorpusCounts
 from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator
+from outputs.export_kind import ExportKind
 from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals
@@ -55,7 +56,7 @@ def export_facts(
     found: OpenSelection,
     seen: Seen,
     *,
-    kind: str,
+    kind: ExportKind,
     options: Mapping[str, object],
     trains_responder: bool,
     files: tuple[ExportedFile, ...],
@@ -67,7 +68,7 @@ def export_facts(
     Args:
         found: the runs.
         seen: what was counted.
-        kind: what was asked for with ``--to``.
+        kind: of data set.
         options: of the export.
         trains_responder: whether the responder's words are what is learnt.
         files: the files of rows.
@@ -81,7 +82,8 @@ def export_facts(
     return ExportFacts(
         name=name,
         folder=folder,
-        task=kind,
+        task=kind.name,
+        hub_tasks=kind.hub_tasks,
         files=files,
         scheme=found.scheme,
         options={**options, **_chosen(selection)},

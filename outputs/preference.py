@@ -23,6 +23,8 @@ from outputs.dataset.columns import (
     was_replaced,
 )
 from outputs.dataset.manifest import Column
+from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.formats.registry import FORMATS
 from outputs.formats.shape import RowFormat
 from outputs.selection import SelectedDialogue
 from outputs.sft import is_truthful, require_truthful_goals
@@ -208,3 +210,21 @@ def _voted(turn: Turn, said: Draft, arm: str) -> Iterator[_Preference]:
 
 def _draft(turn: Turn) -> Draft:
     return Draft(turn.text, turn.declared_goal or "", turn.tactic)
+
+
+def _rows(scheme: Scheme, options: ExportOptions) -> PreferenceRows:
+    shape = FORMATS.get(options.format)
+    return PreferenceRows(scheme, ActorVoices(scheme), shape, options.include_deception)
+
+
+KIND = ExportKind(
+    name="dpo",
+    about="pairs of honest answers, the better one and the worse one",
+    tasks=(
+        ExportTask(
+            _rows, options=frozenset({"format", "include_deception"}), trains_responder=True
+        ),
+    ),
+    pairs=True,
+    where_from="pairs come from the strategies consistency and reflective, or from verdicts",
+)

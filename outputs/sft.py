@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
 from outputs.acting import ActorVoices
 from outputs.dataset.columns import (
@@ -25,6 +25,8 @@ from outputs.dataset.columns import (
 )
 from outputs.dataset.manifest import Column
 from outputs.discretion import reveals
+from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.formats.registry import FORMATS
 from outputs.formats.shape import RowFormat
 from outputs.selection import SelectedDialogue
 from prompts.environment import Templates
@@ -41,8 +43,6 @@ from scenarios.dialogue import History, TacticLabel, Turn
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
-SftTask = Literal["label", "actor", "initiator"]
-SFT_TASKS: tuple[SftTask, ...] = get_args(SftTask)
 ASPECT = Column("aspect", "text", "What the evaluator sees: utterance, cumulative, conversation.")
 
 
@@ -266,3 +266,31 @@ def require_truthful_goals(scheme: Scheme) -> None:
 def deceptive_goals(scheme: Scheme, by_goal: Mapping[str, int]) -> tuple[str, ...]:
     """Return the goals that occur and do not forbid saying what is false."""
     return tuple(goal for goal, n in by_goal.items() if n and goal not in scheme.truthful_goals)
+
+
+def _label_rows(scheme: Scheme, options: ExportOptions) -> LabelRows:
+    shape = FORMATS.get(options.format)
+    return LabelRows(scheme, Templates(), shape, options.aspects, options.rationale)
+
+
+def _actor_rows(scheme: Scheme, options: ExportOptions) -> ActorRows:
+    shape = FORMATS.get(options.format)
+    return ActorRows(scheme, ActorVoices(scheme), shape, "actor", options.include_deception)
+
+
+def _initiator_rows(scheme: Scheme, options: ExportOptions) -> ActorRows:
+    return ActorRows(scheme, ActorVoices(scheme), FORMATS.get(options.format), "initiator")
+
+
+KIND = ExportKind(
+    name="sft",
+    about="training rows: an evaluator's prompt and the labels",
+    tasks=(
+        ExportTask(_label_rows, "label", frozenset({"aspects", "rationale", "format"})),
+        ExportTask(
+            _actor_rows, "actor", frozenset({"format", "include_deception"}), trains_responder=True
+        ),
+        ExportTask(_initiator_rows, "initiator", frozenset({"format"})),
+    ),
+    hub_tasks=("text-generation", "text-classification"),
+)

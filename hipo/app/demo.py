@@ -12,17 +12,13 @@ from hipo.app.report import report
 from hipo.app.resumption import check_resumable
 from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
-from outputs.export import ExportOptions, Kind
+from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 
-SETS: Mapping[str, tuple[Kind, str]] = {
-    "sft": ("sft", "training rows: an evaluator's prompt and the labels"),
-    "preference": ("dpo", "pairs of honest answers, the better one and the worse one"),
-    "benchmark": ("benchmark", "benchmark items for utterance, cumulative and conversation"),
-}
-"""What the demo exports, by folder: the kind of data set, and what its rows are."""
+SETS: Mapping[str, str] = {"sft": "sft", "preference": "dpo", "benchmark": "benchmark"}
+"""What the demo exports: the kind of data set, by folder."""
 SAMPLE_TURNS = 2
 """Length of the sample dialogues: enough to see a conversation."""
 _SAMPLES = {"consistency": "deception", "reflective": "truthful non-disclosure"}
@@ -43,7 +39,7 @@ def write_outputs(folder: Path, notice: Callable[[str], None]) -> tuple[str, ...
     """Write the data sets and the report; return the names of the sets that could be made."""
     parquet = find_spec("pyarrow") is not None
     made = []
-    for name, (kind, _) in SETS.items():
+    for name, kind in SETS.items():
         options = ExportOptions(kind, parquet=parquet)
         try:
             make_data_set(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from outputs.dataset.columns import Row
 from outputs.dataset.documents import Documents, SplitCheck
 from outputs.dataset.manifest import ExportFacts
 from outputs.dataset.reader import row_set
-from outputs.export import DEFAULT_FRACTIONS, Exported, ExportOptions, Kind
+from outputs.export import Exported
 from outputs.export import export as write_data_set
-from outputs.formats.registry import row_format
+from outputs.export_kind import DEFAULT_FRACTIONS, KINDS, ExportOptions, KindOption, places_of
+from outputs.formats.registry import FORMATS
 from outputs.hub import prepare_push, push_folder
 from outputs.selection import Labels, Selection, Wish
-from outputs.sft import SftTask
 from outputs.splits import SplitBy, checked_fractions
 from pipeline.embeddings import Embed
 from prompts.evaluator import ASPECTS, chosen_aspects
@@ -69,7 +69,7 @@ class DataSet:
 
 def export(
     runs: RunLike | Sequence[RunLike],
-    kind: Kind,
+    kind: str,
     output: str | Path,
     *,
     verdict: Wish = "accepted",
@@ -77,7 +77,7 @@ def export(
     goals: Sequence[str] | None = None,
     strategies: Sequence[str] | None = None,
     labels: Labels = "adjudicated",
-    task: SftTask = "label",
+    task: str | None = None,
     aspects: Sequence[str] | None = None,
     rationale: bool = False,
     format: str | None = None,  # noqa: A002 - the word of the option
@@ -99,14 +99,15 @@ def export(
 
     Args:
         runs: one run or several: what :func:`hipo.generate` returned, a folder, or a name.
-        kind: ``sft`` (fine-tuning), ``dpo`` (preference pairs) or ``benchmark``.
+        kind: ``sft`` (fine-tuning), ``dpo`` (preference pairs), ``benchmark``, or a plugin's.
         output: the folder to make, as a whole or not at all.
         verdict: ``any`` takes dialogues that are not accepted, too.
         scenarios: ids, categories, globs or ``tag:...``; None is all.
         goals: goal labels; None is all.
         strategies: None is all.
         labels: ``declared`` leaves the speaker's label where an expert decided on another.
-        task: what is learnt: ``label``, ``actor`` or ``initiator`` (sft).
+        task: what is learnt: ``label``, ``actor`` or ``initiator`` (sft); None is the first of
+            the kind.
         aspects: what may be seen of a dialogue (benchmark, and sft of labels); None is all.
         rationale: whether labels come with reasons (sft of labels).
         format: how rows are written down (sft and dpo); None is ``messages``.
@@ -149,9 +150,9 @@ def export(
 
 
 def export_options(
-    kind: Kind,
+    kind: str,
     *,
-    task: SftTask,
+    task: str | None,
     aspects: Sequence[str] | None,
     rationale: bool,
     format: str | None,  # noqa: A002 - the word of the option
@@ -167,9 +168,13 @@ def export_options(
     Raises:
         UsageError: an option is unknown, or would be silently without effect.
     """
+    tasks = KINDS.get(kind).tasks
+    if task is not None and len(tasks) == 1:
+        several = [name for name in KINDS.shipped if len(KINDS.get(name).tasks) > 1]
+        raise UsageError(f"--task {task} is for --to {', '.join(several)}", "leave one of them out")
     options = ExportOptions(
         kind,
-        task=task,
+        task=tasks[0].name if task is None else task,
         aspects=chosen_aspects(aspects) if aspects else ASPECTS,
         rationale=rationale,
         format=format or "messages",
@@ -180,7 +185,13 @@ def export_options(
         include_deception=include_deception,
         parquet=parquet,
     )
-    _check_fit(options, format_given=format is not None, aspects_given=bool(aspects))
+    given: dict[KindOption, bool] = {
+        "format": format is not None,
+        "rationale": rationale,
+        "aspects": bool(aspects),
+        "include_deception": include_deception,
+    }
+    _check_fit(options, [option for option, is_given in given.items() if is_given])
     return options
 
 
@@ -252,24 +263,25 @@ class _OverlapChecks:
         return write
 
 
-def _check_fit(options: ExportOptions, *, format_given: bool, aspects_given: bool) -> None:
-    """Refuse options that would be silently without effect."""
-    labels = options.kind == "sft" and options.task == "label"
-    if format_given:
-        row_format(options.format)
-        if options.kind == "benchmark":
-            raise UsageError("a benchmark has a form of its own", "leave --format out")
-    if options.kind != "sft" and options.task != "label":
-        raise UsageError(f"--task {options.task} is for --to sft", "leave one of them out")
-    if options.rationale and not labels:
-        raise UsageError("--rationale is for --to sft --task label", "leave it out")
-    if aspects_given and not labels and options.kind != "benchmark":
-        raise UsageError("--aspect is for benchmarks and --to sft --task label", "leave it out")
-    if options.include_deception and not options.trains_responder:
-        raise UsageError(
-            "--include-deception is for --to dpo and --to sft --task actor",
-            "labels are learnt, and benchmarks made, from deceptive dialogues as well without it",
-        )
+_OPTION_OF: Mapping[KindOption, str] = {
+    "aspects": "--aspect",
+    "rationale": "--rationale",
+    "format": "--format",
+    "include_deception": "--include-deception",
+}
+
+
+def _check_fit(options: ExportOptions, given: Sequence[KindOption]) -> None:
+    """Refuse options that would be silently without effect, and an unknown format."""
+    task = options.chosen_task
+    for option in given:
+        if option not in task.options:
+            raise UsageError(
+                f"{_OPTION_OF[option]} is for {places_of(option)}",
+                "leave it out: it would have no effect here",
+            )
+    if "format" in task.options:
+        FORMATS.get(options.format)
 
 
 def _named(values: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.run import RunLike, folder_of
-from outputs.export import code_version
+from outputs.export_facts import code_version
 from outputs.report.build import build_report
 from outputs.report.cumulative import read_scores
 from outputs.report.exported import exported_dialogues

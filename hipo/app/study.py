@@ -19,7 +19,7 @@ from hipo.app.run_folders import RUNS, is_run
 from hipo.app.verification import Wishes
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent, Watcher
-from outputs.export import code_version
+from outputs.export_facts import code_version
 from outputs.study import StudyResult, read_study, study_as_json
 from outputs.study_page import study_files, study_page
 from pipeline.recipe import STRATEGIES, Recipe

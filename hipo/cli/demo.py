@@ -17,6 +17,7 @@ from hipo.cli.errors import ExitCode, say
 from hipo.cli.generate import run_prepared
 from hipo.cli.show import played_scenario
 from hipo.cli.verify import run_verification
+from outputs.export_kind import KINDS
 from pipeline.recipe_source import load_recipe
 from pipeline.store.run_store import RunStore
 
@@ -71,7 +72,10 @@ def _show_samples(folder: Path) -> None:
 def _say_what_next(folder: Path, made: Sequence[str]) -> None:
     """Print what to do with the run, and how to go on with a model."""
     print(f"\n{'-' * 78}\nThe dialogues are in {folder}, and with them")
-    for name, content in ((REPORT, "one page about the run"), *((n, SETS[n][1]) for n in made)):
+    for name, content in (
+        (REPORT, "one page about the run"),
+        *((n, KINDS.get(SETS[n]).about) for n in made),
+    ):
         print(f"  {(folder / name)!s:<58}  {content}")
     print("What next:")
     for command, purpose in (

@@ -15,7 +15,7 @@ from hipo.cli.console import Format, columns, hush, number, plural, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.options import PLUGINS, with_group
 from outputs.contamination import overlap_share
-from outputs.export import ExportOptions
+from outputs.export_kind import KINDS, ExportOptions
 from outputs.formats.registry import FORMATS
 from outputs.selection import Selection
 from prompts.evaluator import ASPECTS
@@ -26,22 +26,6 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-class Kind(StrEnum):
-    """What an export is for."""
-
-    SFT = "sft"
-    DPO = "dpo"
-    BENCHMARK = "benchmark"
-
-
-class SftTask(StrEnum):
-    """What is learnt."""
-
-    LABEL = "label"
-    ACTOR = "actor"
-    INITIATOR = "initiator"
 
 
 class SplitBy(StrEnum):
@@ -60,8 +44,12 @@ class LabelSource(StrEnum):
 
 def _options(
     *,
-    to: Kind = typer.Option(..., "--to", help="Fine-tuning, preference pairs, or a benchmark."),
-    task: SftTask = typer.Option(SftTask.LABEL, "--task", help="What is learnt (sft)."),
+    to: str = typer.Option(
+        ..., "--to", metavar="KIND", help=f"What for: {', '.join(KINDS.shipped)}, or a plugin's."
+    ),
+    task: str | None = typer.Option(
+        None, "--task", help="What is learnt: label (default), actor, initiator (sft)."
+    ),
     aspect: list[str] = typer.Option(
         [], "--aspect", help=f"Of {', '.join(ASPECTS)} (benchmark, sft of labels); default all."
     ),
@@ -69,7 +57,7 @@ def _options(
         False, "--rationale", help="Reasons before labels; those that give facts away go (sft)."
     ),
     row: str | None = typer.Option(
-        None, "--format", help=f"Of {', '.join(FORMATS)} (sft, dpo); default messages."
+        None, "--format", help=f"Of {', '.join(FORMATS.shipped)} (sft, dpo); default messages."
     ),
     split_by: SplitBy = typer.Option(
         SplitBy.SCENARIO, "--split-by", help="What no two splits share."
@@ -88,8 +76,8 @@ def _options(
     plugins: list[Path] | None = PLUGINS,
 ) -> ExportOptions:
     return export_options(
-        to.value,
-        task=task.value,
+        to,
+        task=task,
         aspects=split(aspect),
         rationale=rationale,
         format=row,

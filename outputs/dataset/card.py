@@ -26,12 +26,6 @@ _SIZES = (
     (10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"),
     (10**7, "1M<n<10M"), (10**8, "10M<n<100M"), (10**9, "100M<n<1B"), (10**10, "1B<n<10B"),
 )  # fmt: skip
-_TASKS = {
-    "sft": ["text-generation", "text-classification"],
-    "dpo": ["text-generation"],
-    "preference": ["text-generation"],
-    "benchmark": ["text-classification"],
-}
 _SPLITS = ("train", "validation", "test")
 
 
@@ -73,7 +67,7 @@ def card_header(facts: ExportFacts) -> dict[str, Any]:
         "language_creators": authors,
         "source_datasets": ["original"],
         "size_categories": [_size_category(sum(file.rows for file in facts.primary))],
-        "task_categories": _TASKS.get(facts.task, ["text-generation"]),
+        "task_categories": list(facts.hub_tasks),
         "tags": ["synthetic", "fictional", "dialogue", "pragmatics", "hipo"],
         "configs": _configs(facts.primary),
     }

@@ -75,6 +75,8 @@ class ExportFacts:
     folder: Path
     """Where the files are now; no document mentions it."""
     task: str
+    hub_tasks: tuple[str, ...]
+    """Task categories in the vocabulary of the Hugging Face hub."""
     """What was asked for with ``--to``."""
     files: tuple[ExportedFile, ...]
     scheme: Scheme

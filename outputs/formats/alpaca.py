@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from outputs.dataset.manifest import Column, ExportedFile
 from outputs.formats.llama_factory import dataset_info
-from outputs.formats.shape import Prompt, split_prompt
+from outputs.formats.shape import Prompt, RowFormat, split_prompt
 
 _INSTRUCTION = Column("instruction", "text", "The task, the labels and the form of the answer.")
 _INPUT = Column("input", "text", "What the task is to be done on.")
 
 
-class Alpaca:
+class Alpaca(RowFormat):
     """The system message becomes the instruction, the user message the input."""
 
     name = "alpaca"
@@ -45,3 +45,6 @@ class Alpaca:
             both = {"chosen": "chosen", "rejected": "rejected"}
             return dataset_info(files, {"ranking": True, "columns": columns | both})
         return dataset_info(files, {"columns": columns | {"response": "output"}})
+
+
+FORMAT = Alpaca()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import yaml
 
 from outputs.dataset.manifest import Column, ExportedFile
-from outputs.formats.shape import Prompt, assistant, lines_files, message_list
+from outputs.formats.shape import Prompt, RowFormat, assistant, lines_files, message_list
 
 STANZA = "axolotl.yaml"
 _HEAD = """\
@@ -16,7 +16,7 @@ _HEAD = """\
 """
 
 
-class Axolotl:
+class Axolotl(RowFormat):
     """``messages`` for examples; ``messages``, ``chosen`` and ``rejected`` for pairs."""
 
     name = "axolotl"
@@ -64,3 +64,6 @@ def _entry(file: ExportedFile, *, pairs: bool) -> dict[str, object]:
     if pairs:
         return entry | {"field_chosen": "chosen", "field_rejected": "rejected"}
     return entry | {"roles_to_train": ["assistant"], "train_on_eos": "turn"}
+
+
+FORMAT = Axolotl()

@@ -1,29 +1,21 @@
-"""The row formats by name."""
+"""The row formats that ship, and those of plugins."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Final
 
-from outputs.formats.alpaca import Alpaca
-from outputs.formats.axolotl import Axolotl
 from outputs.formats.shape import RowFormat
-from outputs.formats.sharegpt import ShareGPT
-from outputs.formats.trl import Messages, PromptCompletion
-from scenarios.errors import UsageError
-from scenarios.spelling import suggestion
+from scenarios.extensions import ExtensionPoint
 
-_ALL: tuple[RowFormat, ...] = (Messages(), PromptCompletion(), Alpaca(), ShareGPT(), Axolotl())
-FORMATS: Mapping[str, RowFormat] = {row_format.name: row_format for row_format in _ALL}
-
-
-def row_format(name: str) -> RowFormat:
-    """Return the format of that name.
-
-    Raises:
-        UsageError: there is none.
-    """
-    if name not in FORMATS:
-        raise UsageError(
-            f"unknown row format {name!r}", suggestion(name, FORMATS, listing="formats")
-        )
-    return FORMATS[name]
+FORMATS: Final[ExtensionPoint[RowFormat]] = ExtensionPoint(
+    "export format",
+    RowFormat,
+    {
+        "messages": "outputs.formats.trl:MESSAGES",
+        "prompt-completion": "outputs.formats.trl:PROMPT_COMPLETION",
+        "alpaca": "outputs.formats.alpaca:FORMAT",
+        "sharegpt": "outputs.formats.sharegpt:FORMAT",
+        "axolotl": "outputs.formats.axolotl:FORMAT",
+    },
+)
+"""Every row format by its name."""

@@ -1,34 +1,40 @@
-"""What every row format offers: columns and values for examples and pairs, and files beside them."""
+"""Row formats: the columns and values of examples and pairs, and the files beside them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import ClassVar
 
 from outputs.dataset.manifest import Column, ExportedFile
 from prompts.question import Message
+from scenarios.plugins import PointName
 
 Prompt = Sequence[Message]
 """The messages that come before what is to be learnt: a system message and a user message."""
 
 
-class RowFormat(Protocol):
-    """One way of writing down what a model is trained on."""
+class RowFormat(ABC):
+    """One way of writing down what a model is trained on; a format is a subclass."""
 
+    point: ClassVar[PointName] = "export format"
     name: str
     example_columns: tuple[Column, ...]
     """Columns of a prompt with one answer."""
-    pair_columns: tuple[Column, ...]
+    pair_columns: tuple[Column, ...] = ()
     """Columns of a prompt with a better and a worse answer; empty where it has no such form."""
 
+    @abstractmethod
     def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
         """Return the columns of a prompt with its answer."""
 
     def pair(self, prompt: Prompt, chosen: str, rejected: str) -> dict[str, object]:
         """Return the columns of a prompt with a better and a worse answer."""
+        raise NotImplementedError
 
     def companions(self, files: Sequence[ExportedFile], *, pairs: bool) -> Mapping[str, str]:
         """Return the files that trainers expect beside the rows, text by relative path."""
+        return {}
 
 
 def message_list(prompt: Prompt) -> list[dict[str, str]]:

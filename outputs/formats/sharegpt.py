@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from outputs.dataset.manifest import Column, ExportedFile
 from outputs.formats.llama_factory import dataset_info
-from outputs.formats.shape import Prompt, split_prompt
+from outputs.formats.shape import Prompt, RowFormat, split_prompt
 
 _SYSTEM = Column("system", "text", "The task, the labels and the form of the answer.")
 
 
-class ShareGPT:
+class ShareGPT(RowFormat):
     """One exchange of a human and a model; pairs hold the human's part and two answers."""
 
     name = "sharegpt"
@@ -57,3 +57,6 @@ def _human(text: str) -> dict[str, str]:
 
 def _model(text: str) -> dict[str, str]:
     return {"from": "gpt", "value": text}
+
+
+FORMAT = ShareGPT()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from outputs.dataset.manifest import Column, ExportedFile
-from outputs.formats.shape import Prompt, assistant, message_list
+from outputs.dataset.manifest import Column
+from outputs.formats.shape import Prompt, RowFormat, assistant, message_list
 
 
-class Messages:
+class Messages(RowFormat):
     """``messages`` for examples; ``prompt``, ``chosen`` and ``rejected`` for pairs."""
 
     name = "messages"
@@ -33,10 +31,6 @@ class Messages:
             "rejected": [assistant(rejected)],
         }
 
-    def companions(self, files: Sequence[ExportedFile], *, pairs: bool) -> Mapping[str, str]:
-        """Return nothing: TRL needs the rows alone."""
-        return {}
-
 
 class PromptCompletion(Messages):
     """``prompt`` and ``completion`` as lists of messages, so that only the answer is learnt."""
@@ -50,3 +44,7 @@ class PromptCompletion(Messages):
     def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
         """Return the prompt and its answer apart."""
         return {"prompt": message_list(prompt), "completion": [assistant(completion)]}
+
+
+MESSAGES = Messages()
+PROMPT_COMPLETION = PromptCompletion()

@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from outputs.export import Exported, ExportOptions, export
+from outputs.export import Exported, export
+from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case

@@ -81,6 +81,7 @@ def sample_facts(folder: Path, **changes: Any) -> ExportFacts:
         name="harbour",
         folder=folder,
         task="sft",
+        hub_tasks=("text-generation", "text-classification"),
         files=files,
         scheme=load_scheme("hipo"),
         options={"to": "sft", "split": {"by": "scenario", "test": 0.2}, "arms": None},

@@ -230,10 +230,15 @@ def test_facts_tell_what_the_rows_were_made_of(tmp_path, run):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--to", "benchmark", "--format", "alpaca"), "a benchmark has a form of its own"),
+        (("--to", "benchmark", "--format", "alpaca"), "--format is for --to sft and --to dpo"),
         (("--to", "dpo", "--task", "actor"), "--task actor is for --to sft"),
-        (("--to", "sft", "--task", "actor", "--rationale"), "--rationale is for"),
-        (("--to", "dpo", "--aspect", "utterance"), "--aspect is for"),
+        (("--to", "sft", "--task", "actr"), "did you mean 'actor'?"),
+        (("--to", "dop"), "did you mean 'dpo'?"),
+        (("--to", "sft", "--task", "actor", "--rationale"), "is for --to sft --task label"),
+        (
+            ("--to", "dpo", "--aspect", "utterance"),
+            "is for --to sft --task label and --to benchmark",
+        ),
         (("--to", "sft", "--include-deception"), "--include-deception is for"),
         (("--to", "sft", "--remove-overlap"), "needs a set to compare with"),
         (("--to", "sft", "--splits", "80,20"), "three numbers"),

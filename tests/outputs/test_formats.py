@@ -12,7 +12,8 @@ import orjson
 import pytest
 import yaml
 
-from outputs.formats.registry import FORMATS, row_format
+from outputs.export_kind import KINDS
+from outputs.formats.registry import FORMATS
 from scenarios.errors import UsageError
 from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
 
@@ -30,11 +31,11 @@ def made(tmp_path, run, kind, form):
     return exported(folder, run, kind, format=form, parquet=False, **options)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", FORMATS.shipped)
 @pytest.mark.parametrize("kind", ["sft", "dpo"])
 def test_no_side_of_a_row_is_empty_in_any_format(tmp_path, run, kind, form):
     done = made(tmp_path, run, kind, form)
-    shape = row_format(form)
+    shape = FORMATS.get(form)
     columns = shape.pair_columns if kind == "dpo" else shape.example_columns
 
     def texts(value):
@@ -48,7 +49,7 @@ def test_no_side_of_a_row_is_empty_in_any_format(tmp_path, run, kind, form):
             assert all(text.strip() for text in texts(row[column.name]))
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", FORMATS.shipped)
 @pytest.mark.parametrize("kind", ["sft", "dpo"])
 def test_rows_have_exactly_the_columns_that_are_declared(tmp_path, run, kind, form):
     done = made(tmp_path, run, kind, form)
@@ -70,7 +71,7 @@ def test_every_format_says_the_same(tmp_path, run):
 
     said = {
         form: [sft(row, form) for row in rows_in(made(tmp_path, run, "sft", form).folder)]
-        for form in FORMATS
+        for form in FORMATS.shipped
     }
     assert all(rows == said["messages"] for rows in said.values())
 
@@ -231,5 +232,12 @@ def test_axolotl_is_told_which_file_has_which_messages(tmp_path, run, kind):
 
 def test_an_unknown_format_is_answered_with_the_nearest():
     with pytest.raises(UsageError) as caught:
-        row_format("sharegtp")
+        FORMATS.get("sharegtp")
     assert "did you mean 'sharegpt'?" in caught.value.hint
+
+
+@pytest.mark.parametrize("point", [KINDS, FORMATS])
+def test_every_kind_and_format_that_ships_is_listed_under_its_name(point):
+    for name in point.shipped:
+        assert point.get(name).name == name
+        assert point.get(name).point == point.name

@@ -8,7 +8,8 @@ import pytest
 
 from hipo.cli.main import run as hipo
 from outputs.dataset.documents import Documents
-from outputs.export import ExportOptions, export
+from outputs.export import export
+from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
 from outputs.value_names import value_names
 from scenarios.schemes.registry import load_scheme

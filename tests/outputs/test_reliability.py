@@ -7,7 +7,8 @@ import sqlite3
 import pytest
 
 from outputs.dataset.documents import Documents
-from outputs.export import ExportOptions, export
+from outputs.export import export
+from outputs.export_kind import ExportOptions
 from outputs.reliability import people_agreement, reliability
 from outputs.selection import Selection, opened
 from pipeline.store.queries.report import PersonAnswer

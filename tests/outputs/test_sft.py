@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from outputs.acting import ActorVoices
 from outputs.discretion import reveals
-from outputs.formats.registry import row_format
+from outputs.formats.registry import FORMATS
 from outputs.selection import Selection, opened
 from outputs.sft import ActorRows, LabelRows
 from prompts.environment import Templates
@@ -160,8 +160,8 @@ def test_a_scheme_that_knows_no_truthful_goal_is_not_trusted(tmp_path):
     lawless = Scheme.model_validate(SCHEME.model_dump() | {"contradictions": ()})
     voices = ActorVoices(lawless)
     with pytest.raises(UsageError, match="does not say which of its goals are truthful"):
-        ActorRows(lawless, voices, row_format("messages"))
-    assert ActorRows(lawless, voices, row_format("messages"), include_deception=True).columns
+        ActorRows(lawless, voices, FORMATS.get("messages"))
+    assert ActorRows(lawless, voices, FORMATS.get("messages"), include_deception=True).columns
 
 
 def test_utterances_without_all_labels_are_no_rows(run):
@@ -169,7 +169,7 @@ def test_utterances_without_all_labels_are_no_rows(run):
         dialogue = next(found.dialogues())
         wider = SCHEME.model_dump()
         wider["dimensions"] += (wider["dimensions"][1] | {"id": "mood"},)
-        source = LabelRows(Scheme.model_validate(wider), Templates(), row_format("messages"))
+        source = LabelRows(Scheme.model_validate(wider), Templates(), FORMATS.get("messages"))
         assert list(source.rows([dialogue])) == []
 
 

@@ -1,0 +1,127 @@
+"""Export kinds: what a data set is for, what is learnt from it, and which options that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import ClassVar, Final, Literal
+
+from outputs.dataset.columns import RowSource
+from outputs.splits import Fractions, SplitBy
+from prompts.evaluator import ASPECTS, Aspect
+from scenarios.errors import UsageError
+from scenarios.extensions import ExtensionPoint
+from scenarios.plugins import PointName
+from scenarios.schemes.model import Scheme
+from scenarios.spelling import suggestion
+
+KindOption = Literal["aspects", "rationale", "format", "include_deception"]
+"""An option that only some kinds take."""
+DEFAULT_FRACTIONS: Final[Fractions] = (0.8, 0.1, 0.1)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What is exported, and how; everything that decides the bytes of the files."""
+
+    kind: str
+    task: str = "label"
+    """What is learnt, where the kind has several tasks."""
+    aspects: tuple[Aspect, ...] = ASPECTS
+    """What may be seen of a dialogue."""
+    rationale: bool = False
+    """Whether labels come with reasons."""
+    format: str = "messages"
+    """How rows are written down."""
+    split_by: SplitBy = "scenario"
+    fractions: Fractions = DEFAULT_FRACTIONS
+    seed: int = 0
+    balance: str | None = None
+    """The dimension whose labels get the same number of rows in each split."""
+    include_deception: bool = False
+    """Whether a model may learn to deceive."""
+    parquet: bool = True
+
+    @property
+    def chosen_task(self) -> ExportTask:
+        """What the kind declares about the task.
+
+        Raises:
+            UsageError: there is no such kind, or it has no such task.
+        """
+        return KINDS.get(self.kind).task(self.task)
+
+    def plain(self) -> dict[str, object]:
+        """Return the options as plain data."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTask:
+    """One thing that can be learnt from the data sets of a kind."""
+
+    rows: Callable[[Scheme, ExportOptions], RowSource]
+    """What makes the rows."""
+    name: str = "label"
+    options: frozenset[KindOption] = frozenset()
+    """The options it takes; any other is refused instead of being without effect."""
+    trains_responder: bool = False
+    """Whether what is learnt are the responder's own words, which may be deceptive."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportKind:
+    """A kind of data set by its name."""
+
+    point: ClassVar[PointName] = "export kind"
+    name: str
+    about: str
+    """What its rows are, in a few words."""
+    tasks: tuple[ExportTask, ...]
+    """The first is the default; ``--task`` chooses among several."""
+    pairs: bool = False
+    """Whether a row is a prompt with a better and a worse answer."""
+    hub_tasks: tuple[str, ...] = ("text-generation",)
+    """Task categories in the vocabulary of the Hugging Face hub, for the card."""
+    where_from: str = ""
+    """What to look at if there is not one row; told to the user."""
+
+    def task(self, name: str) -> ExportTask:
+        """Return the task of that name; of a single task the name does not matter.
+
+        Raises:
+            UsageError: there are several, and none of that name.
+        """
+        if len(self.tasks) == 1:
+            return self.tasks[0]
+        by_name = {task.name: task for task in self.tasks}
+        if name not in by_name:
+            raise UsageError(
+                f"{self.name} has no task {name!r}", suggestion(name, by_name, listing="tasks")
+            )
+        return by_name[name]
+
+
+KINDS: Final[ExtensionPoint[ExportKind]] = ExtensionPoint(
+    "export kind",
+    ExportKind,
+    {
+        "sft": "outputs.sft:KIND",
+        "dpo": "outputs.preference:KIND",
+        "benchmark": "outputs.benchmark_set:KIND",
+    },
+)
+"""Every kind of data set by its name."""
+
+
+def places_of(option: KindOption) -> str:
+    """Return which shipped kinds and tasks take an option, e.g. ``--to sft --task label``."""
+    places: list[str] = []
+    for kind in map(KINDS.get, KINDS.shipped):
+        taking = [task.name for task in kind.tasks if option in task.options]
+        if len(taking) == len(kind.tasks):
+            places.append(f"--to {kind.name}")
+        else:
+            places += [f"--to {kind.name} --task {name}" for name in taking]
+    return " and ".join(places)
