@@ -250,10 +250,13 @@ def _location(model: str | None) -> str:
 def _open(location: str, device: str) -> SentenceTransformer:
     """Open a folder or what the Hugging Face cache holds; only then ask the hub."""
     from huggingface_hub import HfApi  # noqa: PLC0415
+    from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
     from transformers.utils import logging  # noqa: PLC0415
 
+    disable_progress_bars()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         return SentenceTransformer(location, device=device, local_files_only=True)
     except OSError:

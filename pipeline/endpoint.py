@@ -25,6 +25,9 @@ from pipeline.run_link import PermitRequest, RunLink, Settlement
 from pipeline.store.calls import RequestOrigin
 from prompts.question import Message
 from scenarios.arms import Parameters, StructuredWish
+from scenarios.log import logger
+
+_log = logger("endpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +194,24 @@ class Endpoint:
                 delay = backoff.after(error)
                 if delay is None:
                     raise
+                self._log_retry(error, delay)
                 await pause(delay, self.link.stop.check, self.sleep)
             else:
                 probe.succeeded(request.structured)
                 if len(batch) > 1 and len(choices) == 1:
                     self.capabilities.ask_singly("answers n > 1 with one choice")
                 return choices
+
+    def _log_retry(self, error: ProviderError, delay: float) -> None:
+        fields = {
+            "model": f"{self.provider.name}/{self.model}",
+            "code": error.code,
+            "status": error.status,
+            "request_id": error.request_id,
+            "retry_after_s": error.retry_after_s,
+            "pause_s": round(delay, 3),
+        }
+        _log.info("asking again in %.1f s: %s", delay, error.message, extra={"fields": fields})
 
     def _request(self, wanted: SampleRequest, batch: tuple[int, ...], mode: Structured) -> Request:
         """Put a question into a request for the samples of ``batch``."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pipeline.providers.errors import FieldRejected, ProviderError
 from pipeline.providers.protocol import Request, Structured
 from scenarios.arms import StructuredWish
+from scenarios.log import logger
 
 SCHEMA_FIELDS = frozenset({"response_format", "output_config"})
 """Body fields that carry the answer's JSON schema."""
@@ -14,6 +15,7 @@ LENGTH_FIELDS = frozenset({"max_tokens", "max_completion_tokens"})
 """Two spellings of one limit: one may be dropped for the other, but never both."""
 REFUSALS = frozenset({400, 404, 422, 501})
 """Statuses with which an endpoint turns structured output down without naming it."""
+_log = logger("endpoint")
 
 
 class EndpointCapabilities:
@@ -76,6 +78,7 @@ class EndpointCapabilities:
 
     def _tell(self, lesson: str) -> None:
         """Pass a lesson on to whoever listens."""
+        _log.info("%s", lesson)
         if self._notice is not None:
             self._notice(lesson)
 

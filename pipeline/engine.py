@@ -11,9 +11,11 @@ from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
+from scenarios.log import logger
 
 CHUNK = 512
 """Cases taken from the plan, and looked up in the store, at once."""
+_log = logger("runner")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,8 @@ class Engine:
 
     async def record_failure(self, job: Job, failure: JobFailure) -> None:
         """Store why the case failed."""
+        fields = {"case": job.case.id, "arm": job.arm, "epoch": job.epoch, "code": failure.code}
+        _log.info("a case failed: %s", failure.reason, extra={"fields": fields})
         await self._records.fail(
             job.case, job.arm, failure.code, failure.reason, job.epoch, traceback=failure.traceback
         )

@@ -15,9 +15,9 @@ from typing import Generic, Literal, Protocol, TypeVar
 from pipeline.budget import BudgetReached
 from pipeline.client import AnswerUnusable
 from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
-from pipeline.providers.failures import scrub
 from pipeline.stop import CONFIGURATION, Stop, Stopped
 from scenarios.errors import RunError, UsageError
+from scenarios.log import scrub
 
 J = TypeVar("J")
 R = TypeVar("R")

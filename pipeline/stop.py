@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scenarios.errors import RunError
+from scenarios.log import logger
 
 INTERRUPTED = "interrupted"
 BUDGET = "budget"
@@ -12,6 +13,8 @@ ENOUGH = "enough"
 """What was asked for is there: the run is complete, though cases of its plan may be left."""
 NOT_ENOUGH = "not_enough"
 """Everything that may be played was, and less was accepted than was asked for."""
+
+_log = logger("runner")
 
 
 class Stopped(RunError):
@@ -41,6 +44,7 @@ class Stop:
     def request(self, reason: str, code: str = INTERRUPTED) -> None:
         """Ask to stop; the first reason given stays."""
         if self.reason is None:
+            _log.info("stopping: %s", reason, extra={"fields": {"code": code}})
             self.reason = reason
             self.code = code
 

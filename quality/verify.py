@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from functools import cache
 
@@ -14,12 +13,13 @@ from quality.judges.protocol import Judge
 from quality.unverified import VerificationSetup, VerificationTask
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
+from scenarios.log import logger
 from scenarios.verdicts import Assessment, Decision, Flag, JudgeRun
 
 Job = VerificationTask | Dialogue
 """What is left to do for a dialogue; a dialogue alone is one that nobody has judged yet."""
 
-_log = logging.getLogger("hipo.verify")
+_log = logger("verify")
 
 
 class Verification:
@@ -107,9 +107,16 @@ class Verification:
 
     async def record_failure(self, job: Job, failure: JobFailure) -> None:
         """Store nothing: the dialogue stays unverified. An unforeseen exception goes to the log."""
+        dialogue = job if isinstance(job, Dialogue) else job.dialogue
+        fields = {"case": dialogue.case.id, "arm": dialogue.arm, "code": failure.code}
         if failure.traceback:
-            dialogue = job if isinstance(job, Dialogue) else job.dialogue
-            _log.error("%s/%s: %s", dialogue.case.id, dialogue.arm, failure.traceback)
+            _log.error(
+                "a dialogue could not be judged: %s", failure.traceback, extra={"fields": fields}
+            )
+        else:
+            _log.info(
+                "a dialogue could not be judged: %s", failure.reason, extra={"fields": fields}
+            )
 
     async def _judge(self, judge: Judge, task: VerificationTask, epoch: int) -> None:
         judgements = await judge.judge(task.dialogue, task.scenario, epoch)

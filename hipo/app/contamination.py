@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +12,9 @@ from outputs.dataset.reader import row_set
 from pipeline.embeddings import INSTALL, Embed, installed_embedding
 from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
+from scenarios.log import logger
 
-_log = logging.getLogger("hipo.contamination")
+_log = logger("contamination")
 
 
 def compare_sets(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +24,9 @@ from outputs.splits import SplitBy, checked_fractions
 from pipeline.embeddings import Embed
 from prompts.evaluator import ASPECTS, chosen_aspects
 from scenarios.errors import UsageError
+from scenarios.log import logger
 
-_log = logging.getLogger("hipo.export")
+_log = logger("export")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +20,10 @@ from pipeline.recipe import Recipe
 from pipeline.store.run_store import RunStore
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
+from scenarios.log import logger
 
 REPORT = "report.html"
-_log = logging.getLogger("hipo.report")
+_log = logger("report")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from pipeline.recipe import Recipe
 from pipeline.run_identity import differences, joined
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
+from scenarios.log import logger
 from scenarios.run_configuration import RunConfiguration
 
 Resume = Literal["never", "if-possible", "always"]
+_log = logger("run")
 
 
 def check_resumable(folder: Path, prepared: Prepared, resume: Resume) -> None:
@@ -61,8 +63,10 @@ def opened(folder: Path, prepared: Prepared) -> RunStore:
     )
     if RunStore.exists(folder):
         store = RunStore.open(folder)
+        _log.info("going on with the run in %s", folder)
     else:
         store = RunStore.create(folder, config, name=folder.resolve().name)
+        _log.info("began a run in %s", folder)
     try:
         store.record_config(config)
         for arm in prepared.arms:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,13 @@ from quality.review.service import Access, ReviewService
 from quality.review.translations import Translations
 from scenarios.case import Case
 from scenarios.errors import UsageError
+from scenarios.log import logger
 from scenarios.reviews import Mode, ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 
-_log = logging.getLogger("hipo.review")
+_log = logger("review")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

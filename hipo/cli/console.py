@@ -13,6 +13,9 @@ from enum import StrEnum
 import orjson
 
 _CHATTY = ("sentence_transformers", "transformers", "huggingface_hub", "httpx2", "asyncio")
+"""Loggers of libraries that are of no use to somebody at a terminal."""
+_WARNING = ("sentence_transformers", "transformers", "huggingface_hub", "torch", "datasets")
+"""Modules of libraries whose warnings are none of the user's business."""
 
 
 class Format(StrEnum):
@@ -88,11 +91,9 @@ def _numeric(cell: str) -> bool:
 
 
 def hush() -> None:
-    """Silence warnings, progress bars and log lines of libraries, unless ``HIPO_DEBUG`` is set."""
+    """Silence warnings and log lines of the libraries named above, unless ``HIPO_DEBUG`` is set."""
     if os.environ.get("HIPO_DEBUG"):
         return
-    os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    warnings.simplefilter("ignore")
+    warnings.filterwarnings("ignore", module=rf"({'|'.join(_WARNING)})(\.|$)")
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.CRITICAL)

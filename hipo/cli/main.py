@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from hipo.cli.errors import guarded
+from hipo.cli.logs import LogFormat, LogLevel, logging_to_stderr
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
@@ -111,11 +112,21 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def root(
+    ctx: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_print_version, is_eager=True, help="Print the version."
     ),
+    log_level: LogLevel = typer.Option(
+        LogLevel.WARNING,
+        help="Log this and what is more serious to standard error: retries, waits, failed cases, "
+        "stops and migrations are info, single waits for a rate debug.",
+    ),
+    log_format: LogFormat = typer.Option(
+        LogFormat.TEXT, help="Log lines for people, or one JSON object a line."
+    ),
 ) -> None:
     """Turn scenarios with private knowledge into labelled dialogues."""
+    ctx.with_resource(logging_to_stderr(log_level, log_format))
 
 
 def run(arguments: Sequence[str]) -> int:

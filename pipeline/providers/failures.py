@@ -21,14 +21,11 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.retry import retry_after
+from scenarios.log import scrub
 
 LONGEST_MESSAGE = 500
 """Characters kept of what an endpoint said."""
 
-SHORTEST_SECRET = 6
-"""Placeholders such as ``x`` that keyless servers are given are no secrets worth masking."""
-
-_KEY_LIKE = re.compile(r"\b(?:sk|pk|key|gsk|xai|hf)[-_][A-Za-z0-9*_\-]{6,}|\bBearer\s+\S+")
 _NO_FUNDS = re.compile(
     r"insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low"
     r"|exceeded your current quota|billing[_ ]hard[_ ]limit|billing_error|payment required",
@@ -61,14 +58,6 @@ class Said:
     kind: str = ""
     """Its ``code`` and ``type``, space-separated."""
     parameter: str | None = None
-
-
-def scrub(text: str, secrets: Collection[str] = ()) -> str:
-    """Mask every secret, and whatever looks like a key, in a text meant for people and logs."""
-    for secret in secrets:
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, "[key]")
-    return _KEY_LIKE.sub("[key]", text)
 
 
 def read_error(body: bytes) -> Said:

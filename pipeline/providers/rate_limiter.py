@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 from aiolimiter import AsyncLimiter
 
+from scenarios.log import logger
+
 STOP_LOOK_S = 0.5
 """A wait looks this often whether the run has been asked to stop."""
 
 Sleep = Callable[[float], Awaitable[None]]
+_log = logger("limits")
 
 
 class ModelAddress(NamedTuple):
@@ -78,6 +81,7 @@ class RateLimiter:
             check()
             left = self._closed_until - asyncio.get_running_loop().time()
             if left > 0:
+                _log.debug("waiting %.1f s: the endpoint asked for a pause", left)
                 await pause(left, check, self._sleep)
             if self._requests is not None:
                 await _acquire(self._requests, 1.0, check)
@@ -99,6 +103,7 @@ class RateLimiter:
 
     def close_for(self, seconds: float) -> None:
         """Let no further request through for ``seconds``: the endpoint has asked for a pause."""
+        _log.info("no request for %.1f s: the endpoint asked for a pause", seconds)
         until = asyncio.get_running_loop().time() + seconds
         self._closed_until = max(self._closed_until, until)
 
@@ -141,6 +146,7 @@ async def _acquire(bucket: AsyncLimiter, amount: float, check: Callable[[], None
     if bucket.has_capacity(amount):
         await bucket.acquire(amount)
         return
+    _log.debug("waiting for the rate: %.0f of %.0f at once", amount, bucket.max_rate)
     waiting = asyncio.ensure_future(bucket.acquire(amount))
     try:
         while not waiting.done():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from pipeline.providers.address import check_base_url
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint, imported
+from scenarios.log import conceal
 from scenarios.plugins import PointName
 from scenarios.spelling import nearest
 
@@ -225,4 +226,5 @@ def _key(name: ModelName, variable: str | None) -> str | None:
     if not key:
         hint = f"export {variable}=..., or name another variable with --api-key-env"
         raise UsageError(f"{name} needs a key, and {variable} is not set", hint)
+    conceal(key)
     return key

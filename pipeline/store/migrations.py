@@ -11,8 +11,10 @@ from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.review_schema import add_reviews
 from pipeline.store.schema import add_tracebacks, create_tables
 from scenarios.errors import UsageError
+from scenarios.log import logger
 
 Migration = Callable[[sqlite3.Connection], None]
+_log = logger("store")
 
 MIGRATIONS: tuple[Migration, ...] = (
     create_tables,
@@ -90,6 +92,9 @@ def migrate(
         if connection.in_transaction:
             connection.execute("rollback")
         raise
+    if backup is not None:
+        fields = {"from": version, "to": len(migrations), "backup": str(backup)}
+        _log.info("%s was brought up to date", path, extra={"fields": fields})
     return backup
 
 

@@ -177,7 +177,7 @@ def test_a_loop_that_ended_meanwhile_does_not_stop_the_worker():
 @pytest.mark.parametrize("missing", HEAVY)
 def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch, missing):
     monkeypatch.setattr(embeddings, "find_spec", lambda name: None if name == missing else object())
-    with pytest.raises(UsageError, match=rf"{missing}[\s\S]*pip install 'hipo\[embeddings\]'"):
+    with pytest.raises(UsageError, match=rf'{missing}[\s\S]*pip install "hipo\[embeddings\]"'):
         sentence_encoder()
 
 

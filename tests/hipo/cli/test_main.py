@@ -130,4 +130,5 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
 
 
 def test_the_root_has_no_option_that_installs_anything() -> None:
-    assert [p.name for p in typer.main.get_command(app).params] == ["version"]
+    names = [p.name for p in typer.main.get_command(app).params]
+    assert names == ["version", "log_level", "log_format"]
