@@ -9,6 +9,7 @@ from typing import Protocol
 from pipeline.chunks import chunks
 from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
+from pipeline.store.calls import KnownChoice
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.log import logger
@@ -20,11 +21,15 @@ _log = logger("runner")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One dialogue to play: a case, by one arm, for the ``epoch``-th time."""
+    """One dialogue to play, as plain data that can be sent to a worker elsewhere."""
 
     case: Case
     arm: str
     epoch: int
+    """How often the case has failed before."""
+    known: tuple[KnownChoice, ...] = ()
+    """What was drawn for the case before (``CallLog.known_of_case``), for a worker that cannot
+    look into the store; empty for those that can."""
 
 
 class Player(Protocol):

@@ -51,6 +51,15 @@ class JobFailure:
     """Whether many of them in a row mean that nothing works at the moment."""
 
 
+class JobFailed(RunError):
+    """Raised here for what another process has found a job to have failed with."""
+
+    def __init__(self, failure: JobFailure) -> None:
+        """Keep the failure as it is."""
+        super().__init__(failure.reason)
+        self.failure = failure
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Something that has just become durable."""
@@ -205,7 +214,7 @@ def failure_of(error: Exception) -> JobFailure:
         RunError: ``error`` itself, where the run cannot go on: its store, for one, cannot be
             written.
     """
-    failure = _foreseen(error)
+    failure = error.failure if isinstance(error, JobFailed) else _foreseen(error)
     if failure is not None:
         return failure
     if isinstance(error, RunError):

@@ -41,6 +41,7 @@ class ActorPrompts:
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
         """
+        self._made_from = (templates, scheme)
         # An initiator that knew the labels could fish for them: its prompt holds no scheme.
         self._initiator = make_prompt("initiator", templates, utterance_format())
         static = {"scheme": scheme_text(scheme)}
@@ -51,6 +52,9 @@ class ActorPrompts:
         prompts = (self._initiator, self._responder, self._reflect, self._revise)
         self.fingerprint = prompts_fingerprint(templates, ACTOR_TEMPLATES, scheme, prompts)
         self._rehearse(scheme)
+
+    def __reduce__(self) -> tuple[type[ActorPrompts], tuple[Templates, Scheme]]:
+        return ActorPrompts, self._made_from  # compiled templates do not travel: they are remade
 
     def initiator(self, view: InitiatorView, history: History) -> Question[str]:
         """Ask for the initiator's next utterance."""

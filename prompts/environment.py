@@ -11,6 +11,7 @@ from jinja2 import (
     Environment,
     FunctionLoader,
     StrictUndefined,
+    Template,
     TemplateError,
     TemplateSyntaxError,
 )
@@ -68,10 +69,25 @@ class Templates:
             known = self._variables(shipped)
             for name in own:
                 self._check(name, known)
-        self._templates = {name: self._environment.get_template(name) for name in self._sources}
-        for template in self._templates.values():
+        self._templates = self._compiled()
+
+    def _compiled(self) -> dict[str, Template]:
+        templates = {name: self._environment.get_template(name) for name in self._sources}
+        for template in templates.values():
             # Jinja copies them for every template and include it renders, and a plain dict quickly
             template.globals = dict(template.globals)
+        return templates
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return the sources; what was compiled from them cannot be sent to another process."""
+        sandboxed = isinstance(self._environment, ImmutableSandboxedEnvironment)
+        return {**self.__dict__, "_environment": sandboxed, "_templates": None}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Compile the sources again."""
+        self.__dict__ |= state
+        self._environment = _environment(self._load, sandboxed=bool(state["_environment"]))
+        self._templates = self._compiled()
 
     @property
     def names(self) -> tuple[str, ...]:

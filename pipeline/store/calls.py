@@ -91,6 +91,14 @@ class ChoiceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownChoice:
+    """A sample and the key it is looked up by."""
+
+    key: bytes
+    choice: ChoiceRow
+
+
+@dataclass(frozen=True, slots=True)
 class CallRecord:
     """A prompt, the requests it was sent with, and every choice that came back."""
 
@@ -112,6 +120,10 @@ _LOOK_UP_ONE = """
     where p.fingerprint = ? and c.sample = ? and c.epoch <= ?
         and (c.epoch = ? or c.status = 'ok')
     order by c.epoch desc limit 1"""
+_CHOICES_OF_CASE = """
+    select p.fingerprint, c.sample, c.epoch, c.status, c.finish, c.text
+    from prompts p join choices c on c.prompt = p.seq
+    where p.seq in (select prompt from requests where case_id = ?)"""
 _REQUESTS_OF_CASE = (
     f"select prompt, {_COLUMNS} from requests"  # noqa: S608 - constants only
     " where case_id = ? and prompt is not null order by seq"
@@ -236,6 +248,11 @@ class CallLog:
                 requests=tuple(rows),
                 choices=tuple(ChoiceRow(*choice) for choice in choices),
             )
+
+    def known_of_case(self, case: str) -> tuple[KnownChoice, ...]:
+        """Return every sample drawn for a case, for a worker that cannot look into this store."""
+        rows = self._reader.execute(_CHOICES_OF_CASE, (case,)).fetchall()
+        return tuple(KnownChoice(key, ChoiceRow(*choice)) for key, *choice in rows)
 
     def _prompt(
         self, connection: sqlite3.Connection, fingerprint: bytes, messages: Messages
