@@ -9,6 +9,7 @@ import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Any
 
 import orjson
 
@@ -28,6 +29,18 @@ class Format(StrEnum):
 def write_json(value: object) -> None:
     """Print plain data as indented JSON, keys in the order given."""
     sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def plain(record: object, names: str, **values: object) -> dict[str, Any]:
+    """Return some attributes of a record by name.
+
+    Args:
+        record: what has the attributes.
+        names: in the order wanted, separated by blanks.
+        values: go before attributes of the same name, and stand behind them where there is none.
+    """
+    fields = {n: values.pop(n) if n in values else getattr(record, n) for n in names.split()}
+    return {**fields, **values}
 
 
 def harmless(text: str) -> str:

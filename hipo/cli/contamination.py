@@ -9,14 +9,11 @@ import typer
 from hipo.app.contamination import compare_sets
 from hipo.cli.console import Format, columns, number, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
+from hipo.cli.main import command_app
 from outputs.contamination import Contamination, Settings, Side
 from outputs.ngrams import SHORTEST, SIZE
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 _SHOWN = 5
 """Passages of the report for people; JSON has 20."""

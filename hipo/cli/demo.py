@@ -15,17 +15,14 @@ from hipo.cli.console import hush
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.generate import run_prepared
+from hipo.cli.main import command_app
 from hipo.cli.show import played_scenario
 from hipo.cli.verify import run_verification
 from outputs.export_kind import KINDS
 from pipeline.recipe_source import load_recipe
 from pipeline.store.run_store import RunStore
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 @app.command("demo")

@@ -7,7 +7,7 @@ from hipo.app.estimates import Estimate
 from hipo.app.judge_estimates import JudgingEstimate
 from hipo.app.pilot import Piloted
 from hipo.app.plan_estimates import PlanEstimate
-from hipo.cli.console import columns, dollars, number, plural
+from hipo.cli.console import columns, dollars, number, plain, plural
 from scenarios.margins import unmet_in_words
 
 NOTHING = "nothing was accepted"
@@ -53,41 +53,24 @@ def estimate_as_json(estimate: Estimate) -> dict[str, object]:
     ``completion_tokens`` and ``cost_usd`` (None: no price is known). ``cost_usd``: the sum, None if
     any is unknown. ``note``: what the estimate rests on.
     """
-    return {
-        "cases": estimate.cases,
-        "dialogues": estimate.dialogues,
-        "present": estimate.present,
-        "exchanges": estimate.exchanges,
-        "arms": [
-            {
-                "id": arm.arm.id,
-                "strategy": arm.arm.strategy,
-                "dialogues": arm.dialogues,
-                "calls": [
-                    {
-                        "kind": calls.kind,
-                        "role": calls.role,
-                        "expected": round(calls.expected),
-                        "most": calls.most,
-                    }
-                    for calls in arm.calls
-                ],
-            }
-            for arm in estimate.arms
-        ],
-        "models": [
-            {
-                "model": model.model,
-                "calls": model.calls,
-                "prompt_tokens": model.prompt_tokens,
-                "completion_tokens": model.completion_tokens,
-                "cost_usd": model.cost_usd,
-            }
-            for model in estimate.models
-        ],
-        "cost_usd": estimate.cost_usd,
-        "note": estimates.NOTE,
-    }
+    arms = [
+        {
+            "id": arm.arm.id,
+            "strategy": arm.arm.strategy,
+            "dialogues": arm.dialogues,
+            "calls": [
+                plain(calls, "kind role expected most", expected=round(calls.expected))
+                for calls in arm.calls
+            ],
+        }
+        for arm in estimate.arms
+    ]
+    return plain(
+        estimate,
+        "cases dialogues present exchanges arms models cost_usd",
+        arms=arms,
+        note=estimates.NOTE,
+    )
 
 
 def estimate_as_text(estimate: Estimate) -> str:
@@ -128,24 +111,12 @@ def judging_as_json(estimate: JudgingEstimate) -> dict[str, object]:
     ``judge``, ``dialogues`` (yet to be judged), ``calls``, ``prompt_tokens``,
     ``completion_tokens``, ``cost_usd`` (None: no price is known); ``cost_usd``; ``note``.
     """
-    return {
-        "dialogues": estimate.dialogues,
-        "calls": estimate.calls,
-        "judges": [
-            {
-                "source": judge.seat.source,
-                "judge": judge.seat.judge,
-                "dialogues": judge.dialogues,
-                "calls": judge.calls,
-                "prompt_tokens": judge.prompt_tokens,
-                "completion_tokens": judge.completion_tokens,
-                "cost_usd": judge.cost_usd,
-            }
-            for judge in estimate.judges
-        ],
-        "cost_usd": estimate.cost_usd,
-        "note": judge_estimates.NOTE,
-    }
+    figures = "dialogues calls prompt_tokens completion_tokens cost_usd"
+    judges = [
+        {**plain(judge.seat, "source judge"), **plain(judge, figures)} for judge in estimate.judges
+    ]
+    fields = "dialogues calls judges cost_usd"
+    return plain(estimate, fields, judges=judges, note=judge_estimates.NOTE)
 
 
 def judging_as_text(estimate: JudgingEstimate) -> str:
@@ -173,15 +144,11 @@ def pilot_as_json(piloted: Piloted) -> dict[str, object]:
     """
     told = piloted.forecast
     return {
-        "pilot": {
-            "generated": told.pilot.generated,
-            "failed": told.pilot.failed,
-            "accepted": told.pilot.accepted,
-            "pending": told.pilot.pending,
-            "discarded": told.pilot.discarded,
-            "cost_usd": told.pilot.cost_usd,
-            "stopped": piloted.stopped,
-        },
+        "pilot": plain(
+            told.pilot,
+            "generated failed accepted pending discarded cost_usd",
+            stopped=piloted.stopped,
+        ),
         "yield": {"share": told.yield_share, "low": told.yield_low, "high": told.yield_high},
         "cost_per_dialogue": told.cost_per_dialogue,
         "cost_per_accepted": told.cost_per_accepted,

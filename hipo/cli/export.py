@@ -11,8 +11,9 @@ import typer
 from hipo.app.export import DataSet, ExportExtras, export_options, make_data_set
 from hipo.app.recipe_options import split
 from hipo.app.run_folders import find_run
-from hipo.cli.console import Format, columns, hush, number, plural, write_json
+from hipo.cli.console import Format, columns, hush, number, plain, plural, write_json
 from hipo.cli.errors import ExitCode, say
+from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS, with_group
 from outputs.contamination import overlap_share
 from outputs.export_kind import KINDS, ExportOptions
@@ -21,11 +22,7 @@ from outputs.selection import Selection
 from prompts.evaluator import ASPECTS
 from scenarios.errors import UsageError
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 class SplitBy(StrEnum):
@@ -190,14 +187,9 @@ def exported_as_json(data: DataSet) -> dict[str, object]:
     facts = data.exported.facts
     return {
         "folder": str(data.folder),
-        "dialogues": facts.dialogues,
-        "scenarios": facts.scenarios,
-        "facts": facts.facts,
+        **plain(facts, "dialogues scenarios facts"),
         "rows": data.rows,
-        "files": [
-            {"path": f.path, "rows": f.rows, "size": f.size, "sha256": f.sha256}
-            for f in facts.files
-        ],
+        "files": [plain(file, "path rows size sha256") for file in facts.files],
         "includes_deception": facts.includes_deception,
         "notes": list(data.exported.notes),
         "overlaps": [dict(overlap) for overlap in facts.contamination],

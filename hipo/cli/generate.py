@@ -23,6 +23,7 @@ from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json, plan_as_text
+from hipo.cli.main import command_app
 from hipo.cli.options import DRY_RUN, with_recipe_options, with_verification_options
 from hipo.cli.progress import watcher
 from hipo.cli.run_report import state_as_json, summary
@@ -31,11 +32,7 @@ from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from scenarios.errors import UsageError
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 class ResumeChoice(StrEnum):

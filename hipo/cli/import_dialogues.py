@@ -7,15 +7,12 @@ from pathlib import Path
 import typer
 
 from hipo.app.run_folders import RUNS
-from hipo.cli.console import Format, plural, write_json
+from hipo.cli.console import Format, plain, plural, write_json
 from hipo.cli.errors import ExitCode
+from hipo.cli.main import command_app
 from pipeline.importing.importer import ImportedRun, import_dialogues
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 @app.command("import")
@@ -67,12 +64,7 @@ def imported_as_json(done: ImportedRun) -> dict[str, object]:
     ``folder``; ``dialogues``; ``situations``: those that came with the dialogues; ``unlabelled``:
     answers that declare no label.
     """
-    return {
-        "folder": str(done.folder),
-        "dialogues": done.dialogues,
-        "situations": done.situations,
-        "unlabelled": done.unlabelled,
-    }
+    return plain(done, "folder dialogues situations unlabelled", folder=str(done.folder))
 
 
 def _told(done: ImportedRun) -> str:

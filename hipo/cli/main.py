@@ -17,6 +17,16 @@ if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
 
+RUN = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs.")
+"""The run that a command is about."""
+
+
+def command_app(**settings: Any) -> typer.Typer:
+    """Return an app of one command or a group, set up as all of ours are."""
+    settings.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
+    return typer.Typer(rich_markup_mode=None, add_completion=False, **settings)
+
+
 class CommandEntry(NamedTuple):
     """Where a command lives, and its line in the root help."""
 
@@ -87,13 +97,10 @@ class LazyGroup(TyperGroup):
             formatter.write_dl([(name, entry.summary) for name, entry in self.table.items()])
 
 
-app = typer.Typer(
+app = command_app(
     cls=LazyGroup,
-    rich_markup_mode=None,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 finished with failed cases, 2 usage or configuration, "
     "3 stopped early and resumable.",
 )

@@ -8,15 +8,12 @@ from pathlib import Path
 import typer
 
 from hipo.cli.console import Format, columns, write_json
+from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS
 from pipeline.embeddings import INSTALL, missing_packages
 from pipeline.providers.registry import PROVIDERS, ProviderExtension
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 def describe_models() -> dict[str, object]:

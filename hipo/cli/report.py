@@ -9,18 +9,15 @@ import typer
 from hipo.app.report import report as write_report
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, say
+from hipo.cli.main import RUN, command_app
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 @app.command("report")
 def report(
     *,
-    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    run: str = RUN,
     output: Path | None = typer.Option(
         None, "-o", "--output", help="The HTML file; default report.html in the folder of the run."
     ),

@@ -12,6 +12,7 @@ import typer
 from hipo.app.reviewing import StudyWishes, open_desk
 from hipo.app.run_folders import find_run
 from hipo.cli.errors import ExitCode, say
+from hipo.cli.main import RUN, command_app
 from hipo.cli.review_files import export_answers, import_answers, list_reports
 from hipo.cli.review_people import app as people_app
 from scenarios.errors import UsageError
@@ -19,12 +20,9 @@ from scenarios.errors import UsageError
 if TYPE_CHECKING:
     from quality.review.server import Address
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
+app = command_app(
     no_args_is_help=True,
     help="Review dialogues on a web page, and exchange answers with other tools.",
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(people_app, name="user")
 app.command("export")(export_answers)
@@ -63,7 +61,7 @@ _PROXY = typer.Option(
 @app.command("serve")
 def serve(
     *,
-    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    run: str = RUN,
     mode: ModeChoice = _MODE,
     study: str | None = typer.Option(None, "--study", help="Name; defaults to the mode."),
     per_item: int = typer.Option(3, "--per-item", min=1, help="Annotators who see every item."),

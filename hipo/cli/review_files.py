@@ -15,9 +15,9 @@ from hipo.app.reviewing import StudyWishes
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
+from hipo.cli.main import RUN
 from quality.review.importing import ImportedReviews
 
-_RUN = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs.")
 _STUDY = typer.Option(None, "--study", help="Which study, where there are several.")
 
 
@@ -39,7 +39,7 @@ class StudyKind(StrEnum):
 
 def export_answers(
     *,
-    run: str = _RUN,
+    run: str = RUN,
     to: ExchangeTarget = typer.Option(..., "--to", help="label-studio, argilla, csv or pdf."),
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Folder; default RUN/review-<study>."
@@ -76,7 +76,7 @@ def export_answers(
 
 
 def import_answers(
-    run: str = _RUN,
+    run: str = RUN,
     file: Path = typer.Argument(..., metavar="FILE", help="Label Studio's .json, or a .csv."),
     study: str | None = _STUDY,
 ) -> int:
@@ -89,7 +89,7 @@ def import_answers(
 
 
 def list_reports(
-    run: str = _RUN,
+    run: str = RUN,
     study: str | None = _STUDY,
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see quality.review.scenario_reports.ScenarioReport."

@@ -7,28 +7,21 @@ import sys
 import typer
 
 from hipo.app.run_folders import find_run
-from hipo.cli.console import Format, columns, plural, write_json
+from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.errors import say
+from hipo.cli.main import RUN, command_app
 from pipeline.store.review_erasure import erase_person
 from pipeline.store.reviews import ReviewStore
 from quality.review.passwords import LEAST, hashed
 from scenarios.errors import UsageError
 from scenarios.reviews import Annotator
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    no_args_is_help=True,
-    help="The people who review a run.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-_RUN = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs.")
+app = command_app(no_args_is_help=True, help="The people who review a run.")
 
 
 @app.command("add")
 def add(
-    run: str = _RUN,
+    run: str = RUN,
     name: str = typer.Argument(..., help="What they log in with."),
     expert: bool = typer.Option(False, "--expert", help="Adjudicates instead of annotating."),
 ) -> None:
@@ -49,7 +42,7 @@ def add(
 
 @app.command("list")
 def show(
-    run: str = _RUN,
+    run: str = RUN,
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see hipo.cli.review_people.person_as_json."
     ),
@@ -68,7 +61,7 @@ def show(
 
 @app.command("erase")
 def erase(
-    run: str = _RUN,
+    run: str = RUN,
     who: str = typer.Argument(..., metavar="WHO", help="A code or a name."),
     answers: bool = typer.Option(
         False, "--answers", help="Their answers too; their items are given out again."
@@ -95,14 +88,12 @@ def person_as_json(person: Annotator) -> dict[str, object]:
     ``code``, ``name`` (None where erased), ``role``, ``account``, ``consented`` (Unix seconds) and
     ``erased``.
     """
-    return {
-        "code": person.code,
-        "name": person.name,
-        "role": person.role,
-        "account": person.account,
-        "consented": person.consented_at,
-        "erased": person.erased_at is not None,
-    }
+    return plain(
+        person,
+        "code name role account",
+        consented=person.consented_at,
+        erased=person.erased_at is not None,
+    )
 
 
 def _row(person: Annotator) -> list[str]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hipo.app.run import Run
-from hipo.cli.console import columns, dollars, number, plural, reasons
+from hipo.cli.console import columns, dollars, number, plain, plural, reasons
 from pipeline.store.queries.status import ArmState, RunState
 
 
@@ -21,33 +21,18 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
     ``verification``: an object with ``judged`` (dialogues by judge), ``flagged`` (dialogues) and
     ``verdicts`` (dialogues by verdict); ``created`` and ``updated``: UTC, ISO 8601.
     """
-    return {
-        "name": state.name,
-        "folder": str(folder),
-        "state": state.state,
-        "planned": state.planned,
-        "generated": state.generated,
-        "failed": dict(state.failed),
-        "pending": state.pending,
-        "calls": state.calls,
-        "cached_calls": state.cached_calls,
-        "tokens": {
-            "prompt": state.prompt_tokens,
-            "completion": state.completion_tokens,
-            "cached": state.cached_tokens,
-            "reasoning": state.reasoning_tokens,
-        },
-        "cost_usd": state.cost_usd,
-        "unpriced_calls": state.unpriced_calls,
-        "arms": [_arm(arm) for arm in state.arms],
-        "verification": {
-            "judged": dict(state.verification.judged),
-            "flagged": state.verification.flagged,
-            "verdicts": dict(state.verification.verdicts),
-        },
-        "created": _moment(state.created),
-        "updated": _moment(state.updated),
-    }
+    tokens = ("prompt", "completion", "cached", "reasoning")
+    return plain(
+        state,
+        "name folder state planned generated failed pending calls cached_calls tokens cost_usd "
+        "unpriced_calls arms verification created updated",
+        folder=str(folder),
+        tokens={kind: getattr(state, f"{kind}_tokens") for kind in tokens},
+        arms=[_arm(arm) for arm in state.arms],
+        verification=plain(state.verification, "judged flagged verdicts"),
+        created=_moment(state.created),
+        updated=_moment(state.updated),
+    )
 
 
 def state_as_text(folder: Path, state: RunState) -> str:

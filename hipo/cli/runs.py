@@ -11,16 +11,12 @@ from hipo.app.run import Run
 from hipo.app.run_folders import RUNS, find_run, runs_in
 from hipo.cli.console import Format, columns, number, write_json
 from hipo.cli.errors import say
+from hipo.cli.main import RUN, command_app
 from hipo.cli.run_report import cost_of, state_as_json, state_as_text
 from pipeline.store.queries.status import RunState
 from scenarios.errors import UsageError
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app(invoke_without_command=True)
 
 _DIR = typer.Option(RUNS, "--dir", help="The folder whose runs are listed.")
 _FORMAT = typer.Option(Format.TEXT, "--format", help="text or json.")
@@ -46,7 +42,7 @@ def runs(ctx: typer.Context, folder: Path = _DIR, output_format: Format = _FORMA
 
 @app.command("show")
 def show(
-    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    run: str = RUN,
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see hipo.cli.run_report.state_as_json."
     ),

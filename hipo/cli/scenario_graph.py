@@ -7,13 +7,14 @@ from pathlib import Path
 import typer
 
 from hipo.cli.console import plural
-from hipo.cli.scenario_options import CONTEXT, REAL_NAMES, SCENARIO_DIRS, TARGET, find
+from hipo.cli.main import command_app
+from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, TARGET, find
 from scenarios.errors import UsageError
 from scenarios.graph import KnowledgeGraph
 from scenarios.graph_drawing import to_png, to_svg
 from scenarios.text_file import shown_path
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+app = command_app()
 
 
 @app.command("graph")

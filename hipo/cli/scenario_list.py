@@ -8,14 +8,15 @@ from pathlib import Path
 import typer
 
 from hipo.app.recipe_options import split
-from hipo.cli.console import Format, columns, one_line, plural, write_json
-from hipo.cli.scenario_options import CONTEXT, SCENARIO_DIRS
+from hipo.cli.console import Format, columns, one_line, plain, plural, write_json
+from hipo.cli.main import command_app
+from hipo.cli.scenario_options import SCENARIO_DIRS
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from scenarios.spelling import suggestion
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+app = command_app()
 
 
 @app.command("list")
@@ -102,19 +103,14 @@ def _check(kind: str, wanted: Iterable[str], there: Iterable[str]) -> None:
 
 def _described(entry: CatalogueEntry) -> dict[str, object]:
     scenario = entry.scenario
-    return {
-        "id": scenario.id,
-        "scheme": scenario.scheme,
-        "title": scenario.title,
-        "category": scenario.category,
-        "summary": scenario.summary,
-        "tags": list(scenario.tags),
-        "languages": list(scenario.languages),
-        "facts": [fact.id for fact in scenario.facts],
-        "fictional": scenario.sources == "fictional",
-        "shipped": entry.shipped,
-        "file": entry.located.file,
-    }
+    return plain(
+        scenario,
+        "id scheme title category summary tags languages facts",
+        facts=[fact.id for fact in scenario.facts],
+        fictional=scenario.sources == "fictional",
+        shipped=entry.shipped,
+        file=entry.located.file,
+    )
 
 
 def _row(entry: CatalogueEntry) -> list[str]:

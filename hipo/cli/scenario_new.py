@@ -6,14 +6,15 @@ from pathlib import Path
 
 import typer
 
-from hipo.cli.scenario_options import CONTEXT, SCENARIO_DIRS
+from hipo.cli.main import command_app
+from hipo.cli.scenario_options import SCENARIO_DIRS
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
 from scenarios.scaffold import new_scenario
 from scenarios.schemes.registry import load_scheme
 from scenarios.text_file import shown_path
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+app = command_app()
 
 
 @app.command("new")

@@ -12,7 +12,6 @@ from scenarios.errors import UsageError
 from scenarios.pack import PATH_VARIABLE
 from scenarios.text_file import shown_path
 
-CONTEXT = {"help_option_names": ["-h", "--help"]}
 TARGET = typer.Argument(..., metavar="ID", help="The id of a scenario, or a file that holds one.")
 SCENARIO_DIRS = typer.Option(
     None,

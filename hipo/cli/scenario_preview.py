@@ -9,13 +9,13 @@ import typer
 from hipo.app.preview import Previewed
 from hipo.app.preview import preview as preview_cases
 from hipo.app.recipe_options import RecipeChanges, overridden
-from hipo.cli.console import Format, write_json
+from hipo.cli.console import Format, plain, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render, render_prompts
 from hipo.cli.errors import ExitCode, say
+from hipo.cli.main import command_app
 from hipo.cli.options import with_recipe_options
 from hipo.cli.scenario_options import (
-    CONTEXT,
     REAL_NAMES,
     SCENARIO_DIRS,
     TARGET,
@@ -29,7 +29,7 @@ from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+app = command_app()
 
 
 @app.command("preview")
@@ -101,7 +101,7 @@ def preview_as_json(played: Previewed, *, prompts: bool) -> dict[str, object]:
     also ``prompts``: a list of objects with ``turn``, ``purpose``, ``model``, ``messages`` (objects
     with ``role`` and ``content``) and ``answers`` (objects with ``status`` and ``text``).
     """
-    plain: dict[str, object] = {
+    fields: dict[str, object] = {
         "goal": played.case.goal,
         "error": played.error,
         "dialogue": None
@@ -109,17 +109,15 @@ def preview_as_json(played: Previewed, *, prompts: bool) -> dict[str, object]:
         else dialogue_as_json(played.dialogue, played.arm.fields(), trace=True),
     }
     if prompts:
-        plain["prompts"] = [
+        fields["prompts"] = [
             {
-                "turn": call.requests[0].turn,
-                "purpose": call.requests[0].purpose,
-                "model": call.requests[0].model,
+                **plain(call.requests[0], "turn purpose model"),
                 "messages": [{"role": role, "content": text} for role, text in call.messages],
-                "answers": [{"status": c.status, "text": c.text} for c in call.choices],
+                "answers": [plain(choice, "status text") for choice in call.choices],
             }
             for call in played.calls
         ]
-    return plain
+    return fields
 
 
 def _fact(scenario: Scenario, wanted: str | None) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import typer
 
 from hipo.cli.console import write_json
-from hipo.cli.scenario_options import CONTEXT
+from hipo.cli.main import command_app
 from scenarios.json_schema import scenario_schema
 from scenarios.schemes.registry import load_scheme
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+app = command_app()
 
 
 @app.command("schema")

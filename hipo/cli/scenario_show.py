@@ -13,13 +13,14 @@ import typer
 import yaml
 
 from hipo.cli.console import harmless, write_json
-from hipo.cli.scenario_options import CONTEXT, REAL_NAMES, SCENARIO_DIRS, TARGET, find
+from hipo.cli.main import command_app
+from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, TARGET, find
 from scenarios.catalogue import CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Fact, Scenario
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+app = command_app()
 MAX_WIDTH = 100
 
 

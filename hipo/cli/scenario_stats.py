@@ -10,7 +10,8 @@ import typer
 
 from hipo.cli.console import Format, columns, harmless, write_json
 from hipo.cli.errors import say
-from hipo.cli.scenario_options import CONTEXT, EMBEDDINGS, REAL_NAMES, SCENARIO_DIRS
+from hipo.cli.main import command_app
+from hipo.cli.scenario_options import EMBEDDINGS, REAL_NAMES, SCENARIO_DIRS
 from pipeline.embeddings import (
     INSTALL,
     Embed,
@@ -23,7 +24,7 @@ from scenarios.checks.checked_scenario import Similarity
 from scenarios.schemes.registry import load_scheme
 from scenarios.statistics import Alike, Closest, Lengths, Statistics, measure
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+app = command_app()
 TOO_ALIKE = 0.85
 """From which cosine on two facts of a scenario, or two backgrounds, count as the same."""
 

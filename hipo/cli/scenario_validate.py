@@ -10,14 +10,15 @@ import typer
 
 from hipo.cli.console import Format, harmless, plural, write_json
 from hipo.cli.errors import ExitCode
-from hipo.cli.scenario_options import CONTEXT, EMBEDDINGS, SCENARIO_DIRS
+from hipo.cli.main import command_app
+from hipo.cli.scenario_options import EMBEDDINGS, SCENARIO_DIRS
 from hipo.cli.scenario_stats import similarity_if
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import LIBRARY, PATH_VARIABLE, roots_in
 from scenarios.schemes.registry import load_scheme
 
-app = typer.Typer(rich_markup_mode=None, add_completion=False, context_settings=CONTEXT)
+app = command_app()
 
 
 @app.command("validate")

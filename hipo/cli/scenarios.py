@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-import typer
-
-from hipo.cli.main import CommandEntry, LazyGroup
+from hipo.cli.main import CommandEntry, LazyGroup, command_app
 
 
 class ScenarioGroup(LazyGroup):
@@ -31,13 +29,7 @@ class ScenarioGroup(LazyGroup):
     }
 
 
-app = typer.Typer(
-    cls=ScenarioGroup,
-    rich_markup_mode=None,
-    add_completion=False,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app(cls=ScenarioGroup, no_args_is_help=True)
 
 
 @app.callback()

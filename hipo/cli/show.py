@@ -10,9 +10,10 @@ from pathlib import Path
 import typer
 
 from hipo.app.run_folders import find_run
-from hipo.cli.console import Format, columns, one_line, write_json
+from hipo.cli.console import Format, columns, one_line, plain, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render, render_prompts
+from hipo.cli.main import RUN, command_app
 from pipeline.store.calls import CallRecord
 from pipeline.store.queries.dialogues import Ending
 from pipeline.store.run_store import RunStore
@@ -23,17 +24,13 @@ from scenarios.errors import UsageError
 from scenarios.run_configuration import RunConfiguration
 from scenarios.spec import Scenario
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 @app.command("show")
 def show(
     *,
-    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    run: str = RUN,
     dialogue: str | None = typer.Argument(
         None, metavar="[ID]", help="A dialogue's id or its beginning; without it, they are listed."
     ),
@@ -70,20 +67,12 @@ def ending_as_json(ending: Ending, arm: Arm) -> dict[str, object]:
     ``model`` (the responder's), ``status`` (``generated`` or ``failed``), ``code`` and ``reason``
     (None unless it failed).
     """
-    case = ending.case
     return {
         "id": ending.id,
-        "scenario": case.scenario,
-        "fact": case.fact,
-        "goal": case.goal,
-        "turns": case.turns,
-        "language": case.language,
-        "repetition": case.repetition,
+        **plain(ending.case, "scenario fact goal turns language repetition"),
         "strategy": arm.strategy,
         "model": arm.model,
-        "status": ending.status,
-        "code": ending.code,
-        "reason": ending.reason,
+        **plain(ending, "status code reason"),
     }
 
 

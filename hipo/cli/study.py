@@ -13,6 +13,7 @@ from hipo.app.verification import Wishes
 from hipo.cli.console import Format, columns, dollars, hush, number, plural, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
+from hipo.cli.main import command_app
 from hipo.cli.options import DRY_RUN, with_recipe_options, with_verification_options
 from hipo.cli.progress import watcher
 from outputs.study import SOURCES, study_as_json
@@ -20,11 +21,7 @@ from outputs.study_page import study_table
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 @app.command("study")

@@ -7,15 +7,12 @@ from enum import StrEnum
 import typer
 
 from hipo.app.run import VerdictRecord, open_run
-from hipo.cli.console import Format, columns, harmless, write_json
+from hipo.cli.console import Format, columns, harmless, plain, write_json
 from hipo.cli.errors import ExitCode
+from hipo.cli.main import RUN, command_app
 from prompts.scheme_text import label_text
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 class VerdictChoice(StrEnum):
@@ -29,7 +26,7 @@ class VerdictChoice(StrEnum):
 @app.command("verdict")
 def verdict(
     *,
-    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    run: str = RUN,
     dialogue: str = typer.Argument(..., metavar="ID", help="A dialogue's id or its beginning."),
     decided: VerdictChoice | None = typer.Argument(
         None, metavar="[VERDICT]", help="accepted, discarded or pending; overrules what was."
@@ -62,22 +59,13 @@ def verdict_as_json(record: VerdictRecord) -> dict[str, object]:
     ``judge``, ``dimension``, ``value``, ``carried`` and ``reason``; ``flags``: ``turn``, ``code``,
     ``reason``, ``severity``; ``decisions``: ``verdict``, ``by``, ``reason``, ``note``, oldest first.
     """
+    judged = "turn source judge dimension value carried reason"
     return {
         "id": record.ending.id,
-        "judgements": [
-            {"turn": j.turn, "source": j.source, "judge": j.judge, "dimension": j.dimension,
-             "value": j.value, "carried": j.carried, "reason": j.reason}
-            for j in record.judgements
-        ],
-        "flags": [
-            {"turn": f.turn, "code": f.code, "reason": f.reason, "severity": f.severity}
-            for f in record.flags
-        ],
-        "decisions": [
-            {"verdict": d.verdict, "by": d.by, "reason": d.reason, "note": d.note}
-            for d in record.decisions
-        ],
-    }  # fmt: skip
+        "judgements": [plain(judgement, judged) for judgement in record.judgements],
+        "flags": [plain(flag, "turn code reason severity") for flag in record.flags],
+        "decisions": [plain(d, "verdict by reason note") for d in record.decisions],
+    }
 
 
 def _as_text(record: VerdictRecord) -> str:

@@ -15,16 +15,13 @@ from hipo.app.verification import Wishes, make_ready, verify_async
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import judging_as_json, judging_as_text
+from hipo.cli.main import RUN, command_app
 from hipo.cli.options import DRY_RUN, with_recipe_options, with_verification_options
 from hipo.cli.progress import watcher
 from hipo.cli.verify_report import findings_as_json, findings_as_text, read_findings
 from pipeline.store.run_store import RunStore
 
-app = typer.Typer(
-    rich_markup_mode=None,
-    add_completion=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = command_app()
 
 
 @app.command("verify")
@@ -32,7 +29,7 @@ app = typer.Typer(
 @with_verification_options
 def verify(
     *,
-    run: str = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs."),
+    run: str = RUN,
     retry_unreadable: bool = typer.Option(
         False, "--retry-unreadable", help="Ask again where an answer could not be read."
     ),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.verification import Verified
-from hipo.cli.console import columns, number, plural, reasons
+from hipo.cli.console import columns, number, plain, plural, reasons
 from pipeline.material import load_material
 from pipeline.store.queries.judgements import FlagCount, MisledCount, Tally
 from pipeline.store.run_store import RunStore
@@ -72,13 +72,8 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
         "judged": dict(findings.counts.judged),
         "self_consistency": _shares_as_json(findings, "self"),
         "external": _shares_as_json(findings, "external"),
-        "misled": [
-            {"judge": m.judge, "goal": m.goal, "misled": m.misled, "judged": m.judged}
-            for m in findings.misled
-        ],
-        "flags": [
-            {"code": f.code, "flags": f.flags, "dialogues": f.dialogues} for f in findings.flags
-        ],
+        "misled": [plain(m, "judge goal misled judged") for m in findings.misled],
+        "flags": [plain(flag, "code flags dialogues") for flag in findings.flags],
         "flagged": findings.counts.flagged,
         "verdicts": _verdicts(findings),
         "notes": list(verified.notes),
