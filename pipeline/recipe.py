@@ -73,7 +73,7 @@ class ModelSettings(Strict):
         settings only are where the provider is the same, the price only where the model is.
         """
         model = self.model or default.model
-        own = self.model_dump(exclude_none=True)
+        own = self.model_dump(exclude_none=True, include=set(ModelSettings.model_fields))
         inherited = default.model_dump(exclude_none=True)
         if _provider(model) != _provider(default.model):
             for field in _ENDPOINT_FIELDS:
@@ -150,10 +150,37 @@ class Limits(Strict):
     """HTTP attempts one call may take."""
 
 
+def _judge_or_name(value: object) -> object:
+    """Let ``provider/model``, ``name=provider/model`` and ``name`` stand for a judge."""
+    if not isinstance(value, str):
+        return value
+    before, equals, after = value.partition("=")
+    if equals and "/" not in before:
+        return {"judge": before, "model": after}
+    return {"model": value} if "/" in value else {"judge": value}
+
+
+class JudgeSettings(ModelSettings):
+    """An external judge: a model that answers the shipped questions, or a judge of a plugin."""
+
+    judge: str = "external"
+    """The name of the judge; that of a plugin's may need no model."""
+
+    @property
+    def written(self) -> str:
+        """How it is written on the command line, and how its judgements name it."""
+        if self.judge == "external":
+            return self.model or ""
+        return self.judge if self.model is None else f"{self.judge}={self.model}"
+
+
 class VerificationSettings(Strict):
     """How dialogues are verified: who judges them, and what follows from a flag."""
 
-    judges: Annotated[tuple[Role, ...], BeforeValidator(_one_or_many)] = ()
+    judges: Annotated[
+        tuple[Annotated[JudgeSettings, BeforeValidator(_judge_or_name)], ...],
+        BeforeValidator(_one_or_many),
+    ] = ()
     """External judges; more than one is a panel. None but the embedded one for offline runs."""
     self_judge: Annotated[ModelSettings | None, BeforeValidator(_model_or_name)] = None
     """Who reads the generator's words again; None is the generator itself."""

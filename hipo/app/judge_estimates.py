@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import islice
 
 from hipo.app.estimates import BYTES_PER_TOKEN
-from hipo.app.judges import seats_of
 from hipo.app.preparation import ModelUse
 from hipo.app.verification import Ready
 from pipeline.chunks import chunks
@@ -71,11 +70,12 @@ def estimate_judging(
     store: RunStore, ready: Ready, *, retry_unreadable: bool = False
 ) -> JudgingEstimate:
     """Count what every judge has yet to be asked, and estimate what that costs."""
-    seats = {arm: seats_of(panel, ready.prompts) for arm, panel in ready.panels.by_arm.items()}
-    uses: dict[JudgeIdentity, ModelUse] = {}
+    seats: dict[str, list[JudgeIdentity]] = {}
+    uses: dict[JudgeIdentity, ModelUse | None] = {}
     for arm, panel in ready.panels.by_arm.items():
-        for taken, (_, use) in zip(seats[arm], panel.uses, strict=True):
-            uses[taken] = use
+        by_seat = {juror.seat(ready.prompts): juror.use for juror in panel.jurors}
+        seats[arm] = list(by_seat)
+        uses |= by_seat
     dialogues: Counter[JudgeIdentity] = Counter()
     turns: Counter[JudgeIdentity] = Counter()
     generated = 0
@@ -104,7 +104,7 @@ def estimate_judging(
 
 def judge_estimate(
     seat: JudgeIdentity,
-    use: ModelUse,
+    use: ModelUse | None,
     dialogues: int,
     turns: int,
     lengths: Mapping[Source, tuple[float, float]],
@@ -113,11 +113,13 @@ def judge_estimate(
 
     Args:
         seat: who is asked.
-        use: the model, with its price.
+        use: the model, with its price; None for a judge that asks none.
         dialogues: how many.
         turns: improvised answers in them.
         lengths: see :func:`judge_prompt_tokens`.
     """
+    if use is None:
+        return JudgeEstimate(seat, dialogues, 0, 0, 0, 0.0)
     on_turn, on_dialogue = lengths[seat.source]
     answer, verdict = ANSWER_TOKENS[seat.source]
     usage = Usage(

@@ -7,42 +7,62 @@ from dataclasses import dataclass, field
 
 from hipo.app.endpoints import EndpointPool
 from hipo.app.preparation import ModelUse
-from pipeline.client import Client
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import PROVIDERS, effective_base_url, parse_model
-from pipeline.recipe import ModelSettings, Recipe, VerificationSettings
+from pipeline.recipe import JudgeSettings, ModelSettings, Recipe, VerificationSettings
 from pipeline.store.queries.status import ArmState
 from prompts.judges import JudgePrompts
-from quality.judges.external_judge import ExternalJudge
-from quality.judges.protocol import Judge, JudgeIdentity, seat
-from quality.judges.self_judge import SelfJudge
+from quality.judges.protocol import Judge, JudgeExtension, JudgeIdentity, seat
+from quality.judges.registry import JUDGES
 from scenarios.arms import ModelSpec, Parameters
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
-from scenarios.verdicts import Source
 
 RULES = "offline/rules"
 RULES_JUDGE = "offline/judge"
 """Reads what ``offline/rules`` writes, which cannot judge."""
 
-SELF_PARAMETERS = Parameters(temperature=0.0, max_tokens=1024)
-EXTERNAL_PARAMETERS = Parameters(temperature=0.0, max_tokens=4096)
-"""Room for a model that reasons before it answers."""
+
+@dataclass(frozen=True, slots=True)
+class Juror:
+    """A judge on a panel, and the model it asks."""
+
+    extension: JudgeExtension
+    use: ModelUse | None
+    """None: the judge needs no model."""
+    name: str
+    """How its judgements name it, e.g. ``openai/o4-mini``."""
+
+    def seat(self, prompts: JudgePrompts) -> JudgeIdentity:
+        """Return who it is; model, prompts and the plugins that are used decide."""
+        identity = {} if self.use is None else self.use.spec.fields()
+        if plugins := self._plugins():
+            identity["plugins"] = plugins
+        return seat(self.extension.source, self.name, prompts, identity)
+
+    def _plugins(self) -> dict[str, dict[str, str]]:
+        providers = () if self.use is None else (self.use.spec.provider,)
+        judges = JUDGES.identity([self.extension.name])
+        return {
+            **{f"judge {name}": plugin for name, plugin in judges.items()},
+            **{
+                f"provider {name}": plugin for name, plugin in PROVIDERS.identity(providers).items()
+            },
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The models that judge the dialogues of one arm."""
+    """Who judges the dialogues of one arm."""
 
-    own: ModelUse | None
+    own: Juror | None
     """Reads the generator's words again; None: nobody does."""
-    external: tuple[ModelUse, ...]
+    external: tuple[Juror, ...]
 
     @property
-    def uses(self) -> tuple[tuple[Source, ModelUse], ...]:
-        """Every model with the capacity it judges in."""
-        own: tuple[tuple[Source, ModelUse], ...] = () if self.own is None else (("self", self.own),)
-        return (*own, *(("external", use) for use in self.external))
+    def jurors(self) -> tuple[Juror, ...]:
+        """All of them."""
+        return (*(() if self.own is None else (self.own,)), *self.external)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +75,12 @@ class Panels:
     @property
     def uses(self) -> list[ModelUse]:
         """Every model that is asked, each once."""
-        found: list[ModelUse] = []
+        uses: list[ModelUse] = []
         for panel in self.by_arm.values():
-            found += [use for _, use in panel.uses if use not in found]
-        return found
+            for juror in panel.jurors:
+                if juror.use is not None and juror.use not in uses:
+                    uses.append(juror.use)
+        return uses
 
     @property
     def unpriced(self) -> list[str]:
@@ -73,6 +95,26 @@ class _Choosing:
     recipe: Recipe
     prices: PriceTable
     notes: list[str] = field(default_factory=list)
+
+    def own(self, settings: ModelSettings) -> Juror:
+        """Return a model as the self judge."""
+        judge = JUDGES.get("self")
+        use = self.use(settings, judge.parameters)
+        return Juror(judge, use, use.spec.name)
+
+    def external(self, settings: JudgeSettings) -> Juror:
+        """Return an external judge, that of a plugin included."""
+        judge = JUDGES.find(settings.judge)
+        if judge is None or judge.source != "external":
+            raise UsageError(
+                f"{settings.written!r} is neither provider/model nor an external judge",
+                JUDGES.unknown(settings.judge).hint,
+            )
+        if settings.model is None and not judge.needs_model:
+            return Juror(judge, None, settings.written)
+        use = self.use(settings, judge.parameters)
+        shipped = settings.judge in JUDGES.shipped
+        return Juror(judge, use, use.spec.name if shipped else f"{judge.name}={use.spec.name}")
 
     def use(self, settings: ModelSettings, parameters: Parameters) -> ModelUse:
         """Return a model as it judges: what is not said comes from the generator's endpoint."""
@@ -136,8 +178,8 @@ def choose_panels(
     written = {arm.id: arm.arm.writer for arm in arms}
     judges = settings.judges
     if not judges and written and set(written.values()) == {RULES}:
-        judges = (ModelSettings(model=RULES_JUDGE),)
-    external = tuple(choosing.use(judge, EXTERNAL_PARAMETERS) for judge in judges)
+        judges = (JudgeSettings(model=RULES_JUDGE),)
+    external = tuple(map(choosing.external, judges))
     _refuse_repeats(external)
     if not settings.allow_same_judge:
         _refuse_generators(external, written.values())
@@ -147,16 +189,14 @@ def choose_panels(
     return Panels(panels, tuple(dict.fromkeys(choosing.notes)))
 
 
-def _own_judge(
-    choosing: _Choosing, settings: VerificationSettings, arm: ArmState
-) -> ModelUse | None:
+def _own_judge(choosing: _Choosing, settings: VerificationSettings, arm: ArmState) -> Juror | None:
     """Return who reads the words of an arm's generator again."""
     if not settings.self_judgement:
         return None
     if settings.self_judge is not None:
-        return choosing.use(settings.self_judge, SELF_PARAMETERS)
+        return choosing.own(settings.self_judge)
     if arm.arm.writer == RULES:
-        return choosing.use(ModelSettings(model=RULES_JUDGE), SELF_PARAMETERS)
+        return choosing.own(ModelSettings(model=RULES_JUDGE))
     generator = choosing.generator(arm)
     if generator is None:
         choosing.notes.append(
@@ -164,11 +204,11 @@ def _own_judge(
             "name a model with --self-judge"
         )
         return None
-    return choosing.use(generator, SELF_PARAMETERS)
+    return choosing.own(generator)
 
 
-def _refuse_repeats(external: Sequence[ModelUse]) -> None:
-    names = [use.spec.name for use in external]
+def _refuse_repeats(external: Sequence[Juror]) -> None:
+    names = [juror.name for juror in external]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise UsageError(
@@ -176,27 +216,17 @@ def _refuse_repeats(external: Sequence[ModelUse]) -> None:
         )
 
 
-def _refuse_generators(external: Sequence[ModelUse], generators: Iterable[str | None]) -> None:
+def _refuse_generators(external: Sequence[Juror], generators: Iterable[str | None]) -> None:
     """Refuse a judge that would mark its own work, whichever provider it is reached through."""
     wrote = {name.partition("/")[2].casefold(): name for name in generators if name}
-    for use in external:
-        generator = wrote.get(use.spec.model.casefold())
+    for juror in external:
+        model = "" if juror.use is None else juror.use.spec.model
+        generator = wrote.get(model.casefold())
         if generator is not None:
             raise UsageError(
-                f"{use.spec.name} cannot be the external judge: {generator} wrote the dialogues",
+                f"{juror.name} cannot be the external judge: {generator} wrote the dialogues",
                 "name another model with --judge, or give --allow-same-judge",
             )
-
-
-def seats_of(panel: Panel, prompts: JudgePrompts) -> list[JudgeIdentity]:
-    """Return who sits on a panel, without connecting to anything."""
-    return [seat(source, use.spec.name, prompts, _identity(use.spec)) for source, use in panel.uses]
-
-
-def _identity(spec: ModelSpec) -> dict[str, object]:
-    """Return what decides a model's answers, with the plugin that its provider comes from."""
-    plugins = PROVIDERS.identity([spec.provider])
-    return {**spec.fields(), **({"plugins": plugins} if plugins else {})}
 
 
 def seat_judges(
@@ -205,14 +235,10 @@ def seat_judges(
     """Return the judges of every arm, ready to be asked; the pool has their models."""
     judges: dict[str, tuple[Judge, ...]] = {}
     for arm, panel in panels.by_arm.items():
-        seats = seats_of(panel, prompts)
-        uses = {taken.role: use for taken, (_, use) in zip(seats, panel.uses, strict=True)}
+        seats = [(juror, juror.seat(prompts)) for juror in panel.jurors]
+        uses = {taken.role: juror.use for juror, taken in seats if juror.use is not None}
         client = pool.client(arm, uses)
-        judges[arm] = tuple(_judge(taken, scheme, prompts, client) for taken in seats)
+        judges[arm] = tuple(
+            juror.extension.build(scheme, prompts, client, taken) for juror, taken in seats
+        )
     return judges
-
-
-def _judge(taken: JudgeIdentity, scheme: Scheme, prompts: JudgePrompts, client: Client) -> Judge:
-    if taken.source == "self":
-        return SelfJudge(scheme, prompts, client, taken)
-    return ExternalJudge(scheme, prompts, client, taken)

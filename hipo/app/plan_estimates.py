@@ -20,7 +20,7 @@ from hipo.app.judge_estimates import (
     judge_estimate,
     judge_prompt_tokens,
 )
-from hipo.app.judges import Panels, seats_of
+from hipo.app.judges import Panels
 from hipo.app.preparation import ModelUse, Prepared, prepare
 from hipo.app.run_folders import RUNS
 from hipo.app.verified_generation import VerifiedPlay
@@ -133,12 +133,12 @@ def _judging(
     prompts = JudgePrompts(Templates(prepared.recipe.prompt_dir), prepared.scheme)
     lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
     exchanges = exchanges_of(prepared.plan) / len(prepared.plan)
-    uses: dict[JudgeIdentity, ModelUse] = {}
+    uses: dict[JudgeIdentity, ModelUse | None] = {}
     dialogues: Counter[JudgeIdentity] = Counter()
     for arm in generation.arms:
-        panel = panels.by_arm[arm.arm.id]
-        for seat, (_, use) in zip(seats_of(panel, prompts), panel.uses, strict=True):
-            uses[seat] = use
+        for juror in panels.by_arm[arm.arm.id].jurors:
+            seat = juror.seat(prompts)
+            uses[seat] = juror.use
             dialogues[seat] += arm.dialogues + there.get(arm.arm.id, 0)
     done = Counter(judged)
     judges = []

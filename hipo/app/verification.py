@@ -18,7 +18,7 @@ from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.embeddings import installed_encoder, sentence_encoder
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.material import Material, load_material
-from pipeline.recipe import ModelSettings, Recipe
+from pipeline.recipe import JudgeSettings, ModelSettings, Recipe, VerificationSettings
 from pipeline.recipe_source import changed
 from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import Stop
@@ -76,8 +76,7 @@ class Wishes:
         load_plugins(self.plugins)
         settings: dict[str, Any] = {}
         if self.judges:
-            named = {judge.model: judge for judge in recipe.verification.judges}
-            settings["judges"] = [self._model(name, named.get(name)) for name in self.judges]
+            settings["judges"] = self._judges(recipe.verification.judges)
         if self.self_judge is not None:
             settings["self_judge"] = self._model(self.self_judge, recipe.verification.self_judge)
         for name in ("self_judgement", "allow_same_judge", "policy"):
@@ -96,10 +95,22 @@ class Wishes:
             changes["prices"] = str(self.prices)
         return changed(recipe, changes, OPTION_OF)
 
+    def _judges(self, known: Sequence[JudgeSettings]) -> list[dict[str, object]]:
+        """Return the judges by name, with what the recipe says about those that are the same."""
+        by_name = {judge.written: judge for judge in known}
+        judges = VerificationSettings.model_validate({"judges": list(self.judges)}).judges
+        return [
+            self._reached(by_name.get(name, judge))
+            for name, judge in zip(self.judges, judges, strict=True)
+        ]
+
     def _model(self, name: str, known: ModelSettings | None) -> dict[str, object]:
         """Return a judge by name, with what the recipe says about it if it is the same."""
         base = known if known is not None and known.model == name else ModelSettings(model=name)
-        own = base.model_dump(mode="json", exclude_none=True)
+        return self._reached(base)
+
+    def _reached(self, settings: ModelSettings) -> dict[str, object]:
+        own = settings.model_dump(mode="json", exclude_none=True)
         if self.base_url is not None:
             own["base_url"] = self.base_url
         if self.api_key_env is not None:

@@ -97,7 +97,8 @@ def _wishes(
     *,
     judges: list[str] | None = typer.Option(
         None, "--judge", metavar="MODEL", show_default=False,
-        help="provider/model of an external judge; repeat it for a panel.",
+        help="provider/model of an external judge, or a judge of a plugin: its name, or "
+        "NAME=provider/model; repeat it for a panel.",
     ),
     self_judge: str | None = typer.Option(
         None, "--self-judge", metavar="MODEL", help="Who labels anew; default the generator."

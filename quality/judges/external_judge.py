@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker
 from prompts.judges import COHERENCE, MISLED, JudgePrompts, TurnVerdict, judge_view
-from quality.judges.protocol import JudgeIdentity, Questions
+from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.spec import Scenario
@@ -77,3 +77,6 @@ class ExternalJudge:
             questions.note(turn.index, dimension, value, *said_of[dimension])
             for dimension, value in asked
         ]
+
+
+JUDGE = JudgeExtension("external", ExternalJudge)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from pipeline.call_records import CallContext
 from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker, call_context
 from prompts.judges import JudgePrompts
 from prompts.question import Question
+from scenarios.arms import Parameters
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
-from scenarios.schemes.model import LabelValue
+from scenarios.plugins import PointName
+from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Judgement, Source
 
 T = TypeVar("T")
 
+EXTERNAL_PARAMETERS = Parameters(temperature=0.0, max_tokens=4096)
+"""Room for a model that reasons before it answers."""
 JUDGING_VERSION = 1
 """Raised whenever the code would ask judges otherwise, or compare their answers otherwise."""
 
@@ -29,7 +33,7 @@ class JudgeIdentity:
 
     source: Source
     judge: str
-    """``provider/model``."""
+    """``provider/model``; for a judge of a plugin ``name=provider/model``, or its name alone."""
     config: str
     """Fingerprint of prompts, model and parameters; another one means judging anew."""
 
@@ -68,6 +72,24 @@ class Judge(Protocol):
             BudgetReached: asking could exceed the budget.
             Stopped: the run was asked to stop.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeExtension:
+    """A judge by its name, and how it is built."""
+
+    point: ClassVar[PointName] = "judge"
+    name: str
+    build: Callable[[Scheme, JudgePrompts, Asker, JudgeIdentity], Judge]
+    """Makes it of the scheme, the judges' prompts, what asks its model, and who it is.
+
+    Its calls must be made under the role of its identity.
+    """
+    source: Source = "external"
+    """In which capacity it judges; the judges of plugins are external ones."""
+    parameters: Parameters = EXTERNAL_PARAMETERS
+    """How its model samples where the recipe does not say."""
+    needs_model: bool = True
 
 
 @dataclass(frozen=True, slots=True)

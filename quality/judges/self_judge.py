@@ -8,7 +8,8 @@ from typing import Final
 from pipeline.client import AnswerUnusable
 from pipeline.strategies.protocol import Asker
 from prompts.judges import JudgePrompts, judge_view
-from quality.judges.protocol import JudgeIdentity, Questions
+from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
+from scenarios.arms import Parameters
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 from scenarios.spec import Scenario
@@ -103,3 +104,8 @@ class SelfJudge:
         assigned = questions.dialogue.case.goal
         carried = agrees(goal, assigned, label.value) if assigned else None
         return questions.note(None, goal.id, label.value, carried, label.rationale)
+
+
+JUDGE = JudgeExtension(
+    "self", SelfJudge, source="self", parameters=Parameters(temperature=0.0, max_tokens=1024)
+)

@@ -1,0 +1,103 @@
+"""Judges of plugins: named in the recipe or with --judge, with a model or without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hipo.app.judges import Juror, choose_panels
+from hipo.app.verification import Wishes
+from pipeline.recipe import Recipe
+from pipeline.store.queries.status import ArmState
+from prompts.environment import Templates
+from prompts.judges import JudgePrompts
+from scenarios.arms import Arm, ModelSpec
+from scenarios.errors import UsageError
+from scenarios.plugins import PLUGINS, load_plugins
+from scenarios.schemes.registry import load_scheme
+
+PLUGIN = """
+from quality.judges.external_judge import ExternalJudge
+from quality.judges.protocol import JudgeExtension
+
+
+class Counting:
+    def __init__(self, scheme, prompts, asker, seat):
+        self.seat = seat
+
+    async def judge(self, dialogue, scenario, epoch):
+        return []
+
+
+EXTENSIONS = [
+    JudgeExtension("counting", Counting, needs_model=False),
+    JudgeExtension("strict", ExternalJudge),
+]
+"""
+
+
+@pytest.fixture(autouse=True)
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(PLUGINS, "files", {})
+    monkeypatch.setattr(PLUGINS, "packages", ())
+    path = tmp_path / "judges.py"
+    path.write_text(PLUGIN)
+    load_plugins([path])
+    return path
+
+
+def jurors(*judges: str) -> tuple[Juror, ...]:
+    recipe = Wishes(judges=judges).over(Recipe())
+    writer = ModelSpec("openai", "gpt-4o")
+    arm = Arm("direct", {"initiator": writer, "responder": writer})
+    panels = choose_panels(recipe, recipe.verification, [ArmState(arm.id, arm, 1, 0)])
+    return panels.by_arm[arm.id].external
+
+
+def panel(*judges: str) -> list[str]:
+    return [juror.name for juror in jurors(*judges)]
+
+
+def test_a_judge_is_a_model_a_name_or_a_name_with_a_model():
+    assert panel("openai/o4-mini", "strict=openai/o4-mini", "counting") == [
+        "openai/o4-mini",
+        "strict=openai/o4-mini",
+        "counting",
+    ]
+
+
+def test_a_model_whose_name_holds_an_equals_sign_is_a_model():
+    assert panel("openai/a=b") == ["openai/a=b"]
+
+
+@pytest.mark.parametrize("name", ["strickt=openai/o4-mini", "gpt-4o", "self=openai/o4-mini"])
+def test_an_unknown_judge_is_refused(name: str):
+    with pytest.raises(UsageError, match="neither provider/model nor an external judge"):
+        panel(name)
+
+
+def test_a_judge_that_needs_a_model_must_be_given_one():
+    with pytest.raises(UsageError, match="a judge has no model"):
+        panel("strict")
+
+
+def test_a_judge_sits_on_a_panel_once():
+    with pytest.raises(UsageError, match="counting is on the panel twice"):
+        panel("counting", "counting")
+
+
+def test_the_configuration_of_a_judge_names_its_plugin_and_follows_its_content(plugin: Path):
+    scheme = load_scheme("hipo")
+    prompts = JudgePrompts(Templates(), scheme)
+
+    def configs() -> list[str]:
+        panel = jurors("openai/o4-mini", "strict=openai/o4-mini")
+        return [juror.seat(prompts).config for juror in panel]
+
+    shipped, ours = configs()
+    assert shipped != ours
+    plugin.write_text(PLUGIN + "\nEDITED = True\n")
+    load_plugins([plugin])
+    assert configs()[0] == shipped
+    assert configs()[1] != ours
