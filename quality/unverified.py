@@ -63,6 +63,9 @@ class VerificationRecords(Protocol):
     async def decide(self, decisions: Sequence[Decision]) -> None:
         """Store decisions; durable on return."""
 
+    async def fail(self, case: str, arm: str, traceback: str) -> None:
+        """Store where an unforeseen exception was raised; durable on return."""
+
 
 @dataclass(frozen=True, slots=True)
 class VerificationTask:

@@ -16,7 +16,7 @@ from scenarios.errors import UsageError
 from scenarios.log import logger
 from scenarios.verdicts import Assessment, Decision, Flag, JudgeRun
 
-Job = VerificationTask | Dialogue
+VerificationJob = VerificationTask | Dialogue
 """What is left to do for a dialogue; a dialogue alone is one that nobody has judged yet."""
 
 _log = logger("verify")
@@ -40,7 +40,9 @@ class Verification:
         """Verify with ``setup`` until ``stop`` is requested."""
         self._setup = setup
         self._stop = stop
-        self._runner: Runner[Job, tuple[Assessment, Decision]] = Runner(self, stop, on_progress)
+        self._runner: Runner[VerificationJob, tuple[Assessment, Decision]] = Runner(
+            self, stop, on_progress
+        )
         self._config = cache(setup.config)
 
     @property
@@ -63,7 +65,7 @@ class Verification:
             UsageError: an endpoint refuses the key or the model, or a scenario cannot be found.
             RunError: the run cannot go on, e.g. the store cannot be written.
         """
-        jobs: AsyncIterator[Job] = self._setup.tasks(
+        jobs: AsyncIterator[VerificationJob] = self._setup.tasks(
             dialogues,
             stopped=lambda: self._stop.requested,
             count_present=self._runner.count_present,
@@ -81,7 +83,7 @@ class Verification:
 
     # The stage
 
-    async def work(self, job: Job) -> tuple[Assessment, Decision]:
+    async def work(self, job: VerificationJob) -> tuple[Assessment, Decision]:
         """Let every judge have a say, then assess; what one judge said is stored at once."""
         task = await self._setup.task(job) if isinstance(job, Dialogue) else job
         if isinstance(task.flags, Exception):
@@ -101,22 +103,18 @@ class Verification:
             raise failed
         return self._assessed(task, task.flags)
 
-    async def record(self, job: Job, result: tuple[Assessment, Decision]) -> None:
+    async def record(self, job: VerificationJob, result: tuple[Assessment, Decision]) -> None:
         """Store flags and verdict."""
         await self._setup.records.assess(*result)
 
-    async def record_failure(self, job: Job, failure: JobFailure) -> None:
-        """Store nothing: the dialogue stays unverified. An unforeseen exception goes to the log."""
+    async def record_failure(self, job: VerificationJob, failure: JobFailure) -> None:
+        """Leave the dialogue unverified; store where an unforeseen exception was raised."""
         dialogue = job if isinstance(job, Dialogue) else job.dialogue
-        fields = {"case": dialogue.case.id, "arm": dialogue.arm, "code": failure.code}
+        case, arm = dialogue.case.id, dialogue.arm
+        fields = {"case": case, "arm": arm, "code": failure.code}
+        _log.info("a dialogue could not be judged: %s", failure.reason, extra={"fields": fields})
         if failure.traceback:
-            _log.error(
-                "a dialogue could not be judged: %s", failure.traceback, extra={"fields": fields}
-            )
-        else:
-            _log.info(
-                "a dialogue could not be judged: %s", failure.reason, extra={"fields": fields}
-            )
+            await self._setup.records.fail(case, arm, failure.traceback)
 
     async def _judge(self, judge: Judge, task: VerificationTask, epoch: int) -> None:
         judgements = await judge.judge(task.dialogue, task.scenario, epoch)

@@ -132,6 +132,9 @@ def _show_one(
         scenario=played_scenario(dialogue.case, store.config.config),
     )
     print(render(dialogue, heading, trace=trace))
+    problem = store.reader.verification_traceback(dialogue.case.id, dialogue.arm)
+    if problem is not None:
+        print(f"\nit could not be judged (internal_error):\n{problem}")
     if prompts:
         print(render_prompts(as_prompts(store.calls.of_case(dialogue.case.id))))
 

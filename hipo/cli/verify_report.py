@@ -27,6 +27,8 @@ class VerificationSummary:
     flags: tuple[FlagCount, ...]
     order: tuple[str, ...]
     """Dimensions in the order of the scheme, with what only external judges are asked."""
+    raised: str | None
+    """The id of a dialogue whose judging raised an exception, if there is one."""
 
     @property
     def undecided(self) -> int:
@@ -45,6 +47,7 @@ def read_findings(folder: Path) -> VerificationSummary:
             misled=tuple(store.judgements.misled()),
             flags=tuple(store.judgements.flag_counts()),
             order=(*(d.id for d in scheme.utterance_dimensions), scheme.assigned, COHERENCE),
+            raised=store.reader.raised_in_verification(),
         )
 
 
@@ -96,6 +99,8 @@ def findings_as_text(verified: Verified, findings: VerificationSummary) -> str:
         )
     if outcome.failed:
         lines.append(f"not judged: {reasons(outcome.failed)}; the same command tries them again")
+    if findings.raised is not None:
+        lines.append(f"  internal_error: hipo show {verified.folder} {findings.raised} says where")
     lines += _tables(findings)
     return "\n".join([*lines, *verified.notes, f"in {verified.folder}"])
 

@@ -28,7 +28,7 @@ _INSERT = """
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
 _INSERT_TURN = "insert into turns values (?, ?, ?, ?, ?, ?)"
 _INSERT_TRACE = "insert into traces values (?, ?, ?)"
-_INSERT_TRACEBACK = "insert into tracebacks values (?, ?, ?) on conflict do nothing"
+_INSERT_TRACEBACK = "insert into tracebacks values (?, 'generation', ?, ?) on conflict do nothing"
 
 
 class DialogueLog:

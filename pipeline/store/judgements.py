@@ -72,6 +72,8 @@ _UNASSESSED = """
 _CHARGED = """
     select coalesce(sum(charged_usd), 0), coalesce(sum(charged_tokens), 0) from requests
     where role like 'self %' or role like 'external %'"""
+_STORE_TRACEBACK = "insert or replace into tracebacks values (?, 'verification', 0, ?)"
+_FORGET_TRACEBACK = "delete from tracebacks where dialogue = ? and stage = 'verification'"
 
 
 class JudgementLog:
@@ -118,8 +120,21 @@ class JudgementLog:
         def write(connection: sqlite3.Connection) -> None:
             dialogue = _dialogue(connection, assessment.case, assessment.arm)
             _store_assessment(connection, dialogue, assessment)
+            connection.execute(_FORGET_TRACEBACK, (dialogue,))
             if decision is not None:
                 _store_decision(connection, dialogue, decision)
+
+        await self._writing().post(write)
+
+    async def fail(self, case: str, arm: str, traceback: str) -> None:
+        """Store where judging a dialogue raised an exception, until it is assessed.
+
+        Raises:
+            ValueError: there is no such dialogue.
+        """
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(_STORE_TRACEBACK, (_dialogue(connection, case, arm), traceback))
 
         await self._writing().post(write)
 

@@ -133,10 +133,14 @@ def create_tables(connection: sqlite3.Connection) -> None:
 
 
 def add_tracebacks(connection: sqlite3.Connection) -> None:
-    """Add the table of where unforeseen exceptions (``internal_error``) were raised."""
+    """Add the table of where unforeseen exceptions (``internal_error``) were raised.
+
+    Those of generation stay, one for every try; that of verification goes when it succeeds.
+    """
     connection.execute(
         """create table tracebacks (
-            dialogue integer not null references dialogues(seq), retry_epoch integer not null,
-            traceback text not null,
-            primary key (dialogue, retry_epoch)) strict, without rowid"""
+            dialogue integer not null references dialogues(seq),
+            stage text not null check (stage in ('generation', 'verification')),
+            retry_epoch integer not null, traceback text not null,
+            primary key (dialogue, stage, retry_epoch)) strict, without rowid"""
     )

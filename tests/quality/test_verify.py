@@ -274,10 +274,8 @@ async def test_an_endpoint_that_is_down_stops_the_run(store):
     assert outcome.failed["rate_limited"] < SAME_FAILURE + 10
 
 
-async def test_an_exception_nobody_foresaw_leaves_one_dialogue_unverified_and_the_log_says_where(
-    store, caplog
-):
-    await filled(store, 3)
+async def test_an_exception_nobody_foresaw_leaves_one_dialogue_unverified_and_says_where(store):
+    played = await filled(store, 3)
     bench = Bench(store)
     answers = bench.own.answer
     failing = iter([ZeroDivisionError("no turns")])
@@ -290,10 +288,17 @@ async def test_an_exception_nobody_foresaw_leaves_one_dialogue_unverified_and_th
     bench.own.answer = fails_once
     outcome = await bench.run()
     assert (outcome.done, outcome.failed, outcome.stopped) == (2, {"internal_error": 1}, None)
-    assert "ZeroDivisionError: no turns" in caplog.text
-    assert "fails_once" in caplog.text
+
+    def tracebacks():
+        ids = [(d.case.id, d.arm) for d in played]
+        return [text for one in ids if (text := store.reader.verification_traceback(*one))]
+
+    (traceback,) = tracebacks()
+    assert "in fails_once" in traceback
+    assert "ZeroDivisionError: no turns" in traceback
     outcome = await bench.run()
     assert (outcome.done, outcome.present) == (1, 2)
+    assert tracebacks() == []
 
 
 async def test_a_gate_that_raises_fails_the_dialogue_it_was_given_and_no_other(store):

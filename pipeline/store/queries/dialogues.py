@@ -33,6 +33,17 @@ _ENDINGS_OF_CASE = f"""
     """
 
 
+_GENERATION_TRACEBACK = """
+    select traceback from tracebacks
+    where dialogue = ? and stage = 'generation' and retry_epoch = ?"""
+_VERIFICATION_TRACEBACK = """
+    select t.traceback from tracebacks t join dialogues d on d.seq = t.dialogue
+        join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+    where c.id = ? and a.id = ? and t.stage = 'verification'"""
+_RAISED_IN_VERIFICATION = """
+    select c.id, a.id from tracebacks t join dialogues d on d.seq = t.dialogue
+        join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+    where t.stage = 'verification' order by t.dialogue limit 1"""
 _FAILURES = """
     select f.code, f.reason from failures f join dialogues d on d.seq = f.dialogue
         join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
@@ -117,12 +128,19 @@ class DialogueReader:
         (found,) = self._dialogues([row], traces=True)
         return found
 
+    def verification_traceback(self, case: str, arm: str) -> str | None:
+        """Return where judging a dialogue raised an exception the last time, if it did."""
+        row = self._reader.execute(_VERIFICATION_TRACEBACK, (case, arm)).fetchone()
+        return None if row is None else str(row[0])
+
+    def raised_in_verification(self) -> str | None:
+        """Return the id of the first dialogue that has a verification traceback."""
+        row = self._reader.execute(_RAISED_IN_VERIFICATION).fetchone()
+        return None if row is None else f"{row[0]}/{row[1]}"
+
     def _traceback(self, row: _Row) -> str:
         """Return where the exception of a failure was raised, after a line break; or nothing."""
-        stored = self._reader.execute(
-            "select traceback from tracebacks where dialogue = ? and retry_epoch = ?",
-            (row.seq, row.ending.epoch),
-        ).fetchone()
+        stored = self._reader.execute(_GENERATION_TRACEBACK, (row.seq, row.ending.epoch)).fetchone()
         return "" if stored is None else f"\n{stored[0].rstrip()}"
 
     def failures(self, case: str, arm: str) -> list[tuple[str, str]]:

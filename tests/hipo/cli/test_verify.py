@@ -312,3 +312,34 @@ def test_an_interrupt_keeps_what_is_judged_and_the_next_run_does_the_rest(
     assert sum(result.data["verdicts"].values()) == 6
     assert before + result.data["calls"] == 6 + result.data["external"][-1]["judged"]
     assert result.data["calls"] <= planned["calls"]
+
+
+BROKEN_GATE = """
+from quality.gates.protocol import GateExtension, NoSettings
+
+
+class Broken:
+    code = "broken"
+
+    def check(self, subject):
+        if subject.dialogue.case.turns == 1:
+            raise KeyError("tone")
+        return []
+
+
+EXTENSIONS = [GateExtension("broken", NoSettings, lambda its: Broken())]
+"""
+
+
+def test_a_gate_that_raises_fails_its_dialogues_and_show_says_where(
+    run: Hipo, hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN_GATE)
+    result = run("--plugin", "broken.py", "--gate", "broken")
+    assert result.code == 1
+    assert "internal_error" in result.out
+    (hint,) = (line for line in result.out.splitlines() if line.endswith(" says where"))
+    shown = hipo(*hint.split("hipo ")[1].removesuffix(" says where").split())
+    assert "it could not be judged (internal_error):" in shown.out
+    assert 'raise KeyError("tone")' in shown.out
+    assert run().code == 0
