@@ -16,6 +16,7 @@ from pathlib import Path
 import orjson
 
 from benchmarks.report import Goal, Row
+from pipeline.run_material import material_items
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE
 from scenarios.case import Case, make_case
@@ -148,7 +149,8 @@ open(sys.argv[1], "wb").write(orjson.dumps(parts))
 def synthetic_run(folder: Path, dialogues: int) -> None:
     """Make a run of accepted dialogues on the shipped scenarios, straight into its tables."""
     scheme = load_scheme("hipo")
-    with RunStore.create(folder, RunConfiguration()) as store:
+    material = material_items(scheme=scheme, scenarios=Catalogue.load().scenarios.values())
+    with RunStore.create(folder, RunConfiguration(), material=material) as store:
         store.add_arm(_ARM, _DESCRIPTION)
     connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
     connection.execute("begin")

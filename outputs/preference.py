@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from outputs.acting import ActorVoices
+from outputs.actor_prompts import ActorMessages
 from outputs.dataset.columns import (
     DECEPTIVE,
     PROVENANCE,
@@ -64,7 +64,7 @@ class PreferenceRows:
     """A prompt with a better and a worse answer; never two that say the same."""
 
     scheme: Scheme
-    voices: ActorVoices
+    actors: ActorMessages
     row_format: RowFormat
     include_deception: bool = False
     subset: str = field(default="preference", init=False)
@@ -105,8 +105,8 @@ class PreferenceRows:
                     yield from self._made(selected, self._between(selected, other))
 
     def notes(self) -> tuple[str, ...]:
-        """Say what was left out."""
-        return left_out_notes(self._left_out)
+        """Say what was left out, and which prompts nobody was sent."""
+        return left_out_notes(self._left_out + self.actors.counts)
 
     def _was_replaced(self, selected: SelectedDialogue, turn: Turn) -> bool:
         if not was_replaced(selected, turn):
@@ -150,8 +150,6 @@ class PreferenceRows:
     def _row(self, selected: SelectedDialogue, found: _Preference) -> Row:
         case, arm = selected.key
         turn = found.turn
-        said = [t for t in selected.dialogue.turns if t.index < turn.index]
-        asked = self.voices.answering(selected, said, turn.wanted)
         return {
             "id": f"{case}/{arm}/{turn.index}/{found.origin}/{found.number}",
             **provenance(selected),
@@ -162,9 +160,9 @@ class PreferenceRows:
             "rejected_arm": found.rejected_arm,
             **self._values.of(selected, turn),
             **self.row_format.pair(
-                asked.messages,
-                self.voices.answer(selected, found.chosen.text, found.chosen.tactic),
-                self.voices.answer(selected, found.rejected.text, found.rejected.tactic),
+                self.actors.before(selected, turn),
+                self.actors.answer(selected, found.chosen.text, found.chosen.tactic),
+                self.actors.answer(selected, found.rejected.text, found.rejected.tactic),
             ),
         }
 
@@ -214,7 +212,7 @@ def _draft(turn: Turn) -> Draft:
 
 def _rows(scheme: Scheme, options: ExportOptions) -> PreferenceRows:
     shape = FORMATS.get(options.format)
-    return PreferenceRows(scheme, ActorVoices(scheme), shape, options.include_deception)
+    return PreferenceRows(scheme, ActorMessages(scheme), shape, options.include_deception)
 
 
 KIND = ExportKind(

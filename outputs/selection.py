@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from pipeline.material import Material, load_material
+from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.export import (
     CorpusEntry,
     CorpusFilter,
@@ -129,7 +129,7 @@ class OpenRun:
     """Its own, with a number behind it where another run of the selection has the same."""
     store: RunStore
     corpus: CorpusReader
-    material: Material
+    material: RunMaterial
     _checked: dict[tuple[str, str], Scenario] = field(default_factory=dict)
 
     @property
@@ -143,7 +143,7 @@ class OpenRun:
         return self.store.state()
 
     def scenario_of(self, case: Case) -> Scenario:
-        """Return the scenario of a case, as :meth:`Material.scenario_of`, compared only once."""
+        """Return the scenario of a case, as :meth:`RunMaterial.scenario_of`, compared only once."""
         key = (case.scenario, case.scenario_fingerprint)
         scenario = self._checked.get(key)
         if scenario is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from outputs.acting import ActorVoices
+from outputs.actor_prompts import ActorMessages
 from outputs.dataset.columns import (
     DECEPTIVE,
     PROVENANCE,
@@ -27,7 +27,7 @@ from outputs.dataset.manifest import Column
 from outputs.discretion import reveals
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.formats.registry import FORMATS
-from outputs.formats.shape import RowFormat
+from outputs.formats.shape import Prompt, RowFormat
 from outputs.selection import SelectedDialogue
 from prompts.environment import Templates
 from prompts.evaluator import (
@@ -174,7 +174,7 @@ class ActorRows:
     """What one of the two people knows, and what that person says next."""
 
     scheme: Scheme
-    voices: ActorVoices
+    actors: ActorMessages
     row_format: RowFormat
     task: Literal["actor", "initiator"] = "actor"
     include_deception: bool = False
@@ -210,38 +210,38 @@ class ActorRows:
                 self._left_out[DECEPTIVE] += 1
 
     def notes(self) -> tuple[str, ...]:
-        """Say what was left out."""
-        return left_out_notes(self._left_out)
+        """Say what was left out, and which prompts nobody was sent."""
+        return left_out_notes(self._left_out + self.actors.counts)
 
     def _answers(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
         base = provenance(selected)
-        for place, turn in enumerate(turns):
+        for turn in turns:
             if self._is_labelled(turn):
                 if was_replaced(selected, turn):
                     self._left_out[REPLACED] += 1
                     continue
-                asked = self.voices.answering(selected, turns[:place], turn.wanted)
-                said = self.voices.answer(selected, turn.text, turn.tactic)
+                asked = self.actors.before(selected, turn)
+                said = self.actors.answer(selected, turn.text, turn.tactic)
                 yield self._row(base, turn, self._values.of(selected, turn), asked, said)
 
     def _questions(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
         # Who speaks in these rows is the initiator.
         base = provenance(selected) | {"model": selected.models.get("initiator", "unknown")}
-        for place, turn in enumerate(turns):
+        for turn in turns:
             if turn.role == "initiator" and turn.kind == "improvised":
-                asked = self.voices.asking(selected, turns[:place])
+                asked = self.actors.before(selected, turn)
                 labels = self._values.of(selected, None)
-                yield self._row(base, turn, labels, asked, self.voices.question(turn.text))
+                yield self._row(base, turn, labels, asked, self.actors.question(turn.text))
 
-    def _row(self, base: Row, turn: Turn, labels: Row, asked: Question[object], said: str) -> Row:
+    def _row(self, base: Row, turn: Turn, labels: Row, asked: Prompt, said: str) -> Row:
         return {
             "id": f"{base['case']}/{base['arm']}/{turn.index}",
             **base,
             "turn": turn.index,
             **labels,
-            **self.row_format.example(asked.messages, said),
+            **self.row_format.example(asked, said),
         }
 
 
@@ -275,11 +275,11 @@ def _label_rows(scheme: Scheme, options: ExportOptions) -> LabelRows:
 
 def _actor_rows(scheme: Scheme, options: ExportOptions) -> ActorRows:
     shape = FORMATS.get(options.format)
-    return ActorRows(scheme, ActorVoices(scheme), shape, "actor", options.include_deception)
+    return ActorRows(scheme, ActorMessages(scheme), shape, "actor", options.include_deception)
 
 
 def _initiator_rows(scheme: Scheme, options: ExportOptions) -> ActorRows:
-    return ActorRows(scheme, ActorVoices(scheme), FORMATS.get(options.format), "initiator")
+    return ActorRows(scheme, ActorMessages(scheme), FORMATS.get(options.format), "initiator")
 
 
 KIND = ExportKind(

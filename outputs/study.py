@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outputs.judge_agreement import ConfirmedShare, Count, comparable, differences, shares
-from pipeline.material import load_material
+from pipeline.run_material import load_material
 from pipeline.store.queries.report import CaseVotes, open_figures
 from pipeline.store.run_store import RunStore
 from prompts.judges import COHERENCE

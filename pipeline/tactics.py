@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import Field
@@ -23,12 +22,13 @@ from pipeline.tactic_design import (
 from scenarios.case import Case
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint, seed_from
+from scenarios.located import Located
 from scenarios.margins import Margin
 from scenarios.schemes.model import Identifier, Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 from scenarios.strict import Strict
-from scenarios.yaml_source import Located, read_yaml, validate_model
+from scenarios.yaml_source import validate_model
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Wanted = tuple[tuple[str, str], ...]
@@ -111,13 +111,12 @@ class TacticDesign:
         return cls(scheme, contexts, targets, eased=True)
 
     @classmethod
-    def from_file(cls, path: Path, scheme: Scheme, contexts: Mapping[Context, float]) -> Self:
-        """Read the wanted shares from a YAML file (:class:`TacticsFile`).
+    def from_file(cls, located: Located, scheme: Scheme, contexts: Mapping[Context, float]) -> Self:
+        """Read the wanted shares from the data of a YAML file (:class:`TacticsFile`).
 
         Raises:
             InputError: the file, a dimension or a label in it is not right.
         """
-        located = read_yaml(path)
         content = validate_model(TacticsFile, located)
         return cls(scheme, contexts, _targets(content, located, scheme))
 

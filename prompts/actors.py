@@ -41,7 +41,8 @@ class ActorPrompts:
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
         """
-        self._made_from = (templates, scheme)
+        self.templates = templates
+        self._scheme = scheme
         # An initiator that knew the labels could fish for them: its prompt holds no scheme.
         self._initiator = make_prompt("initiator", templates, utterance_format())
         static = {"scheme": scheme_text(scheme)}
@@ -54,7 +55,8 @@ class ActorPrompts:
         self._rehearse(scheme)
 
     def __reduce__(self) -> tuple[type[ActorPrompts], tuple[Templates, Scheme]]:
-        return ActorPrompts, self._made_from  # compiled templates do not travel: they are remade
+        # compiled templates do not travel: they are remade
+        return ActorPrompts, (self.templates, self._scheme)
 
     def initiator(self, view: InitiatorView, history: History) -> Question[str]:
         """Ask for the initiator's next utterance."""

@@ -16,7 +16,7 @@ from jinja2 import (
     TemplateSyntaxError,
 )
 from jinja2 import nodes as jinja_nodes
-from jinja2.meta import find_undeclared_variables
+from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from prompts.plain_text import one_line
@@ -48,13 +48,19 @@ def as_data(value: object) -> object:
 
 
 class Templates:
-    """The shipped templates, any of them replaced by the file of that name in a directory.
+    """The shipped templates, any of them replaced by stored texts or by files in a directory.
 
     Values are data: they are never rendered as templates, and cannot start a line of their own.
     """
 
-    def __init__(self, directory: Path | None = None) -> None:
+    def __init__(
+        self, directory: Path | None = None, *, stored: Mapping[str, str] | None = None
+    ) -> None:
         """Read and compile every template.
+
+        Args:
+            directory: the user's own files, by the names of shipped ones.
+            stored: sources by name, as :meth:`sources` gave them when a run was made.
 
         Raises:
             UsageError: the directory is not there, holds a file that replaces nothing, or one that
@@ -62,9 +68,16 @@ class Templates:
         """
         self._files = {path.name: path for path in sorted(SHIPPED.glob("*.j2"))}
         shipped = {name: path.read_text(encoding="utf-8") for name, path in self._files.items()}
-        self._sources = dict(shipped)
+        self._sources = dict(shipped) | dict(stored or {})
+        self._files |= {name: Path("stored in the run") / name for name in stored or {}}
         own = () if directory is None else self._override(directory)
-        self._environment = _environment(self._load, sandboxed=bool(own))
+        self.own: dict[str, str] | None = None
+        """The sources that a directory put in place of shipped ones; None for stored ones."""
+        if directory is not None or stored is None:
+            self.own = {name: self._sources[name] for name in own}
+        # What comes out of a run may be anybody's: it is trusted only where it is what ships.
+        foreign = any(shipped.get(name) != source for name, source in (stored or {}).items())
+        self._environment = _environment(self._load, sandboxed=bool(own) or foreign)
         if own:
             known = self._variables(shipped)
             for name in own:
@@ -91,8 +104,8 @@ class Templates:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The file names of all templates, sorted."""
-        return tuple(self._sources)
+        """The names of all templates, sorted."""
+        return tuple(sorted(self._sources))
 
     @property
     def fingerprint(self) -> str:
@@ -102,6 +115,20 @@ class Templates:
     def fingerprint_of(self, names: Iterable[str]) -> str:
         """Return the content hash of some effective sources."""
         return fingerprint({name: self._sources[name] for name in names})
+
+    def sources(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the effective sources of some templates and of all that they include, by name."""
+        wanted = list(names)
+        found: dict[str, str] = {}
+        while wanted:
+            name = wanted.pop()
+            if name in found or name not in self._sources:
+                continue
+            found[name] = self._sources[name]
+            included = set(find_referenced_templates(self._environment.parse(found[name])))
+            # None stands for a name that is only computed while rendering.
+            wanted += self.names if None in included else [one for one in included if one]
+        return dict(sorted(found.items()))
 
     def render(self, name: str, variables: Mapping[str, object]) -> str:
         """Render one template, without blank lines at its ends.

@@ -107,7 +107,7 @@ class JudgePrompts:
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
         """
-        self._templates = templates
+        self.templates = templates
         self._scheme = scheme
         labels = labels_format("labels", scheme.utterance_dimensions)
         self._self_turn = make_prompt(
@@ -159,7 +159,7 @@ class JudgePrompts:
         if dimensions not in self._turns:
             asked = [self._scheme.dimension(dimension) for dimension in dimensions]
             self._turns[dimensions] = make_prompt(
-                "external_turn", self._templates, turn_format(asked), _asked_about(asked)
+                "external_turn", self.templates, turn_format(asked), _asked_about(asked)
             )
         return self._turns[dimensions]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from scenarios.errors import InputError, Problem, UsageError
-from scenarios.fingerprint import seed_from
+from scenarios.fingerprint import fingerprint, seed_from
 from scenarios.located import Located
 from scenarios.schemes.model import Identifier
 from scenarios.spec import RoleKey, Scenario
@@ -52,6 +52,11 @@ class Axis(Strict):
         if len(set(self.roles)) < len(self.roles):
             raise ValueError("a role stands twice in for")
         return self
+
+    @property
+    def fingerprint(self) -> str:
+        """The content hash of the axis."""
+        return fingerprint(self.model_dump(mode="json"))
 
     def keys(self, name: str) -> dict[str, tuple[RoleKey, ...]]:
         """Return the keys that draws of this axis are recorded under, with the roles they concern."""

@@ -16,8 +16,12 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from pipeline.run_material import material_items
 from pipeline.store.calls import ChoiceRow, RequestRow
+from pipeline.store.materials import MaterialItem
 from pipeline.store.run_store import RunStore
+from prompts.actors import ActorPrompts
+from prompts.environment import Templates
 from scenarios import case as cases
 from scenarios.case import Case
 from scenarios.catalogue import Catalogue
@@ -176,6 +180,19 @@ def make_choice_row(
     return ChoiceRow(sample, epoch, status, "stop", text)
 
 
+def make_material(dialogues: Iterable[Dialogue]) -> list[MaterialItem]:
+    """Return what dialogues on scenarios of the library are made of: the scheme, the templates."""
+    names = sorted({dialogue.case.scenario for dialogue in dialogues})
+    scenarios = [library().scenarios[name] for name in names if name in library().scenarios]
+    return material_items(scheme=make_scheme(), scenarios=scenarios, prompts=make_actor_prompts())
+
+
+@cache
+def make_actor_prompts() -> ActorPrompts:
+    """Return the actors' prompts that ship, made once."""
+    return ActorPrompts(Templates(), make_scheme())
+
+
 def make_run(
     folder: Path,
     dialogues: Sequence[Dialogue],
@@ -212,7 +229,8 @@ def make_run(
         if each is not None:
             await asyncio.gather(*(each(store, d, number) for number, d in enumerate(dialogues)))
 
-    with RunStore.create(folder, config or RunConfiguration(), name=name) as store:
+    configuration, material = config or RunConfiguration(), make_material(dialogues)
+    with RunStore.create(folder, configuration, material=material, name=name) as store:
         asyncio.run(write(store))
         store.set_state("finished_with_failures" if lost else "finished")
     return folder

@@ -7,13 +7,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hipo.app.export import make_data_set
-from hipo.app.preparation import Prepared
 from hipo.app.report import report
-from hipo.app.resumption import check_resumable
+from hipo.app.resumption import prepare_for
 from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
+from pipeline.recipe import Recipe
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 
@@ -24,14 +24,15 @@ SAMPLE_TURNS = 2
 _SAMPLES = {"consistency": "deception", "reflective": "truthful non-disclosure"}
 
 
-def usable_folder(prepared: Prepared) -> Path:
+def usable_folder(recipe: Recipe) -> Path:
     """Return ``runs/demo``, or the next number where another version of hipo has made that one."""
     for name in ("demo", *(f"demo-{number}" for number in range(2, 100))):
         try:
-            check_resumable(RUNS / name, prepared, "if-possible")
+            prepared = prepare_for(RUNS / name, recipe)
         except UsageError:
             continue
-        return RUNS / name
+        if not prepared.kept:
+            return RUNS / name
     return RUNS / "demo"  # generating into it says what is wrong
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from hipo.app.endpoints import local_run
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.players import Connections, connected
-from hipo.app.preparation import Prepared, prepare
-from hipo.app.resumption import Resume, check_resumable, ledger_of, opened
+from hipo.app.preparation import Prepared
+from hipo.app.resumption import Resume, ledger_of, opened, prepare_for
 from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from hipo.app.watching import Silent, Spending, Watcher
@@ -65,12 +65,11 @@ def generate(
         UsageError: the recipe or the folder is not fit; nothing was made.
         RunError: the run could not go on; what was finished is kept.
     """
-    prepared = prepare(recipe if isinstance(recipe, Recipe) else load_recipe(recipe))
-    folder = Path(output) if output is not None else RUNS / prepared.recipe.name
+    loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
+    folder = Path(output) if output is not None else RUNS / loaded.name
+    prepared = prepare_for(folder, loaded, resume)
     return asyncio.run(
-        generate_prepared(
-            prepared, folder, resume=resume, retry_failed=retry_failed, watcher=watcher, play=play
-        )
+        generate_prepared(prepared, folder, retry_failed=retry_failed, watcher=watcher, play=play)
     )
 
 
@@ -78,7 +77,6 @@ async def generate_prepared(
     prepared: Prepared,
     output: Path,
     *,
-    resume: Resume = "if-possible",
     retry_failed: bool = False,
     watcher: Watcher | None = None,
     signals: bool = False,
@@ -88,9 +86,8 @@ async def generate_prepared(
     """Generate what was prepared into a folder.
 
     Args:
-        prepared: what is to be played.
+        prepared: what is to be played, by :func:`hipo.app.resumption.prepare_for` of the folder.
         output: the folder of the run; it is made, or the run in it is continued.
-        resume: what to do with a run that is there, see :func:`hipo.generate`.
         retry_failed: whether failed cases are played again.
         watcher: is told of every dialogue as soon as it is durable.
         signals: whether the first SIGINT or SIGTERM finishes the calls in flight and stops, and
@@ -103,7 +100,8 @@ async def generate_prepared(
         RunError: the run could not go on; what was finished is kept.
     """
     watching: Watcher = watcher or Silent()
-    check_resumable(output, prepared, resume)
+    if prepared.kept:
+        watching.note(prepared.going_on)
     async with connected(prepared) as connections:
         on_ready(prepared)
         if prepared.unmet:

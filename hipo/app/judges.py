@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import orjson
+
 from hipo.app.endpoints import EndpointPool
 from hipo.app.preparation import ModelUse
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import PROVIDERS, effective_base_url, parse_model
 from pipeline.recipe import JudgeSettings, ModelSettings, Recipe, VerificationSettings
+from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
-from prompts.judges import JudgePrompts
+from prompts.judges import JUDGE_TEMPLATES, JudgePrompts
 from quality.judges.protocol import Judge, JudgeExtension, JudgeIdentity, seat
 from quality.judges.registry import JUDGES
 from scenarios.arms import ModelSpec, Parameters
@@ -242,3 +245,14 @@ def seat_judges(
             juror.extension.build(scheme, prompts, client, taken) for juror, taken in seats
         )
     return judges
+
+
+def judge_material(panels: Panels, prompts: JudgePrompts) -> list[MaterialItem]:
+    """Return the templates of every judge that asks a model, by the hash of its configuration."""
+    sources = orjson.dumps(prompts.templates.sources(JUDGE_TEMPLATES)).decode()
+    jurors = [juror for panel in panels.by_arm.values() for juror in panel.jurors]
+    seats = {juror.seat(prompts) for juror in jurors if juror.use is not None}
+    return [
+        MaterialItem("judge_templates", seat.role, seat.config, sources)
+        for seat in sorted(seats, key=lambda seat: (seat.role, seat.config))
+    ]

@@ -28,7 +28,6 @@ from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
-from prompts.environment import Templates
 from prompts.judges import JudgePrompts
 from quality.judges.protocol import JudgeIdentity
 from scenarios.case import Case
@@ -130,7 +129,7 @@ def _judging(
         there: generated dialogues by arm id.
         judged: dialogues by role of a judge.
     """
-    prompts = JudgePrompts(Templates(prepared.recipe.prompt_dir), prepared.scheme)
+    prompts = JudgePrompts(prepared.prompts.templates, prepared.scheme)
     lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
     exchanges = exchanges_of(prepared.plan) / len(prepared.plan)
     uses: dict[JudgeIdentity, ModelUse | None] = {}

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from hipo.app.ingredients import Ingredients
 from pipeline.plan import Plan
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import PROVIDERS, effective_base_url, languages_of, parse_model
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.run_identity import describe
+from pipeline.run_material import RunMaterial, material_items
+from pipeline.store.materials import MaterialItem
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
-from prompts.environment import Templates
 from scenarios.arms import Arm, ModelSpec, Parameters
-from scenarios.catalogue import Catalogue, select_facts
-from scenarios.errors import InputError, Problem, UsageError
+from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
+from scenarios.located import Located
 from scenarios.margins import Margin
 from scenarios.plugins import load_plugins
 from scenarios.run_configuration import RunIdentity
 from scenarios.schemes.model import Scheme
-from scenarios.schemes.registry import load_scheme, scheme_names
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
-from scenarios.validation import check_scenario
-from scenarios.variation import Axis, choose_axes, load_axes
-from scenarios.yaml_source import read_yaml
+from scenarios.variation import Axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +55,19 @@ class Prepared:
     """By arm id and role."""
     config: RunIdentity
     """What the run's configuration is compared by."""
+    material: tuple[MaterialItem, ...]
+    """What the dialogues will be made of, as it is stored in the run."""
+    kept: tuple[str, ...] = ()
+    """What is taken from the run although other things are installed now, in words."""
+
+    @property
+    def going_on(self) -> str:
+        """What the run goes on with that is no longer what is installed, in one line; or nothing."""
+        if not self.kept:
+            return ""
+        *others, last = self.kept
+        listed = f"{', '.join(others)} and {last}" if others else last
+        return f"going on with {listed} stored in the run"
 
     @property
     def dialogues(self) -> int:
@@ -80,18 +91,24 @@ class Prepared:
         return sorted({use.spec.name for use in self.uses.values() if use.price is None})
 
 
-def prepare(recipe: Recipe) -> Prepared:
+def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     """Find, read and check everything a recipe names.
+
+    Args:
+        recipe: what is to be generated.
+        stored: of the run that goes on with it, see :class:`hipo.app.ingredients.Ingredients`.
 
     Raises:
         UsageError: something in it does not exist or does not fit together.
         InputError: a file it names is not valid.
     """
     load_plugins(recipe.plugins)
-    scheme = load_scheme(recipe.scheme)
-    scenarios, facts = _selected(recipe, scheme)
-    axes = choose_axes(recipe.vary, load_axes(recipe.variation))
-    prompts = ActorPrompts(Templates(recipe.prompt_dir), scheme)
+    ingredients = Ingredients(recipe, stored)
+    scheme = ingredients.scheme()
+    prompts = ActorPrompts(ingredients.templates(), scheme)
+    scenarios, facts = ingredients.scenarios(scheme)
+    axes = ingredients.axes()
+    tactics = ingredients.tactics()
     plan = Plan(
         scheme=scheme,
         scenarios=scenarios,
@@ -111,8 +128,8 @@ def prepare(recipe: Recipe) -> Prepared:
         templates=prompts.fingerprint,
         arms=arms,
         scenarios=scenarios,
-        tactics=_tactics_identity(recipe.tactics),
-        variation={name: fingerprint(axis.model_dump(mode="json")) for name, axis in axes.items()},
+        tactics=recipe.tactics if tactics is None else fingerprint(tactics.data),
+        variation={name: axis.fingerprint for name, axis in axes.items()},
         seed=recipe.seed,
         real_names=recipe.real_names,
         plugins=_plugins(uses.values()),
@@ -124,54 +141,23 @@ def prepare(recipe: Recipe) -> Prepared:
         axes=axes,
         prompts=prompts,
         plan=plan,
-        design=_design(recipe.tactics, scheme, plan),
+        design=_design(recipe, tactics, scheme, plan),
         arms=arms,
         uses=uses,
         config=config,
+        material=tuple(
+            material_items(
+                scheme=scheme,
+                scenarios=scenarios,
+                axes=axes,
+                tactics=None if tactics is None else tactics.data,
+                prompts=prompts,
+            )
+        ),
+        kept=tuple(ingredients.kept),
     )
     _check_budget(prepared)
     return prepared
-
-
-def _selected(
-    recipe: Recipe, scheme: Scheme
-) -> tuple[list[Scenario], frozenset[tuple[str, str]] | None]:
-    """Return the scenarios that are selected, and the (scenario, fact) pairs if any are named."""
-    catalogue = Catalogue.load(recipe.scenario_dirs, real_names=recipe.real_names)
-    if recipe.scenarios is None:
-        chosen = [s for s in catalogue.scenarios.values() if s.scheme == scheme.id]
-        if not chosen:
-            raise UsageError(
-                f"there is no scenario of the scheme {scheme.id!r}",
-                "name a folder of them with --scenario-dir",
-            )
-    else:
-        chosen = catalogue.select(recipe.scenarios)
-    for scenario in chosen:
-        if scenario.scheme != scheme.id:
-            raise UsageError(
-                f"scenario {scenario.id!r} is of the scheme {scenario.scheme!r}, not {scheme.id!r}",
-                f"give --scheme {scenario.scheme}, or leave the scenario out",
-            )
-    # what ships has been checked against the schemes that ship: a check here would only cost time
-    proven = recipe.scheme in scheme_names()
-    unproven = [s for s in chosen if not (proven and catalogue.entries[s.id].shipped)]
-    _check_scenarios(catalogue, unproven, scheme)
-    if recipe.facts is None:
-        return chosen, None
-    pairs = frozenset((s.id, fact.id) for s, fact in select_facts(chosen, recipe.facts))
-    with_facts = {scenario_id for scenario_id, _ in pairs}
-    return [s for s in chosen if s.id in with_facts], pairs
-
-
-def _check_scenarios(catalogue: Catalogue, chosen: list[Scenario], scheme: Scheme) -> None:
-    """Refuse selected scenarios that do not fit the scheme, all problems at once."""
-    problems: list[Problem] = []
-    for scenario in chosen:
-        found = check_scenario(scenario, scheme, catalogue.entries[scenario.id].located)
-        problems += [problem for problem in found if problem.severity == "error"]
-    if problems:
-        raise InputError(problems)
 
 
 def _goals(recipe: Recipe, scheme: Scheme) -> tuple[str, ...] | None:
@@ -275,17 +261,12 @@ def _plugins(uses: Iterable[ModelUse]) -> dict[str, dict[str, str]]:
     return {f"provider {name}": identity for name, identity in providers.items()}
 
 
-def _tactics_identity(tactics: str) -> str:
-    """Return what the run's configuration knows a wish for tactics by."""
-    if tactics in ("free", "balanced"):
-        return tactics
-    return fingerprint(read_yaml(Path(tactics)).data)
-
-
-def _design(tactics: str, scheme: Scheme, plan: Plan) -> TacticDesign | None:
+def _design(
+    recipe: Recipe, content: Located | None, scheme: Scheme, plan: Plan
+) -> TacticDesign | None:
     """Fit the wanted tactics to the plan; None leaves the responder free."""
-    if tactics == "free":
-        return None
-    if tactics == "balanced":
+    if content is not None:
+        return TacticDesign.from_file(content, scheme, plan.contexts())
+    if recipe.tactics == "balanced":
         return TacticDesign.balanced(scheme, plan.contexts())
-    return TacticDesign.from_file(Path(tactics), scheme, plan.contexts())
+    return None

@@ -15,8 +15,8 @@ from outputs.report.exported import exported_dialogues
 from outputs.report.gathered import ReportOptions
 from outputs.report.page import GENERATOR
 from pipeline.embeddings import BatchingEncoder, installed_encoder
-from pipeline.material import load_material
 from pipeline.recipe import Recipe
+from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from hipo.app.preparation import Prepared
+from hipo.app.old_runs import bring_up_to_date
+from hipo.app.preparation import Prepared, prepare
 from hipo.app.run_folders import check_output
 from pipeline.budget import Ledger
 from pipeline.recipe import Recipe
-from pipeline.run_identity import differences, joined
+from pipeline.run_identity import DIALOGUE_VERSION, differences, joined
+from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.log import logger
@@ -19,38 +21,56 @@ Resume = Literal["never", "if-possible", "always"]
 _log = logger("run")
 
 
-def check_resumable(folder: Path, prepared: Prepared, resume: Resume) -> None:
-    """Do nothing where ``prepared`` may be generated into ``folder``; nothing is written.
+def prepare_for(folder: Path, recipe: Recipe, resume: Resume = "if-possible") -> Prepared:
+    """Prepare a recipe to be generated into ``folder``; nothing is made.
+
+    A run that is there goes on with what is stored in it: with its templates, scheme, scenarios
+    and axes, whatever is installed by now. ``always`` takes what is installed.
 
     Raises:
-        UsageError: something else is there, or a run that ``resume`` does not let us continue.
+        UsageError: something in the recipe is not fit, something else is in the folder, or a run
+            that ``resume`` does not let us continue.
+        InputError: a file the recipe names is not valid.
     """
     check_output(folder)
     if not RunStore.exists(folder):
-        return
+        return prepare(recipe)
+    bring_up_to_date(folder)
     if resume == "never":
         raise UsageError(
             f"{folder} holds a run already",
             "choose another folder with -o, or continue it with --resume if-possible",
         )
     if resume == "always":
-        return
+        return prepare(recipe)
     with RunStore.open(folder, readonly=True) as store:
-        before = [e.config.identity for e in store.configs() if e.config.identity is not None]
+        material = load_material(store)
+    before = [c.identity for c in material.configs if c.identity is not None]
+    if before and before[-1].dialogue_version != DIALOGUE_VERSION:
+        raise UsageError(
+            f"{folder} was made by a hipo that made other dialogues of the same configuration"
+            f" (version {before[-1].dialogue_version} of them; this one makes {DIALOGUE_VERSION})",
+            "it can be judged, reviewed and exported as it is; to generate, choose another folder "
+            "with -o, or go on regardless with --resume always (the change is recorded)",
+        )
+    prepared = prepare(recipe, material)
     changes = differences(joined(before), prepared.config) if before else []
     if changes:
         listed = "\n".join(f"  {change}" for change in changes)
         raise UsageError(
             f"{folder} holds a run of another configuration:\n{listed}",
-            "choose another folder with -o, undo the change, or go on regardless with "
-            "--resume always (the change is recorded)",
+            "choose another folder with -o, undo the change, leave the option out (what is stored "
+            "in the run is used), or go on regardless with --resume always (the change is recorded)",
         )
+    return prepared
 
 
 def opened(folder: Path, prepared: Prepared) -> RunStore:
     """Begin the run in ``folder`` or open the one that is there, ready for writing.
 
-    Whether it may be continued has been checked, see :func:`check_resumable`.
+    Args:
+        folder: where the run is, or will be.
+        prepared: by :func:`prepare_for` of this folder.
 
     Raises:
         UsageError: the folder cannot be written to, or another process writes to the run.
@@ -65,10 +85,12 @@ def opened(folder: Path, prepared: Prepared) -> RunStore:
         store = RunStore.open(folder)
         _log.info("going on with the run in %s", folder)
     else:
-        store = RunStore.create(folder, config, name=folder.resolve().name)
+        store = RunStore.create(
+            folder, config, material=prepared.material, name=folder.resolve().name
+        )
         _log.info("began a run in %s", folder)
     try:
-        store.record_config(config)
+        store.record_config(config, prepared.material)
         for arm in prepared.arms:
             store.add_arm(arm.id, arm.fields())
         store.set_state("running")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.material import Material, load_material
+from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
 from quality.review.consent import load_consent
@@ -45,7 +45,7 @@ class StudyWishes:
     lease_minutes: float = 20.0
 
 
-def run_material(folder: Path) -> Material:
+def run_material(folder: Path) -> RunMaterial:
     """Return what the dialogues of a run were made of; its reviews have to be open already."""
     with RunStore.open(folder, readonly=True) as store:
         return load_material(store)
@@ -90,7 +90,7 @@ def open_desk(
     return desk
 
 
-def open_study(store: ReviewStore, material: Material, wishes: StudyWishes) -> ReviewStudy:
+def open_study(store: ReviewStore, material: RunMaterial, wishes: StudyWishes) -> ReviewStudy:
     """Begin a study or go on with it, and take in what has become reviewable.
 
     Raises:
@@ -108,7 +108,7 @@ def open_study(store: ReviewStore, material: Material, wishes: StudyWishes) -> R
     return study
 
 
-def scenario_finder(material: Material, study: ReviewStudy) -> Callable[[Case], Scenario | None]:
+def scenario_finder(material: RunMaterial, study: ReviewStudy) -> Callable[[Case], Scenario | None]:
     """Return what finds the scenario of a case; the quiz can do without those that changed."""
     told: set[str] = set()
 

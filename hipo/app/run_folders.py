@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from hipo.app.old_runs import bring_up_to_date
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
 
@@ -52,14 +53,18 @@ def runs_in(folder: Path) -> list[Path]:
 def find_run(name: str) -> Path:
     """Return the folder of a run, given as a path or as its name under ``./runs``.
 
+    A run that an older hipo made is brought up to date.
+
     Raises:
-        UsageError: there is no such run; says the nearest name.
+        UsageError: there is no such run, says the nearest name; or it cannot be brought up to date.
     """
-    for folder in (Path(name), RUNS / name):
+    folders = [Path(name), RUNS / name]
+    if Path(name).name == DATABASE:
+        folders.append(Path(name).parent)
+    for folder in folders:
         if is_run(folder):
+            bring_up_to_date(folder)
             return folder
-    if Path(name).name == DATABASE and Path(name).is_file():
-        return Path(name).parent
     known = [folder.name for folder in runs_in(RUNS)]
     hint = suggestion(name, known, listing="runs here") or "list them with: hipo runs"
     raise UsageError(f"there is no run {name!r}: neither a folder nor a name under ./{RUNS}", hint)

@@ -12,9 +12,9 @@ import orjson
 
 from hipo.app.generation import generate_prepared
 from hipo.app.plan_estimates import PlanEstimate, estimate_plan
-from hipo.app.preparation import Prepared, prepare
+from hipo.app.preparation import Prepared
 from hipo.app.recipe_options import RecipeChanges, overridden
-from hipo.app.resumption import check_resumable
+from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS, is_run
 from hipo.app.verification import Wishes
 from hipo.app.verified_generation import VerifiedPlay
@@ -146,11 +146,10 @@ def plan_study(
     play = VerifiedPlay(wishes or Wishes())
     legs = []
     for model, own in _recipes(resolved, changes, models).items():
-        prepared = prepare(own)
+        own_folder = folder / _slug(model, list(models) or [model])
+        prepared = prepare_for(own_folder, own)
         play.check(prepared)
-        leg = StudyLeg(model, prepared, folder / _slug(model, list(models) or [model]))
-        check_resumable(leg.folder, prepared, "if-possible")
-        legs.append(leg)
+        legs.append(StudyLeg(model, prepared, own_folder))
     return StudyPlan(folder, tuple(legs), play)
 
 

@@ -11,20 +11,22 @@ from typing import Any
 
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.interrupts import interruptible, left_when_stopped
-from hipo.app.judges import Panels, choose_panels, seat_judges
+from hipo.app.judges import Panels, choose_panels, judge_material, seat_judges
+from hipo.app.old_runs import bring_up_to_date
 from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
 from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.embeddings import installed_encoder, sentence_encoder
 from pipeline.executors.local import LocalExecutor, width_for
-from pipeline.material import Material, load_material
 from pipeline.recipe import JudgeSettings, ModelSettings, Recipe, VerificationSettings
 from pipeline.recipe_source import changed
+from pipeline.run_material import RunMaterial, load_material
 from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import Stop
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
 from pipeline.voting import Encoder
+from prompts.environment import Templates
 from prompts.judges import JudgePrompts
 from quality.flags import judge_codes
 from quality.gates.registry import GATES
@@ -66,6 +68,8 @@ class Wishes:
     prices: Path | None = None
     plugins: Sequence[Path] = ()
     """Files of extensions, loaded beside those of the recipe."""
+    prompt_dir: Path | None = None
+    """Templates of judges; None takes those the run was made with in place of shipped ones."""
 
     def over(self, recipe: Recipe) -> Recipe:
         """Return the recipe with these wishes laid over it; a budget is only what is wished.
@@ -123,7 +127,7 @@ class Ready:
     """Everything verification takes, found and checked; nothing is connected or sent."""
 
     recipe: Recipe
-    material: Material
+    material: RunMaterial
     panels: Panels
     prompts: JudgePrompts
     policy: Policy
@@ -151,7 +155,12 @@ def make_ready(store: RunStore, wishes: Wishes) -> Ready:
     material = load_material(store)
     recipe = wishes.over(material.recipe)
     policy, gates, panels = check_settings(recipe, material.scheme, store.state().arms)
-    prompts = JudgePrompts(material.templates(), material.scheme)
+    templates = (
+        Templates(stored=material.own_templates)
+        if wishes.prompt_dir is None
+        else Templates(wishes.prompt_dir)
+    )
+    prompts = JudgePrompts(templates, material.scheme)
     return Ready(recipe, material, panels, prompts, policy, gates)
 
 
@@ -238,6 +247,8 @@ async def verify_async(
             the next one leaves at once.
     """
     watching: Watcher = watcher or Silent()
+    if RunStore.exists(folder):
+        bring_up_to_date(folder)
     with RunStore.open(folder) as store:
         ready = make_ready(store, wishes)
         before = store.state()
@@ -287,6 +298,7 @@ def verification_of(
 ) -> Verification:
     """Put a verification together; the pool has the models of its judges."""
     scheme = ready.material.scheme
+    store.add_materials(judge_material(ready.panels, ready.prompts))
     setup = VerificationSetup(
         store.judgements,
         scheme=scheme,

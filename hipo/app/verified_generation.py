@@ -100,9 +100,13 @@ class VerifiedPlay:
         return rounds.outcome()
 
     def _within(self, recipe: Recipe) -> Wishes:
-        """Return the wishes within the budget of the run: one ledger holds for all of it."""
+        """Return the wishes within the budget of the run, which one ledger holds for all of it."""
+        folder = recipe.prompt_dir  # gone since the run was made: what is stored serves
         return replace(
-            self.wishes, budget_usd=recipe.budget_usd, budget_tokens=recipe.budget_tokens
+            self.wishes,
+            budget_usd=recipe.budget_usd,
+            budget_tokens=recipe.budget_tokens,
+            prompt_dir=folder if folder is not None and folder.is_dir() else None,
         )
 
 

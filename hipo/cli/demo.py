@@ -8,18 +8,18 @@ from pathlib import Path
 import typer
 
 from hipo.app.demo import SETS, samples, usable_folder, write_outputs
-from hipo.app.preparation import prepare
 from hipo.app.report import REPORT
+from hipo.app.resumption import prepare_for
 from hipo.app.verification import Wishes
 from hipo.cli.console import hush
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.generate import run_prepared
 from hipo.cli.main import command_app
-from hipo.cli.show import played_scenario
 from hipo.cli.verify import run_verification
 from outputs.export_kind import KINDS
 from pipeline.recipe_source import load_recipe
+from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 
 app = command_app()
@@ -41,9 +41,9 @@ def demo(
     hush()
     if not quiet:
         say("generating offline, with rules instead of a language model ...")
-    prepared = prepare(load_recipe("demo"))
-    folder = output or usable_folder(prepared)
-    code = run_prepared(prepared, folder, quiet=quiet)
+    recipe = load_recipe("demo")
+    folder = output or usable_folder(recipe)
+    code = run_prepared(prepare_for(folder, recipe), folder, quiet=quiet)
     if not quiet:
         say("verifying: two judgements of every turn, and rules ...")
     code = max(code, run_verification(folder, Wishes(), quiet=quiet))
@@ -56,12 +56,12 @@ def demo(
 
 def _show_samples(folder: Path) -> None:
     with RunStore.open(folder, readonly=True) as store:
-        config = store.config.config
+        material = load_material(store)
     for dialogue, strategy in samples(folder):
         heading = Heading(
             id=f"{dialogue.case.id}/{dialogue.arm}",
             arm=f"{strategy} offline/rules",
-            scenario=played_scenario(dialogue.case, config),
+            scenario=material.stored_scenario(dialogue.case),
         )
         print(f"\n{'-' * 78}\n{render(dialogue, heading, trace=True)}")
 

@@ -14,7 +14,7 @@ from hipo.app.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.preview import preview as preview_cases
 from hipo.app.recipe_options import RecipeChanges, overridden
-from hipo.app.resumption import Resume, check_resumable
+from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS
 from hipo.app.verification import Wishes
 from hipo.app.verified_generation import VerifiedPlay, first_size
@@ -116,9 +116,10 @@ def generate(
         first = first_size(play.accepted, len(resolved.strategies), resolved.n)
         resolved = resolved.with_changes({"n": first})
     folder = output or RUNS / resolved.name
-    prepared = prepare(resolved)
+    prepared = prepare_for(folder, resolved, resume.value)
     if dry_run:
-        check_resumable(folder, prepared, resume.value)
+        if prepared.kept:
+            say(prepared.going_on)
         planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
         _print_plan(planned, output_format)
         return ExitCode.DONE
@@ -126,7 +127,6 @@ def generate(
         prepared,
         folder,
         play=play,
-        resume=resume.value,
         retry_failed=retry_failed,
         output_format=output_format,
         quiet=quiet,
@@ -146,7 +146,6 @@ def run_prepared(
     prepared: Prepared,
     folder: Path,
     *,
-    resume: Resume = "if-possible",
     retry_failed: bool = False,
     output_format: Format = Format.TEXT,
     quiet: bool = False,
@@ -168,7 +167,6 @@ def run_prepared(
         generate_prepared(
             prepared,
             folder,
-            resume=resume,
             retry_failed=retry_failed,
             watcher=watcher(quiet=quiet),
             signals=True,

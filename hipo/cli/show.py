@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from pathlib import Path
 
 import typer
 
@@ -14,15 +12,11 @@ from hipo.cli.console import Format, columns, one_line, plain, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render, render_prompts
 from hipo.cli.main import RUN, command_app
+from pipeline.run_material import load_material
 from pipeline.store.calls import CallRecord
 from pipeline.store.queries.dialogues import Ending
 from pipeline.store.run_store import RunStore
 from scenarios.arms import Arm
-from scenarios.case import Case
-from scenarios.catalogue import Catalogue
-from scenarios.errors import UsageError
-from scenarios.run_configuration import RunConfiguration
-from scenarios.spec import Scenario
 
 app = command_app()
 
@@ -129,7 +123,7 @@ def _show_one(
     heading = Heading(
         id=f"{dialogue.case.id}/{dialogue.arm}",
         arm=arm.label,
-        scenario=played_scenario(dialogue.case, store.config.config),
+        scenario=load_material(store).stored_scenario(dialogue.case),
     )
     print(render(dialogue, heading, trace=trace))
     problem = store.reader.verification_traceback(dialogue.case.id, dialogue.arm)
@@ -148,20 +142,3 @@ def as_prompts(
         title = f"turn {first.turn}, {first.purpose}, {first.model}"
         answers = [f"[{choice.status}] {choice.text}" for choice in record.choices]
         yield title, list(record.messages), answers
-
-
-def played_scenario(case: Case, config: RunConfiguration) -> Scenario | None:
-    """Return the scenario of a case if it can still be found as it was when it was played."""
-    dirs = tuple(Path(path) for path in config.scenario_dirs)
-    try:
-        found = _scenarios(dirs, config.real_names).get(case.scenario)
-    except UsageError:
-        return None
-    if found is None or found.fingerprint != case.scenario_fingerprint:
-        return None
-    return found
-
-
-@functools.cache
-def _scenarios(dirs: tuple[Path, ...], real_names: bool) -> Mapping[str, Scenario]:
-    return Catalogue.load(dirs, real_names=real_names).scenarios

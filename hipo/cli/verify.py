@@ -25,7 +25,9 @@ app = command_app()
 
 
 @app.command("verify")
-@with_recipe_options("plugins", "prices", "budget_usd", "budget_tokens", "limits.max_concurrency")
+@with_recipe_options(
+    "plugins", "prices", "prompt_dir", "budget_usd", "budget_tokens", "limits.max_concurrency"
+)
 @with_verification_options
 def verify(
     *,
@@ -56,6 +58,7 @@ def verify(
         max_concurrency=given["limits.max_concurrency"],
         prices=given["prices"],
         plugins=tuple(given["plugins"] or ()),
+        prompt_dir=given["prompt_dir"],
     )
     if dry_run:
         return _dry_run(folder, wishes, output_format, retry_unreadable=retry_unreadable)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hipo.app.verification import Verified
 from hipo.cli.console import columns, number, plain, plural, reasons
-from pipeline.material import load_material
+from pipeline.run_material import load_material
 from pipeline.store.queries.judgements import FlagCount, MisledCount, Tally
 from pipeline.store.run_store import RunStore
 from prompts.judges import COHERENCE

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from outputs.diversity import Diversity, measure
 from outputs.report.cumulative import CumulativeScore
-from pipeline.material import Material, load_material
+from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.report import (
     EndingCount,
     Figures,
@@ -74,7 +74,7 @@ class Gathered:
     planned: int
     unmet: tuple[Margin, ...]
     """Wanted shares of tactics that the rules put out of reach."""
-    material: Material
+    material: RunMaterial
     arms: Mapping[str, str]
     """Arm id -> its name, unique within the run."""
     endings: tuple[EndingCount, ...]
@@ -204,7 +204,7 @@ async def _diversity(
 
 
 def _exhibits(
-    store: RunStore, material: Material, samples: Sequence[Sample]
+    store: RunStore, material: RunMaterial, samples: Sequence[Sample]
 ) -> tuple[ReportedDialogue, ...]:
     keys = []
     for sample in samples:

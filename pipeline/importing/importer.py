@@ -9,11 +9,12 @@ from pathlib import Path
 
 from pipeline.chunks import chunks
 from pipeline.importing.reading import Reader
-from pipeline.importing.situations import write_situations
-from pipeline.material import OWN_SCENARIOS
 from pipeline.recipe import Recipe
 from pipeline.run_identity import DIALOGUE_VERSION
+from pipeline.run_material import material_items
 from pipeline.store.run_store import RunStore
+from prompts.actors import ActorPrompts
+from prompts.environment import Templates
 from scenarios.arms import Arm, ModelSpec
 from scenarios.atomic_files import new_folder
 from scenarios.catalogue import Catalogue
@@ -66,6 +67,7 @@ def import_dialogues(
         InputError: lines that cannot be used, all of them; nothing was made.
     """
     loaded = load_scheme(scheme)
+    prompts = ActorPrompts(Templates(), loaded)
     catalogue = Catalogue.load(scenario_dirs, real_names=real_names)
     arm = _arm(path, generator)
     check = Reader(loaded, catalogue, arm.id)
@@ -77,12 +79,14 @@ def import_dialogues(
         real_names=real_names,
     )
     with new_folder(folder, _check_empty) as draft:
-        config = _config(recipe, loaded, arm, dialogues)
-        with RunStore.create(draft, config, name=folder.name) as store:
+        config = _config(recipe, prompts.fingerprint, loaded, arm, dialogues)
+        material = material_items(
+            scheme=loaded, scenarios=check.scenarios.values(), prompts=prompts
+        )
+        with RunStore.create(draft, config, material=material, name=folder.name) as store:
             store.add_arm(arm.id, arm.fields())
             # Read again rather than held: the file may be larger than the memory.
             asyncio.run(_write(store, Reader(loaded, catalogue, arm.id).read(path)))
-            write_situations(draft / OWN_SCENARIOS, check.situations)
             store.set_state("finished")
     return ImportedRun(folder, dialogues, len(check.situations), check.unlabelled)
 
@@ -132,13 +136,15 @@ def _arm(path: Path, generator: str | None) -> Arm:
     return Arm(STRATEGY, models, {"file": path.name})
 
 
-def _config(recipe: Recipe, scheme: Scheme, arm: Arm, cases: int) -> RunConfiguration:
+def _config(
+    recipe: Recipe, templates: str, scheme: Scheme, arm: Arm, cases: int
+) -> RunConfiguration:
     """Return the configuration of the run."""
     identity = RunIdentity(
         dialogue_version=DIALOGUE_VERSION,
         scheme=scheme.id,
         scheme_fingerprint=scheme.fingerprint,
-        templates="",
+        templates=templates,
         tactics=STRATEGY,
         axes={},
         seed=0,

@@ -38,6 +38,8 @@ class Reader:
     scheme: Scheme
     catalogue: Catalogue
     arm: str
+    scenarios: dict[str, Scenario] = field(default_factory=dict)
+    """Every scenario that dialogues were about, situations included, by id."""
     situations: dict[str, Scenario] = field(default_factory=dict)
     unlabelled: int = 0
     """Answers to be judged that declare no label."""
@@ -78,6 +80,7 @@ class Reader:
 
     def _dialogue(self, row: ImportRow, located: Located) -> Dialogue:
         scenario, fact = self._setting(row, located)
+        self.scenarios.setdefault(scenario.id, scenario)
         goal = self._goal(row, located)
         turns = tuple(
             self._turn(turn, place, kind, located)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-
-import yaml
-
 from pipeline.importing.rows import ImportRow
 from scenarios.fingerprint import content_id
 from scenarios.schemes.model import Scheme
@@ -56,13 +51,3 @@ def situation(row: ImportRow, scheme: Scheme) -> Scenario:
 
 def _role(name: str, description: str, aim: str) -> dict[str, str]:
     return {"name": name, "description": description, "aim": aim}
-
-
-def write_situations(folder: Path, situations: Mapping[str, Scenario]) -> None:
-    """Write one scenario file each into ``folder``, which is made if there are any."""
-    if situations:
-        folder.mkdir(parents=True, exist_ok=True)
-    for name, scenario in situations.items():
-        plain = scenario.model_dump(mode="json", exclude_defaults=True)
-        text = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True)
-        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")

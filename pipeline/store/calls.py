@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 
-from pipeline.store.texts import Messages, TextTable, compose
+from pipeline.store.texts import Messages, PromptComposer, TextTable
 from pipeline.store.writer import Writer
 
 COUNTED_AT_ONCE = 1_000
@@ -107,6 +107,19 @@ class CallRecord:
     choices: tuple[ChoiceRow, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SentPrompt:
+    """A prompt that was sent for one utterance of a case."""
+
+    turn: int
+    arm: str
+    """The arm that paid for it; others may use its choices."""
+    epoch: int
+    """The retry epoch it was first sent in."""
+    messages: tuple[tuple[str, str], ...]
+    """(role, content) pairs."""
+
+
 _STORED = tuple(f.name for f in fields(RequestRow) if f.name != "reservation")
 _COLUMNS = ", ".join("case_id" if name == "case" else name for name in _STORED)
 _values: Callable[[RequestRow], tuple[object, ...]] = attrgetter(*_STORED)
@@ -130,6 +143,11 @@ _REQUESTS_OF_CASE = (
 )
 
 
+_PROMPTS_OF_CASE = """
+    select r.turn, r.arm, r.epoch, p.layout from requests r join prompts p on p.seq = r.prompt
+    where r.case_id = ? and r.purpose = ? order by r.seq"""
+
+
 class CallLog:
     """The calls of one run; the budget's ``ReservationLog``, too.
 
@@ -141,6 +159,7 @@ class CallLog:
         self._reader = reader
         self._writer = writer
         self._texts = texts
+        self._prompts = PromptComposer(reader)
         self._hits = 0
 
     def choices(
@@ -244,10 +263,18 @@ class CallLog:
                 (prompt,),
             ).fetchall()
             yield CallRecord(
-                messages=compose(self._reader, layout),
+                messages=self._prompts.compose(layout),
                 requests=tuple(rows),
                 choices=tuple(ChoiceRow(*choice) for choice in choices),
             )
+
+    def sent(self, case: str, purpose: str) -> list[SentPrompt]:
+        """Return the prompts of one purpose that any arm was sent for a case, in that order."""
+        rows = self._reader.execute(_PROMPTS_OF_CASE, (case, purpose)).fetchall()
+        return [
+            SentPrompt(turn, arm, epoch, self._prompts.compose(layout))
+            for turn, arm, epoch, layout in rows
+        ]
 
     def known_of_case(self, case: str) -> tuple[KnownChoice, ...]:
         """Return every sample drawn for a case, for a worker that cannot look into this store."""

@@ -73,6 +73,11 @@ class CaseLog:
         rows = self._reader.execute(_PENDING, (_ids(cases), arm, retry_failed)).fetchall()
         return [(cases[i], 0 if epoch is None else epoch + 1) for i, epoch in rows]
 
+    def scenarios_used(self) -> list[tuple[str, str]]:
+        """Return id and fingerprint of every scenario that cases were made from."""
+        rows = self._reader.execute("select distinct scenario, scenario_fingerprint from cases")
+        return rows.fetchall()
+
     def _writing(self) -> Writer:
         if self._writer is None:
             raise ValueError("this run was opened for reading only")

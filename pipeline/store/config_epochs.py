@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
 import yaml
 
+from pipeline.store.materials import MaterialItem, store_items
 from scenarios.atomic_files import write_text
 from scenarios.fingerprint import canonical_json
 from scenarios.run_configuration import RunConfiguration
@@ -31,15 +32,20 @@ class ConfigEpoch:
     """Unix time in seconds."""
 
 
-def begin(connection: sqlite3.Connection, name: str, config: RunConfiguration) -> None:
-    """Write down that a run exists, in one transaction."""
+def begin(
+    connection: sqlite3.Connection,
+    name: str,
+    config: RunConfiguration,
+    material: Sequence[MaterialItem],
+) -> None:
+    """Write down that a run exists and what it is made of, in one transaction."""
     now = repr(time.time())
     connection.execute("begin immediate")
     connection.executemany(
         "insert into meta values (?, ?)",
         [("name", name), ("created", now), ("state", "new"), ("state_at", now)],
     )
-    add_config(connection, config)
+    add_config(connection, config, material)
     connection.execute("commit")
 
 
@@ -51,8 +57,11 @@ def has_begun(connection: sqlite3.Connection) -> bool:
     return connection.execute("select 1 from meta where key = 'name'").fetchone() is not None
 
 
-def add_config(connection: sqlite3.Connection, config: RunConfiguration) -> int:
-    """Store a configuration inside the caller's transaction and return its epoch."""
+def add_config(
+    connection: sqlite3.Connection, config: RunConfiguration, material: Sequence[MaterialItem]
+) -> int:
+    """Store a configuration and its material in the caller's transaction; return its epoch."""
+    store_items(connection, material)
     row = connection.execute(
         "insert into config_epochs (fingerprint, config, recorded_at) values (?, ?, ?)",
         (config.fingerprint, canonical_json(config.fields()).decode(), time.time()),

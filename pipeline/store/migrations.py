@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.store.annotation_schema import add_annotations
 from pipeline.store.judgement_schema import add_judgements
+from pipeline.store.materials import add_materials
 from pipeline.store.review_schema import add_reviews
 from pipeline.store.schema import add_tracebacks, create_tables
 from scenarios.errors import UsageError
@@ -22,6 +23,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_reviews,
     add_tracebacks,
     add_annotations,
+    add_materials,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 
@@ -60,7 +62,7 @@ def check_current(
     if check_version(connection, path, migrations) < len(migrations):
         raise UsageError(
             f"{path} was written by an older hipo",
-            "go on with the run once (hipo generate --resume always): that updates it",
+            f"bring it up to date with: hipo runs show {path.parent}",
         )
 
 

@@ -23,6 +23,7 @@ from pipeline.store.config_epochs import (
 from pipeline.store.dialogues import DialogueLog
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
+from pipeline.store.materials import MaterialItem, complete_items, read_items, store_items
 from pipeline.store.migrations import check_current, migrate
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import (
@@ -96,6 +97,7 @@ class RunStore:
         folder: Path,
         config: RunConfiguration,
         *,
+        material: Sequence[MaterialItem] = (),
         name: str | None = None,
         mounts: Path = MOUNTS,
     ) -> Self:
@@ -104,6 +106,7 @@ class RunStore:
         Args:
             folder: where the run will live; other files in it are left alone.
             config: what it is begun with; its recipe is also put in ``run.yaml``.
+            material: what its dialogues will be made of.
             name: defaults to the name of the folder.
             mounts: the table of mounted file systems, in the format of ``/proc/mounts``.
 
@@ -118,7 +121,7 @@ class RunStore:
             _refuse_existing(folder)
             connection = undo.enter_context(closing(connect(folder / DATABASE)))
             migrate(connection, folder / DATABASE)
-            begin(connection, name or folder.resolve().name, config)
+            begin(connection, name or folder.resolve().name, config, material)
             write_recipe(folder, config.recipe)
             store = cls._started(folder, connection, lock)
             undo.pop_all()
@@ -210,6 +213,10 @@ class RunStore:
         """
         return self._cases.pending(cases, arm, retry_failed=retry_failed)
 
+    def scenarios_used(self) -> list[tuple[str, str]]:
+        """Return id and fingerprint of every scenario that cases were made from."""
+        return self._cases.scenarios_used()
+
     async def finish(self, dialogue: Dialogue, epoch: int) -> None:
         """Store a dialogue, durable on return; see :meth:`DialogueLog.finish`."""
         await self._writing().finish(dialogue, epoch)
@@ -243,16 +250,30 @@ class RunStore:
         """Return every configuration of the run, oldest first."""
         return list(self._configs)
 
-    def record_config(self, config: RunConfiguration) -> int:
-        """Go on under this configuration and return its epoch.
+    def materials(self) -> list[MaterialItem]:
+        """Return what the dialogues are made of, oldest first, as it is stored."""
+        return read_items(self._connection)
 
-        Nothing is written if it is the one in force.
+    def add_materials(self, items: Sequence[MaterialItem]) -> None:
+        """Store material, durable on return; nothing is written if all of it is there."""
+        if not set(items) <= set(self.materials()):
+            self._run_writer().run(lambda connection: store_items(connection, items))
+
+    def complete_materials(self, items: Sequence[MaterialItem], *, complete: bool) -> None:
+        """Store what was found of the material of an older run, and whether that is all of it."""
+        self._run_writer().run(lambda c: complete_items(c, items, complete=complete))
+
+    def record_config(self, config: RunConfiguration, material: Sequence[MaterialItem] = ()) -> int:
+        """Go on under this configuration, with this material, and return its epoch.
+
+        Nothing is written if they are what is in force.
         """
         now = self.config
         if canonical_json(config.fields()) == canonical_json(now.config.fields()):
+            self.add_materials(material)
             return now.epoch
         self._writing()
-        epoch = self._run_writer().run(lambda c: add_config(c, config))
+        epoch = self._run_writer().run(lambda c: add_config(c, config, material))
         self._configs = read_configs(self._connection)
         write_recipe(self.folder, config.recipe)
         return epoch

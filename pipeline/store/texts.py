@@ -60,16 +60,30 @@ class TextTable:
         return orjson.dumps(parts).decode()
 
 
-def compose(connection: sqlite3.Connection, layout: str) -> tuple[tuple[str, str], ...]:
-    """Put a prompt together again: the (role, content) pairs :meth:`TextTable.layout` was given."""
-    parts: list[tuple[str, list[int]]] = orjson.loads(layout)
-    texts = _texts(connection, (number for _, numbers in parts for number in numbers))
-    return tuple((role, "".join(texts[number] for number in numbers)) for role, numbers in parts)
+class PromptComposer:
+    """Puts prompts together again, and remembers the texts it has read: most prompts share some."""
 
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Read with this connection."""
+        self._connection = connection
+        self._texts: dict[int, str] = {}
 
-def _texts(connection: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:
-    wanted = orjson.dumps(sorted(set(numbers))).decode()
-    rows = connection.execute(
-        "select seq, text from texts where seq in (select value from json_each(?))", (wanted,)
-    )
-    return dict(rows.fetchall())
+    def compose(self, layout: str) -> tuple[tuple[str, str], ...]:
+        """Return the (role, content) pairs that :meth:`TextTable.layout` was given."""
+        parts: list[tuple[str, list[int]]] = orjson.loads(layout)
+        numbers = {number for _, numbers in parts for number in numbers}
+        unread = numbers - self._texts.keys()
+        if len(self._texts) + len(unread) > REMEMBERED:
+            self._texts.clear()
+            unread = numbers
+        if unread:
+            self._texts |= self._read(unread)
+        texts = self._texts
+        return tuple((role, "".join(texts[n] for n in numbers)) for role, numbers in parts)
+
+    def _read(self, numbers: Iterable[int]) -> dict[int, str]:
+        rows = self._connection.execute(
+            "select seq, text from texts where seq in (select value from json_each(?))",
+            (orjson.dumps(sorted(numbers)).decode(),),
+        )
+        return dict(rows.fetchall())

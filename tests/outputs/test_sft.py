@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outputs.acting import ActorVoices
+from outputs.actor_prompts import ActorMessages
 from outputs.discretion import reveals
 from outputs.formats.registry import FORMATS
 from outputs.selection import Selection, opened
@@ -158,10 +158,10 @@ def test_an_initiator_never_sees_fact_goal_labels_or_rationales(tmp_path, run):
 
 def test_a_scheme_that_knows_no_truthful_goal_is_not_trusted(tmp_path):
     lawless = Scheme.model_validate(SCHEME.model_dump() | {"contradictions": ()})
-    voices = ActorVoices(lawless)
+    actors = ActorMessages(lawless)
     with pytest.raises(UsageError, match="does not say which of its goals are truthful"):
-        ActorRows(lawless, voices, FORMATS.get("messages"))
-    assert ActorRows(lawless, voices, FORMATS.get("messages"), include_deception=True).columns
+        ActorRows(lawless, actors, FORMATS.get("messages"))
+    assert ActorRows(lawless, actors, FORMATS.get("messages"), include_deception=True).columns
 
 
 def test_utterances_without_all_labels_are_no_rows(run):

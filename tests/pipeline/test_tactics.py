@@ -16,6 +16,7 @@ from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Fact, Scenario
+from scenarios.yaml_source import read_yaml
 
 HOME = Path(scenarios.__file__).parent
 HIPO = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
@@ -338,7 +339,7 @@ def test_a_file_sets_shares_with_labels_spelt_freely(tmp_path):
         "margins:\n  veracity: {omission: 3, QUALITY: 1, None: 1}\n  illocutionary:\n"
         "    Representatives: 0.5\n    promise: 0.5\n",
     )
-    design = TacticDesign.from_file(path, HIPO, PLAN.contexts())
+    design = TacticDesign.from_file(read_yaml(path), HIPO, PLAN.contexts())
     assert design.dimensions == ("veracity", "illocutionary")
     assert {m.labels[0]: m.target for m in design.margins if m.target} == {
         "Quantity": 0.6,
@@ -358,7 +359,7 @@ def test_a_file_may_hold_a_table_of_combinations(tmp_path):
         "    weight: 3\n"
         "  - labels: {illocutionary: Expressives, veracity: None}\n",
     )
-    design = TacticDesign.from_file(path, HIPO, PLAN.contexts())
+    design = TacticDesign.from_file(read_yaml(path), HIPO, PLAN.contexts())
     tactics = {
         tuple(sorted(wanted.items())) for _, _, turns in drawn(design, PLAN) for wanted in turns
     }
@@ -388,10 +389,10 @@ def test_a_file_may_hold_a_table_of_combinations(tmp_path):
 )
 def test_a_faulty_file_is_refused_where_it_is_wrong(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
-        TacticDesign.from_file(written(tmp_path, text), HIPO, PLAN.contexts())
+        TacticDesign.from_file(read_yaml(written(tmp_path, text)), HIPO, PLAN.contexts())
 
 
 def test_weights_that_are_all_nothing_are_refused(tmp_path):
     path = written(tmp_path, "margins:\n  veracity: {None: 0}\n")
     with pytest.raises(UsageError, match="veracity has no positive weight"):
-        TacticDesign.from_file(path, HIPO, PLAN.contexts())
+        TacticDesign.from_file(read_yaml(path), HIPO, PLAN.contexts())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.importing.importer import MOST_PROBLEMS, import_dialogues
 from pipeline.importing.reading import Reader
-from pipeline.material import load_material
+from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
@@ -195,7 +195,7 @@ def test_a_failure_while_writing_leaves_nothing(write, tmp_path, monkeypatch):
     def broken(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("pipeline.importing.importer.write_situations", broken)
+    monkeypatch.setattr("pipeline.store.run_store.RunStore.set_state", broken)
     with pytest.raises(OSError, match="disk full"):
         import_dialogues(path, tmp_path / "run")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dialogues.jsonl"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.store.schema import create_tables
-from pipeline.store.texts import TextTable, compose, sections
+from pipeline.store.texts import PromptComposer, TextTable, sections
 
 lines = st.lists(st.sampled_from(["# Task", "# ", "#no", "text", "", " # x", "## y", "ü\r"]))
 contents = lines.map("\n".join) | st.text()
@@ -31,7 +31,9 @@ def test_sections_put_together_are_the_message(content):
 def test_a_prompt_is_restored_as_it_was(messages):
     connection = sqlite3.connect(":memory:", isolation_level=None)
     create_tables(connection)
-    assert compose(connection, TextTable().layout(connection, messages)) == tuple(messages)
+    assert PromptComposer(connection).compose(TextTable().layout(connection, messages)) == tuple(
+        messages
+    )
 
 
 def test_sections_that_prompts_share_are_stored_once(database):
@@ -54,4 +56,4 @@ def test_numbers_of_an_undone_transaction_are_not_remembered(database):
     database.execute("rollback")
     table.forget()
     layout = table.layout(database, [("user", "# Lost\n")])
-    assert compose(database, layout) == (("user", "# Lost\n"),)
+    assert PromptComposer(database).compose(layout) == (("user", "# Lost\n"),)

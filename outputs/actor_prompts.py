@@ -1,0 +1,127 @@
+"""The prompts that actors were sent for what they said, and their answers as training targets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import orjson
+
+from outputs.selection import OpenRun, SelectedDialogue
+from pipeline.store.calls import SentPrompt
+from prompts.actors import ActorPrompts
+from prompts.environment import as_data
+from prompts.question import Message
+from prompts.role_views import initiator_view, responder_view
+from scenarios.dialogue import TacticLabel, Turn
+from scenarios.schemes.model import Scheme
+from scenarios.spec import RoleKey
+from scenarios.variation import manner_lines
+
+RENDERED = (
+    "prompts rendered from the templates stored in the run, because none was sent for the dialogue"
+)
+"""What is noted of utterances that hipo asked no model for: those of imported dialogues."""
+
+Messages = tuple[Message, ...]
+
+
+class ActorMessages:
+    """Finds the messages an actor was sent for an utterance: the draft's, not those of repairs.
+
+    Arms that ask the same question share one call, which is recorded for the arm that paid. A
+    prompt therefore belongs to every dialogue of its case with the same history before it.
+    """
+
+    def __init__(self, scheme: Scheme) -> None:
+        """Know the scheme of the answers."""
+        self._scheme = scheme
+        self._renderers: dict[str, ActorPrompts] = {}
+        self._sent: tuple[tuple[str, str, RoleKey], list[SentPrompt]] | None = None
+        self.counts: Counter[str] = Counter()
+        """What its user should know, with how often."""
+
+    def before(self, selected: SelectedDialogue, turn: Turn) -> Messages:
+        """Return the messages that ask for an utterance.
+
+        Raises:
+            UsageError: nothing was sent for it, and the run holds no templates to render it with.
+        """
+        sent = [
+            prompt for prompt in self._sent_for(selected, turn.role) if prompt.turn == turn.index
+        ]
+        if not sent:
+            self.counts[RENDERED] += 1
+            return self._rendered(selected, turn)
+        messages = _chosen(sent, selected, turn).messages
+        return tuple(Message(role, content) for role, content in messages)  # type: ignore[arg-type] # as they were rendered
+
+    def question(self, text: str) -> str:
+        """Return an utterance as the answer of an initiator."""
+        return _json({"utterance": text})
+
+    def answer(self, selected: SelectedDialogue, text: str, tactic: Sequence[TacticLabel]) -> str:
+        """Return an utterance and its labels as the answer of a responder."""
+        answer: dict[str, object] = {
+            "utterance": text,
+            self._scheme.assigned: selected.dialogue.case.goal,
+        }
+        for label in tactic:
+            answer[f"{label.dimension}_rationale"] = label.rationale
+            answer[label.dimension] = label.value
+        return _json(answer)
+
+    def _sent_for(self, selected: SelectedDialogue, role: RoleKey) -> list[SentPrompt]:
+        """Return what was sent for the case; its dialogues come one after the other."""
+        case = selected.dialogue.case.id
+        key = (selected.run, case, role)
+        if self._sent is None or self._sent[0] != key:
+            # The purpose of the call that asks a role for an utterance is the role itself.
+            self._sent = (key, selected.source.store.calls.sent(case, role))
+        return self._sent[1]
+
+    def _rendered(self, selected: SelectedDialogue, turn: Turn) -> Messages:
+        case = selected.dialogue.case
+        run = selected.source
+        manner = manner_lines(run.material.axes, dict(case.variation), turn.role)
+        history = selected.dialogue.history(turn.index)
+        prompts = self._renderer(run)
+        if turn.role == "initiator":
+            view = initiator_view(selected.scenario, case, manner=manner)
+            return prompts.initiator(view, history).messages
+        known = responder_view(selected.scenario, self._scheme, case, manner=manner)
+        return prompts.responder(known, history, turn.wanted).messages
+
+    def _renderer(self, run: OpenRun) -> ActorPrompts:
+        if run.name not in self._renderers:
+            self._renderers[run.name] = ActorPrompts(run.material.templates, self._scheme)
+        return self._renderers[run.name]
+
+
+def _chosen(sent: Sequence[SentPrompt], selected: SelectedDialogue, turn: Turn) -> SentPrompt:
+    """Return the prompt for an utterance, out of those that any arm was sent at its place.
+
+    Arms part where they say different things, and a case that failed may be played again after
+    another beginning: what the prompt tells of the conversation decides. Where that leaves
+    several (templates that changed in between), the arm's own newest one is it.
+    """
+    if len({prompt.messages for prompt in sent}) == 1:
+        return sent[0]
+    said = [str(as_data(text)) for _, text in selected.dialogue.history(turn.index)]
+    fitting = [prompt for prompt in sent if _tells(prompt.messages, said)] or sent
+    return max(fitting, key=lambda prompt: (prompt.arm == selected.dialogue.arm, prompt.epoch))
+
+
+def _tells(messages: Sequence[tuple[str, str]], said: Iterable[str]) -> bool:
+    """Return whether the last message holds the utterances in their order."""
+    text, place = messages[-1][1], 0
+    for utterance in said:
+        place = text.find(utterance, place)
+        if place < 0:
+            return False
+        place += len(utterance)
+    return True
+
+
+def _json(answer: Mapping[str, object]) -> str:
+    return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()

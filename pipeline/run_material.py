@@ -1,0 +1,247 @@
+"""What the dialogues of a run are made of, stored in the run and read from nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import orjson
+from pydantic import ValidationError
+
+from pipeline.recipe import Recipe
+from pipeline.store.config_epochs import ConfigEpoch
+from pipeline.store.materials import MaterialItem, MaterialKind
+from pipeline.store.run_store import RunStore
+from prompts.actors import ACTOR_TEMPLATES, ActorPrompts
+from prompts.environment import Templates
+from scenarios.case import Case
+from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
+from scenarios.plugins import offer_plugins
+from scenarios.run_configuration import RunConfiguration, RunIdentity
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+from scenarios.variation import Axis
+
+HOW_TO_ADOPT = "put the file back where it was when the run was made, and open the run again"
+
+
+@dataclass(frozen=True)
+class RunMaterial:
+    """Everything a later room needs to read a run's dialogues in their context."""
+
+    folder: Path
+    configs: tuple[RunConfiguration, ...]
+    """What the run was begun and continued with, oldest first."""
+    items: dict[tuple[MaterialKind, str, str], str] = field(repr=False)
+    """Content by kind, name and hash, oldest first."""
+    _scenarios: dict[tuple[str, str], Scenario] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        """The newest recipe.
+
+        Raises:
+            UsageError: it was written by another version of hipo.
+        """
+        try:
+            return Recipe.model_validate(self.configs[-1].recipe)
+        except ValidationError as error:
+            raise UsageError(
+                f"the recipe of {self.folder} cannot be read: {error.errors()[0]['msg']}",
+                "it was written by another version of hipo",
+            ) from None
+
+    @property
+    def identity(self) -> RunIdentity | None:
+        """What decides the dialogues; None where a run was put together by hand."""
+        return self.configs[-1].identity
+
+    @cached_property
+    def scheme(self) -> Scheme:
+        """The scheme of the labels.
+
+        Raises:
+            UsageError: the run was made by an older hipo, and its scheme was not found.
+        """
+        scheme = self.stored_scheme
+        if scheme is None:
+            raise self._lost(f"the scheme {self.recipe.scheme!r}")
+        return scheme
+
+    @cached_property
+    def stored_scheme(self) -> Scheme | None:
+        """The scheme of the labels; None where it is not stored."""
+        wanted = None if self.identity is None else self.identity.scheme_fingerprint
+        content = self._content("scheme", None, wanted)
+        return None if content is None else Scheme.model_validate_json(content)
+
+    @cached_property
+    def scenarios(self) -> Mapping[str, Scenario]:
+        """The scenarios by id, the newest version of each, in the order of category and id."""
+        newest = {name: hash_ for kind, name, hash_ in self.items if kind == "scenario"}
+        if self.identity is not None:
+            newest |= {
+                name: hash_
+                for name, hash_ in self.identity.scenarios.items()
+                if ("scenario", name, hash_) in self.items
+            }
+        found = [self._scenario(name, hash_) for name, hash_ in newest.items()]
+        return {s.id: s for s in sorted(found, key=lambda s: (s.category, s.id))}
+
+    def stored_scenario(self, case: Case) -> Scenario | None:
+        """Return the scenario of a case as it was when the case was played; None if it is lost."""
+        if ("scenario", case.scenario, case.scenario_fingerprint) not in self.items:
+            return None
+        return self._scenario(case.scenario, case.scenario_fingerprint)
+
+    def scenario_of(self, case: Case) -> Scenario:
+        """Return the scenario of a case as it was when the case was played.
+
+        Raises:
+            UsageError: the run was made by an older hipo, and the scenario was not found.
+        """
+        scenario = self.stored_scenario(case)
+        if scenario is None:
+            raise self._lost(f"the scenario {case.scenario!r}")
+        return scenario
+
+    @cached_property
+    def templates(self) -> Templates:
+        """The actors' prompt templates.
+
+        Raises:
+            UsageError: the run was made by an older hipo, and its templates were not found.
+        """
+        sources = self.template_sources
+        if sources is None:
+            raise self._lost("its prompt templates")
+        return Templates(stored=sources)
+
+    @property
+    def template_sources(self) -> Mapping[str, str] | None:
+        """The sources of the actors' templates by name; None where they are not stored."""
+        wanted = None if self.identity is None else self.identity.templates
+        content = self._content("templates", "", wanted)
+        return None if content is None else orjson.loads(content)
+
+    @property
+    def own_templates(self) -> Mapping[str, str]:
+        """The templates the user put in place of shipped ones, judges' and evaluators' included."""
+        content = self._content("own_templates", "", None)
+        return {} if content is None else orjson.loads(content)
+
+    @cached_property
+    def axes(self) -> Mapping[str, Axis]:
+        """The variation axes by name, as far as they are stored."""
+        drawn = {} if self.identity is None else self.identity.axes
+        stored = {name: self._content("axis", name, hash_) for name, hash_ in drawn.items()}
+        return {n: Axis.model_validate_json(c) for n, c in stored.items() if c is not None}
+
+    @property
+    def tactics(self) -> Mapping[str, object] | None:
+        """The content of the tactics file; None where there was none, or it is not stored."""
+        wanted = "" if self.identity is None else self.identity.tactics
+        content = self._content("tactics", "", wanted)
+        return None if content is None else orjson.loads(content)
+
+    def _scenario(self, name: str, hash_: str) -> Scenario:
+        key = (name, hash_)
+        if key not in self._scenarios:
+            content = self.items["scenario", name, hash_]
+            self._scenarios[key] = Scenario.model_validate_json(content)
+        return self._scenarios[key]
+
+    def _content(self, kind: MaterialKind, name: str | None, hash_: str | None) -> str | None:
+        """Return the newest content that fits; None stands for any name or hash."""
+        for (one_kind, one_name, one_hash), content in reversed(self.items.items()):
+            fits = (name is None or name == one_name) and (hash_ is None or hash_ == one_hash)
+            if kind == one_kind and fits:
+                return content
+        return None
+
+    def _lost(self, what: str) -> UsageError:
+        return UsageError(f"{self.folder} does not hold {what} it was made with", HOW_TO_ADOPT)
+
+
+def load_material(store: RunStore) -> RunMaterial:
+    """Read what the dialogues of a run are made of, as text; it is parsed when it is needed.
+
+    Raises:
+        UsageError: the recipe was written by another version of hipo.
+    """
+    items = {(item.kind, item.name, item.hash): item.content for item in store.materials()}
+    material = RunMaterial(store.folder, tuple(e.config for e in store.configs()), items)
+    offer_plugins(material.recipe.plugins)
+    return material
+
+
+def material_items(
+    *,
+    scheme: Scheme,
+    scenarios: Iterable[Scenario],
+    axes: Mapping[str, Axis] | None = None,
+    tactics: object = None,
+    prompts: ActorPrompts | None = None,
+) -> list[MaterialItem]:
+    """Return what a run is made of in the form it is stored in.
+
+    Args:
+        scheme: the labels.
+        scenarios: with their placeholders filled.
+        axes: the variation axes that are drawn from.
+        tactics: the content of the tactics file as plain data; None without one.
+        prompts: of the actors.
+    """
+    items = [MaterialItem("scheme", scheme.id, scheme.fingerprint, _json(_plain(scheme)))]
+    items += [MaterialItem("scenario", s.id, s.fingerprint, _json(_plain(s))) for s in scenarios]
+    for name, axis in (axes or {}).items():
+        content = axis.model_dump(mode="json", by_alias=True)
+        items.append(MaterialItem("axis", name, axis.fingerprint, _json(content)))
+    if tactics is not None:
+        items.append(MaterialItem("tactics", "", fingerprint(tactics), _json(tactics)))
+    if prompts is not None:
+        sources = prompts.templates.sources(ACTOR_TEMPLATES)
+        items.append(MaterialItem("templates", "", prompts.fingerprint, _json(sources)))
+        own = prompts.templates.own
+        if own is not None:
+            items.append(MaterialItem("own_templates", "", fingerprint(own), _json(own)))
+    return items
+
+
+def named_items(
+    epochs: Iterable[ConfigEpoch], cases: Iterable[tuple[str, str]]
+) -> set[tuple[MaterialKind, str, str]]:
+    """Return kind, name and hash of everything that configurations and cases refer to.
+
+    Args:
+        epochs: the configurations of a run.
+        cases: id and fingerprint of every scenario that cases were made from.
+    """
+    named: set[tuple[MaterialKind, str, str]] = {("scenario", *case) for case in cases}
+    for epoch in epochs:
+        identity = epoch.config.identity
+        if identity is None:
+            continue
+        named.add(("scheme", identity.scheme, identity.scheme_fingerprint))
+        named |= {("scenario", *scenario) for scenario in identity.scenarios.items()}
+        named |= {("axis", *axis) for axis in identity.axes.items()}
+        # Imported dialogues of hipo 0.1 name no templates: any will do to render their prompts.
+        named.add(("templates", "", identity.templates))
+        if len(identity.tactics) == HASH_DIGITS:
+            named.add(("tactics", "", identity.tactics))
+    return named
+
+
+HASH_DIGITS = 64
+"""Of the fingerprint of a tactics file; ``free``, ``balanced`` and ``imported`` are shorter."""
+
+
+def _plain(model: Scheme | Scenario) -> object:
+    return model.model_dump(mode="json", by_alias=True)
+
+
+def _json(content: object) -> str:
+    return orjson.dumps(content).decode()

@@ -1,0 +1,131 @@
+"""Runs of hipo 0.1.0 are brought up to date, and give what they gave then."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from hipo.app.old_runs import bring_up_to_date
+from pipeline.run_material import load_material
+from pipeline.store.run_store import RunStore
+from scenarios.errors import UsageError
+from tests.hipo.cli.conftest import Hipo
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "runs_0_1_0"
+OPTIONS = json.loads((FIXTURES / "exports" / "options.json").read_text(encoding="utf-8"))
+RUNS = ("judged", "own_material", "imported")
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A folder with the runs, and the files they were made from beside them."""
+    shutil.copytree(FIXTURES, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def exported(hipo: Hipo, name: str) -> str:
+    """Export as 0.1.0 did; return the lines."""
+    run = name.partition(".")[0]
+    shutil.rmtree("set", ignore_errors=True)
+    made = hipo(
+        "export", run, *OPTIONS[name], "--any", "--splits", "100,0,0", "--no-parquet",
+        "-o", "set", "-q",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    [file] = Path("set").rglob("*.jsonl")
+    return file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_every_export_has_the_rows_it_had(hipo: Hipo, old: Path, name: str) -> None:
+    then = gzip.decompress((FIXTURES / "exports" / f"{name}.jsonl.gz").read_bytes()).decode()
+    now = exported(hipo, name)
+    assert [json.loads(line) for line in now.splitlines()] == [
+        json.loads(line) for line in then.splitlines()
+    ]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_read_command_migrates_after_a_backup(hipo: Hipo, old: Path, run: str) -> None:
+    before = (old / run / "run.sqlite").read_bytes()
+    assert hipo("runs", "show", run).code == 0
+    backup = old / run / "run.schema-3.backup.sqlite"
+    with sqlite3.connect(backup) as copy, sqlite3.connect(FIXTURES / run / "run.sqlite") as first:
+        assert list(copy.iterdump()) == list(first.iterdump())
+    assert before != (old / run / "run.sqlite").read_bytes()
+    assert hipo("show", run).code == 0
+    assert list((old / run).glob("*backup*")) == [backup]
+
+
+def test_nothing_but_the_folder_is_needed_once_a_run_is_up_to_date(hipo: Hipo, old: Path) -> None:
+    before = {name: exported(hipo, name) for name in OPTIONS}
+    for gone in ("pack", "templates", "imported/scenarios"):
+        shutil.rmtree(gone)
+    for gone in ("axes.yaml", "tactics.yaml"):
+        Path(gone).unlink()
+    assert {name: exported(hipo, name) for name in OPTIONS} == before
+    for run in RUNS:
+        judges = ("--judge", "offline/judge", *(("--no-self",) if run == "imported" else ()))
+        assert hipo("verify", run, *judges).code == 0
+        assert hipo("report", run, "--no-embeddings").code == 0
+
+
+def test_what_is_gone_is_named_and_only_what_needs_it_is_refused(
+    hipo: Hipo, old: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.rmtree("templates")
+    pack = Path("pack/corner_shop.yaml")
+    text = pack.read_text(encoding="utf-8")
+    pack.write_text(text.replace("yesterday", "long ago"), encoding="utf-8")
+    assert hipo("runs", "show", "own_material").code == 0
+    assert "scenario corner_shop, templates" in caplog.text
+    refused = hipo(
+        "export", "own_material", "--to", "benchmark", "--any", "--splits", "100,0,0", "-o", "set"
+    )
+    assert refused.code == 2
+    assert "own_material does not hold the scenario 'corner_shop'" in refused.err
+    pack.write_text(text, encoding="utf-8")
+    caplog.clear()
+    done = exported(hipo, "own_material.sft-actor")
+    assert "stands behind a counter" in done, "prompts are those that were sent"
+    assert caplog.text.endswith("templates; only what needs them is refused\n"), (
+        "what was put back is taken in"
+    )
+
+
+def test_going_on_with_an_old_run_finds_everything_there(hipo: Hipo, old: Path) -> None:
+    again = hipo(
+        "generate", "--model", "offline/rules", "--scenarios", "used_car,bike_deposit,corner_shop",
+        "--turns", "1,2", "--strategy", "direct,reflective,consistency", "--vary",
+        "persona,opening", "--tactics", "balanced", "--seed", "3", "-o", "judged", "-n", "4",
+        "--retry-failed",
+    )  # fmt: skip
+    assert again.code == 0, again.err
+    assert "12 dialogues" in again.out
+
+
+def test_an_old_run_that_cannot_be_written_says_what_to_do(old: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everything")
+    (old / "judged").chmod(0o555)
+    try:
+        with pytest.raises(UsageError, match="cannot be written"):
+            bring_up_to_date(old / "judged")
+    finally:
+        (old / "judged").chmod(0o755)
+
+
+def test_the_tactics_and_templates_of_ones_own_are_in_the_run(old: Path, hipo: Hipo) -> None:
+    bring_up_to_date(old / "own_material")
+    with RunStore.open(old / "own_material", readonly=True) as store:
+        material = load_material(store)
+    assert material.tactics == {"margins": {"veracity": {"Quantity": 2, "Quality": 1, "None": 1}}}
+    own = (FIXTURES / "templates" / "responder_system.j2").read_text(encoding="utf-8")
+    assert material.own_templates == {"responder_system.j2": own}
+    assert list(material.axes) == ["style"]
