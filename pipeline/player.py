@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pipeline.strategies.protocol import Asker, Strategy, TurnTask, call_context
+from pipeline.asking import Asker, TurnTask, call_context
+from pipeline.strategies.protocol import Strategy
 from pipeline.tactics import TacticDesign, Wanted
 from prompts.actors import ActorPrompts
 from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view

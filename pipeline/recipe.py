@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    field_validator,
+    model_validator,
+)
 
+from pipeline.strategies.registry import STRATEGIES
 from scenarios.arms import StructuredWish
+from scenarios.errors import UsageError
+from scenarios.located import shortened
 from scenarios.strict import Strict
-
-StrategyName = Literal["direct", "reflective", "consistency"]
-STRATEGIES: tuple[StrategyName, ...] = get_args(StrategyName)
 
 _ENDPOINT_FIELDS = ("base_url", "api_key_env", "structured", "extra")
 
@@ -93,7 +101,8 @@ Role = Annotated[ModelSettings, BeforeValidator(_model_or_name)]
 class Models(Strict):
     """The model of every role; what a role leaves open comes from ``default``.
 
-    The paper's sampling parameters are the defaults.
+    The paper's sampling parameters are the defaults. A strategy may ask further roles: each has a
+    field of its name.
 
     Source: HIPO, section 4.3 (temperature 0.2, top-p 0.6).
     """
@@ -102,33 +111,26 @@ class Models(Strict):
     initiator: Role = ModelSettings()
     responder: Role = ModelSettings()
     reflector: Role = ModelSettings()
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Role] = Field(init=False)
+
+    @property
+    def by_role(self) -> dict[str, ModelSettings]:
+        """What the recipe says of each role."""
+        own = {"initiator": self.initiator, "responder": self.responder}
+        return {**own, "reflector": self.reflector, **(self.__pydantic_extra__ or {})}
 
     def role(self, name: str) -> ModelSettings:
         """Return the complete settings of one role."""
-        settings: ModelSettings = getattr(self, name)
+        settings = self.by_role.get(name, ModelSettings())
         paper = ModelSettings(temperature=0.2, top_p=0.6, max_tokens=1024)
         default = ModelSettings.model_validate(
             {**paper.model_dump(exclude_none=True), **self.default.model_dump(exclude_none=True)}
         )
-        # What reflects is the model that spoke, unless the recipe names another.
-        base = self.responder.over(default) if name == "reflector" else default
+        # What helps the responder is the model that spoke, unless the recipe names another.
+        speaks = name in ("initiator", "responder")
+        base = default if speaks else self.responder.over(default)
         return settings.over(base)
-
-
-class ConsistencySettings(Strict):
-    """Voting: how many candidates, and how freely they are sampled.
-
-    Source: HIPO, section 4.4.1 (3).
-    """
-
-    k: Annotated[int, Field(ge=2, le=64)] = 4
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.6
-
-
-class ReflectiveSettings(Strict):
-    """Reflection: how often a draft may be revised."""
-
-    max_revisions: Annotated[int, Field(ge=1, le=10)] = 1
 
 
 class EmbeddingSettings(Strict):
@@ -194,7 +196,11 @@ class VerificationSettings(Strict):
 
 
 class Recipe(Strict):
-    """Everything a run is asked for: what to generate, with which models, within which limits."""
+    """Everything a run is asked for: what to generate, with which models, within which limits.
+
+    The settings of a strategy stand under its name, e.g. ``consistency: {k: 8}``. Those of a
+    plugin are checked by :meth:`strategy_settings`, when the plugin is loaded.
+    """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=80)] = "run"
     """Also the folder under ``./runs`` when no output is given."""
@@ -209,12 +215,8 @@ class Recipe(Strict):
     turns: Turns = (1, 2, 3)
     """Numbers of improvised exchanges; a dialogue is generated for each."""
     languages: Names = ("en",)
-    strategies: Annotated[
-        tuple[StrategyName, ...], BeforeValidator(_one_or_many), Field(min_length=1)
-    ] = ("direct",)
+    strategies: Names = ("direct",)
     models: Models = Models()
-    consistency: ConsistencySettings = ConsistencySettings()
-    reflective: ReflectiveSettings = ReflectiveSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     tactics: str = "free"
     """``free``, ``balanced``, or the path of a file with the distribution that is wanted."""
@@ -239,6 +241,7 @@ class Recipe(Strict):
     """A price table that takes precedence over the shipped one."""
     real_names: bool = False
     """Use the real names of persons and organisations where a scenario has them."""
+    model_config = ConfigDict(extra="allow")
 
     @field_validator("turns", "strategies", "languages", "scenarios", "facts", "goals", "vary")
     @classmethod
@@ -253,6 +256,42 @@ class Recipe(Strict):
         if self.budget_usd is not None and self.budget_usd == float("inf"):
             raise ValueError("budget_usd must be a finite number of dollars")
         return self
+
+    @model_validator(mode="after")
+    def _strategies_have_such_settings(self) -> Self:
+        """Check the settings of strategies that ship; refuse fields that belong to no strategy."""
+        extra = self.__pydantic_extra__ or {}
+        fields: dict[str, Any] = {
+            name: (STRATEGIES.get(name).settings if name in STRATEGIES.shipped else Any, ...)
+            for name in extra
+            if name in (*STRATEGIES.shipped, *self.strategies)
+        }
+        # Raises with the place of the mistake, and for every field that is not one of these.
+        checked = create_model("StrategySettings", __base__=Strict, **fields).model_validate(extra)
+        extra.update({name: getattr(checked, name) for name in fields})
+        return self
+
+    def strategy_settings(self, name: str) -> Strict:
+        """Return the settings of a strategy, its defaults where the recipe says nothing.
+
+        Raises:
+            UsageError: there is no such strategy, or a setting is not allowed.
+        """
+        settings: type[Strict] = STRATEGIES.get(name).settings
+        given = (self.__pydantic_extra__ or {}).get(name, {})
+        if isinstance(given, Strict):
+            given = given.model_dump(exclude_unset=True)
+        try:
+            return settings.model_validate(given)
+        except ValidationError as error:
+            problems = [
+                f"{'.'.join(map(str, (name, *detail['loc'])))}: "
+                f"found {shortened(detail['input'])}; {detail['msg']}"
+                for detail in error.errors()
+            ]
+            raise UsageError(
+                "\n".join(problems), f"settings: {', '.join(settings.model_fields) or 'none'}"
+            ) from None
 
     def with_changes(self, changes: Mapping[str, object]) -> Recipe:
         """Return the recipe with ``changes`` laid over it; nested mappings are merged.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from pipeline.recipe import Recipe
-from scenarios.errors import UsageError
-from scenarios.located import shortened
+from pipeline.strategies.registry import STRATEGIES
+from scenarios.errors import InputError, UsageError
+from scenarios.located import Located, shortened
+from scenarios.plugins import load_plugins
 from scenarios.spelling import nearest, suggestion
 from scenarios.yaml_source import read_yaml, validate_model
 
@@ -25,7 +27,7 @@ def recipe_names() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
-def load_recipe(source: str | Path) -> Recipe:
+def load_recipe(source: str | Path, plugins: Iterable[str | Path] = ()) -> Recipe:
     """Read a recipe from a file, or a shipped one by its name.
 
     A file goes before a shipped recipe; ``recipes/<name>.yaml`` finds the shipped one where there
@@ -35,13 +37,37 @@ def load_recipe(source: str | Path) -> Recipe:
 
         recipe = load_recipe("hipo-paper").with_changes({"n": 10})
 
+    Args:
+        source: a path or a name.
+        plugins: files whose extensions the recipe uses, besides those it names itself.
+
     Raises:
-        UsageError: there is no such recipe.
+        UsageError: there is no such recipe, or a plugin cannot be loaded.
         InputError: the file is not a valid recipe; names file, line and field.
     """
     path = _find(str(source))
-    recipe = validate_model(Recipe, read_yaml(path))
-    return _with_paths_from(recipe, path.resolve().parent, fallback_name=path.stem)
+    located = read_yaml(path)
+    recipe = validate_model(Recipe, located)
+    recipe = _with_paths_from(recipe, path.resolve().parent, fallback_name=path.stem)
+    load_plugins([*plugins, *recipe.plugins])
+    _check_strategies(recipe, located)
+    return recipe
+
+
+def _check_strategies(recipe: Recipe, located: Located) -> None:
+    """Refuse names of strategies that do not exist, with their lines."""
+    problems = [
+        located.problem(
+            ("strategies", place),
+            found=repr(name),
+            expected="the name of a strategy",
+            hint=STRATEGIES.unknown(name).hint,
+        )
+        for place, name in enumerate(recipe.strategies)
+        if STRATEGIES.find(name) is None
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def changed(recipe: Recipe, changes: Mapping[str, object], options: Mapping[str, str]) -> Recipe:

@@ -125,7 +125,7 @@ def _changed_arms(before: Mapping[str, Arm], now: Mapping[str, Arm]) -> list[str
 
 def _flat(arm: Arm) -> dict[str, object]:
     """Return the fields of an arm under the names people know them by."""
-    fields = {**arm.settings, **{f"plugin {name}": plugin for name, plugin in arm.plugins.items()}}
+    fields = dict(arm.settings)
     for role, model in arm.models.items():
         parameters = model.fields().items()
         fields |= {f"{role} {k}": v for k, v in parameters if k not in ("provider", "model")}

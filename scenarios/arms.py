@@ -89,8 +89,6 @@ class Arm:
     """By role: ``initiator``, ``responder``, and what else the strategy asks."""
     settings: Mapping[str, object] = field(default_factory=dict)
     """The settings that can change what is said."""
-    plugins: Mapping[str, object] = field(default_factory=dict)
-    """Origin and fingerprint of the plugins that the strategy comes from, by name of extension."""
     id: str = field(init=False)
     """Content id of :meth:`fields`."""
 
@@ -115,12 +113,11 @@ class Arm:
 
     def fields(self) -> dict[str, object]:
         """Return what the arm consists of, as plain data; its hash is :attr:`id`."""
-        fields: dict[str, object] = {
+        return {
             "strategy": self.strategy,
             "models": {role: model.fields() for role, model in self.models.items()},
             "settings": dict(self.settings),
         }
-        return {**fields, "plugins": dict(self.plugins)} if self.plugins else fields
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> Arm:
@@ -132,5 +129,4 @@ class Arm:
                 for role, model in (fields.get("models") or {}).items()
             },
             fields.get("settings") or {},
-            fields.get("plugins") or {},
         )

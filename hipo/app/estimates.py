@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
 
 from hipo.app.preparation import Prepared
+from pipeline.expected_calls import SampleTurn
 from pipeline.plan import Plan
 from pipeline.providers.protocol import Usage
-from prompts.actors import ActorPrompts
+from pipeline.strategies.registry import STRATEGIES
 from prompts.question import Question
 from prompts.role_views import initiator_view, responder_view
 from scenarios.arms import Arm
 from scenarios.case import Case
-from scenarios.dialogue import Critique, Draft, TacticLabel
+from scenarios.dialogue import Critique, Draft, History, TacticLabel
 from scenarios.schemes.model import Dimension, LabelValue
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
 from scenarios.variation import manner_lines, opening_texts
-
-Kind = Literal["initiator", "responder", "reflect", "revise"]
 
 BYTES_PER_TOKEN = 4
 SAMPLE = 24
 """Cases whose prompts are rendered to estimate the length of all."""
 COUNTED = 5_000
 """Plans up to this size are counted case by case."""
-REVISED = 0.5
-"""Share of the drafts expected to be sent back for revision; unknown until the model is seen."""
 UTTERANCE = "That is a fair thing to ask, and I will tell you what I can about it before we go on."
 """Stands in for utterances that nobody has said yet; of the usual length."""
-ANSWER_TOKENS: Mapping[Kind, int] = {
-    "initiator": 35,
-    "responder": 170,
-    "reflect": 110,
-    "revise": 170,
-}
-"""Typical length of an answer in tokens, JSON included."""
+QUESTION_TOKENS = 35
+"""Usual length of an initiator's answer, JSON included."""
 
 NOTE = (
     f"calls are samples: an endpoint that takes n answers K candidates in one request; tokens are "
@@ -51,10 +42,14 @@ NOTE = (
 class Calls:
     """Samples of one kind that an arm asks for; the most, and what to expect."""
 
-    kind: Kind
+    kind: str
     role: str
     expected: float
-    most: int
+    most: float
+    prompt_tokens: float
+    """Mean length of one prompt."""
+    answer_tokens: int
+    """Usual length of one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +96,6 @@ class Estimate:
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
-def calls_of(arm: Arm, exchanges: int) -> tuple[Calls, ...]:
-    """Return how many samples an arm asks for, by kind, over ``exchanges`` in all.
-
-    Direct and consistency are exact: one question and one answer (or K candidates) per exchange.
-    Reflection adds at least one critique per exchange, and a revision where it finds fault.
-    """
-    initiator = Calls("initiator", "initiator", exchanges, exchanges)
-    if arm.strategy == "consistency":
-        wanted = exchanges * int(str(arm.settings["k"]))
-        return initiator, Calls("responder", "responder", wanted, wanted)
-    responder = Calls("responder", "responder", exchanges, exchanges)
-    if arm.strategy == "direct":
-        return initiator, responder
-    rounds = int(str(arm.settings["max_revisions"]))
-    reflected = sum(REVISED**i for i in range(rounds))
-    revised = sum(REVISED ** (i + 1) for i in range(rounds))
-    return (
-        initiator,
-        responder,
-        Calls("reflect", "reflector", exchanges * reflected, exchanges * rounds),
-        Calls("revise", "responder", exchanges * revised, exchanges * rounds),
-    )
-
-
 def estimate_generation(prepared: Prepared, present: Mapping[str, int] | None = None) -> Estimate:
     """Estimate a run from its plan and the prompts of a few of its cases.
 
@@ -133,13 +104,13 @@ def estimate_generation(prepared: Prepared, present: Mapping[str, int] | None = 
         present: dialogues that are there already, by arm id; they are not played again.
     """
     exchanges = exchanges_of(prepared.plan)
-    lengths = _prompt_tokens(prepared, sample_cases(prepared))
     planned = len(prepared.plan)
     there = {arm.id: min((present or {}).get(arm.id, 0), planned) for arm in prepared.arms}
+    samples = list(_samples(prepared))
     arms = tuple(
         ArmEstimate(
             arm, planned - there[arm.id],
-            calls_of(arm, round(exchanges * (1 - there[arm.id] / planned))),
+            _calls(prepared, arm, round(exchanges * (1 - there[arm.id] / planned)), samples),
         )
         for arm in prepared.arms
     )  # fmt: skip
@@ -147,8 +118,30 @@ def estimate_generation(prepared: Prepared, present: Mapping[str, int] | None = 
         cases=planned,
         exchanges=exchanges,
         arms=arms,
-        models=_by_model(prepared, arms, lengths),
+        models=_by_model(prepared, arms),
         present=sum(there.values()),
+    )
+
+
+def _calls(
+    prepared: Prepared, arm: Arm, exchanges: int, samples: Sequence[_Sample]
+) -> tuple[Calls, ...]:
+    """Return what an arm asks for in ``exchanges``: a question each, and what its strategy says."""
+    asked = _mean_tokens(sample.asked for sample in samples)
+    settings = prepared.recipe.strategy_settings(arm.strategy)
+    return (
+        Calls("initiator", "initiator", exchanges, exchanges, asked, QUESTION_TOKENS),
+        *(
+            Calls(
+                calls.kind,
+                calls.role,
+                exchanges * calls.expected,
+                exchanges * calls.most,
+                _mean_tokens(calls.question(sample.turn) for sample in samples),
+                calls.answer_tokens,
+            )
+            for calls in STRATEGIES.get(arm.strategy).calls(settings)
+        ),
     )
 
 
@@ -164,17 +157,15 @@ def exchanges_of(plan: Plan) -> int:
     return round(len(plan) * sum(plan.turns) / len(plan.turns))
 
 
-def _by_model(
-    prepared: Prepared, arms: Iterable[ArmEstimate], lengths: Mapping[Kind, float]
-) -> tuple[ModelEstimate, ...]:
+def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEstimate, ...]:
     """Add up what every model is asked for."""
     sums: dict[str, list[float]] = {}
     costs: dict[str, float | None] = {}
     for arm in arms:
         for calls in arm.calls:
             use = prepared.uses[arm.arm.id, calls.role]
-            prompt = lengths[calls.kind] * calls.expected
-            answers = ANSWER_TOKENS[calls.kind] * calls.expected
+            prompt = calls.prompt_tokens * calls.expected
+            answers = calls.answer_tokens * calls.expected
             total = sums.setdefault(use.spec.name, [0.0, 0.0, 0.0])
             for place, amount in enumerate((calls.expected, prompt, answers)):
                 total[place] += amount
@@ -190,51 +181,56 @@ def _by_model(
     )
 
 
-def _prompt_tokens(prepared: Prepared, sample: Sequence[Case]) -> dict[Kind, float]:
-    """Return the mean length of each kind of prompt over the exchanges of sample cases."""
-    sums: dict[Kind, list[int]] = {"initiator": [], "responder": [], "reflect": [], "revise": []}
-    for case in sample:
-        for exchange in range(min(case.turns, 8)):
-            for kind, rendered in _prompts(prepared, case, exchange).items():
-                size = sum(len(message.content.encode()) for message in rendered.messages)
-                sums[kind].append(size)
-    return {kind: sum(sizes) / len(sizes) / BYTES_PER_TOKEN for kind, sizes in sums.items()}
+def _mean_tokens(questions: Iterable[Question[object]]) -> float:
+    """Return the mean length of prompts."""
+    sizes = [sum(len(m.content.encode()) for m in question.messages) for question in questions]
+    return sum(sizes) / len(sizes) / BYTES_PER_TOKEN
 
 
-def _prompts(prepared: Prepared, case: Case, exchange: int) -> dict[Kind, Question[object]]:
-    """Render every kind of prompt of one exchange, with stand-ins for what is not said yet."""
-    scenario = prepared.scenarios[case.scenario]
-    history = stand_in_history(scenario, case, exchange)
-    variation = dict(case.variation)
-    asking = initiator_view(
-        scenario, case, manner=manner_lines(prepared.axes, variation, "initiator")
-    )
-    answering = responder_view(
-        scenario,
-        prepared.scheme,
-        case,
-        manner=manner_lines(prepared.axes, variation, "responder"),
-    )
-    prompts: ActorPrompts = prepared.prompts
-    wanted = prepared.design.wanted(case, scenario, exchange) if prepared.design else ()
-    before = tuple(history)
-    now = (*before, ("initiator", UTTERANCE))
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """One exchange of a sample case: the initiator's question, and the answer to be made."""
+
+    asked: Question[str]
+    turn: SampleTurn
+
+
+def _samples(prepared: Prepared) -> Iterator[_Sample]:
+    """Yield exchanges of sample cases, with stand-ins for what is not said yet."""
     dimensions = prepared.scheme.utterance_dimensions
-    draft = Draft(UTTERANCE, case.goal, tuple(stand_in_label(d) for d in dimensions))
+    labels = tuple(stand_in_label(d) for d in dimensions)
     critiques = tuple(Critique(d.id, False, UTTERANCE) for d in dimensions)
-    return {
-        "initiator": prompts.initiator(asking, before),
-        "responder": prompts.responder(answering, now, wanted),
-        "reflect": prompts.reflect(answering, now, draft, wanted),
-        "revise": prompts.revise(answering, now, draft, critiques, wanted),
-    }
+    for case in sample_cases(prepared):
+        scenario, variation = prepared.scenarios[case.scenario], dict(case.variation)
+        manner = {
+            role: manner_lines(prepared.axes, variation, role)
+            for role in ("initiator", "responder")
+        }
+        asking = initiator_view(scenario, case, manner=manner["initiator"])
+        answering = responder_view(scenario, prepared.scheme, case, manner=manner["responder"])
+        for exchange in range(min(case.turns, 8)):
+            before = stand_in_history(scenario, case, exchange)
+            yield _Sample(
+                prepared.prompts.initiator(asking, before),
+                SampleTurn(
+                    prompts=prepared.prompts,
+                    view=answering,
+                    history=(*before, ("initiator", UTTERANCE)),
+                    wanted=prepared.design.wanted(case, scenario, exchange)
+                    if prepared.design
+                    else (),
+                    draft=Draft(UTTERANCE, case.goal, labels),
+                    critiques=critiques,
+                ),
+            )
 
 
-def stand_in_history(scenario: Scenario, case: Case, exchanges: int) -> list[tuple[RoleKey, str]]:
+def stand_in_history(scenario: Scenario, case: Case, exchanges: int) -> History:
     """Return the opening of a case, and stand-ins for what follows in so many exchanges."""
     question, statement = opening_texts(scenario, case.goal, dict(case.variation))
-    history: list[tuple[RoleKey, str]] = [("initiator", question), ("responder", statement)]
-    return history + [("initiator", UTTERANCE), ("responder", UTTERANCE)] * exchanges
+    history: History = (("initiator", question), ("responder", statement))
+    exchange: History = (("initiator", UTTERANCE), ("responder", UTTERANCE))
+    return history + exchange * exchanges
 
 
 def stand_in_label(dimension: Dimension) -> TacticLabel:

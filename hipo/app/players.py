@@ -10,18 +10,17 @@ from types import TracebackType
 
 from hipo.app.endpoints import EndpointPool, providers_for
 from hipo.app.preparation import Prepared
-from pipeline.client import Client, InFlight
+from pipeline.client import InFlight
 from pipeline.embeddings import BatchingEncoder, sentence_encoder
 from pipeline.endpoint import DirectSender, Sender
 from pipeline.engine import Player
+from pipeline.expected_calls import ArmParts
 from pipeline.player import CasePlayer
 from pipeline.providers.protocol import Provider
 from pipeline.run_link import RunLink
-from pipeline.strategies.consistency import Consistency
-from pipeline.strategies.direct import Direct
-from pipeline.strategies.protocol import Strategy
-from pipeline.strategies.reflective import Reflective
+from pipeline.strategies.registry import STRATEGIES
 from scenarios.arms import Arm
+from scenarios.plugins import load_plugins
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +61,14 @@ class Connections:
             scheme=prepared.scheme,
             prompts=prepared.prompts,
             arm=arm.id,
-            strategy=self._strategy(arm, client),
+            strategy=STRATEGIES.get(arm.strategy).build(
+                ArmParts(prepared.prompts, client, self.encoder),
+                prepared.recipe.strategy_settings(arm.strategy),
+            ),
             asker=client,
             axes=prepared.axes,
             design=prepared.design,
         )
-
-    def _strategy(self, arm: Arm, client: Client) -> Strategy:
-        prompts = self.prepared.prompts
-        if arm.strategy == "consistency" and self.encoder is not None:
-            return Consistency(prompts, client, self.encoder, k=self.prepared.recipe.consistency.k)
-        if arm.strategy == "reflective":
-            return Reflective(
-                prompts, client, max_revisions=self.prepared.recipe.reflective.max_revisions
-            )
-        return Direct(prompts, client)
 
 
 @asynccontextmanager
@@ -86,12 +78,13 @@ async def connected(prepared: Prepared) -> AsyncIterator[Connections]:
     Raises:
         UsageError: a package or a key is missing; it says which and what to do.
     """
+    load_plugins(prepared.recipe.plugins)  # in a worker's process nobody has loaded them yet
     async with AsyncExitStack() as stack:
         providers = await stack.enter_async_context(
             providers_for(prepared.uses.values(), prepared.recipe.limits)
         )
         encoder = None
-        if any(arm.strategy == "consistency" for arm in prepared.arms):
+        if any(STRATEGIES.get(arm.strategy).embeds for arm in prepared.arms):
             embedding = prepared.recipe.embedding
             encoder = sentence_encoder(embedding.model, embedding.device)
             stack.push_async_exit(_Closing(encoder))

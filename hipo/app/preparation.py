@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hipo.app.ingredients import Ingredients
+from pipeline.critics.registry import CRITICS
 from pipeline.plan import Plan
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import PROVIDERS, effective_base_url, languages_of, parse_model
@@ -13,10 +15,12 @@ from pipeline.recipe import ModelSettings, Recipe
 from pipeline.run_identity import describe
 from pipeline.run_material import RunMaterial, material_items
 from pipeline.store.materials import MaterialItem
+from pipeline.strategies.registry import STRATEGIES
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from scenarios.arms import Arm, ModelSpec, Parameters
 from scenarios.errors import UsageError
+from scenarios.extensions import ExtensionPoint
 from scenarios.fingerprint import fingerprint
 from scenarios.located import Located
 from scenarios.margins import Margin
@@ -132,7 +136,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         variation={name: axis.fingerprint for name, axis in axes.items()},
         seed=recipe.seed,
         real_names=recipe.real_names,
-        plugins=_plugins(uses.values()),
+        plugins=_plugins(recipe, uses.values()),
     )
     prepared = Prepared(
         recipe=recipe,
@@ -176,31 +180,48 @@ def _goals(recipe: Recipe, scheme: Scheme) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(labels))
 
 
-def _arms(
-    recipe: Recipe,
-) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], ModelUse]]:
-    """Return one arm per strategy, and the model behind every role of each."""
+def _arms(recipe: Recipe) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], ModelUse]]:
+    """Return one arm per strategy, and the model behind every role of each.
+
+    Raises:
+        UsageError: there is no such strategy, a setting of it is not allowed, or a role of the
+            recipe is none that its strategies ask.
+    """
     table = PriceTable.load(recipe.prices)
     arms: list[Arm] = []
     uses: dict[tuple[str, str], ModelUse] = {}
-    for strategy in recipe.strategies:
-        roles: list[str] = ["initiator", "responder"]
-        if strategy == "reflective":
-            roles.append("reflector")
-        models = {role: _use(recipe, strategy, role, table) for role in roles}
-        settings: Mapping[str, Mapping[str, object]] = {
-            "consistency": {"k": recipe.consistency.k, "encoder": recipe.embedding.model},
-            "reflective": {"max_revisions": recipe.reflective.max_revisions},
+    for name in recipe.strategies:
+        strategy, settings = STRATEGIES.get(name), recipe.strategy_settings(name)
+        temperature = strategy.temperature(settings)
+        models = {
+            role: _use(recipe, role, table, temperature if role == "responder" else None)
+            for role in strategy.roles(settings)
         }
-        specs = {role: use.spec for role, use in models.items()}
-        arm = Arm(strategy, specs, settings.get(strategy, {}))
+        encoder = {"encoder": recipe.embedding.model} if strategy.embeds else {}
+        arm = Arm(
+            name,
+            {role: use.spec for role, use in models.items()},
+            {**strategy.identity(settings), **encoder},
+        )
         arms.append(arm)
         uses |= {(arm.id, role): use for role, use in models.items()}
+    _check_roles(recipe, {role for _, role in uses})
     return tuple(arms), uses
 
 
-def _use(recipe: Recipe, strategy: str, role: str, table: PriceTable) -> ModelUse:
-    """Resolve the settings of one role in one strategy."""
+def _check_roles(recipe: Recipe, asked: Set[str]) -> None:
+    """Refuse a model for a role that nobody asks; ``reflector`` may stand in any recipe."""
+    roles = ("default", *sorted(asked | {"initiator", "responder", "reflector"}))
+    for role in recipe.models.by_role:
+        if role not in roles:
+            raise UsageError(
+                f"models.{role}: no strategy of the recipe asks this role",
+                suggestion(role, roles, listing="roles"),
+            )
+
+
+def _use(recipe: Recipe, role: str, table: PriceTable, temperature: float | None) -> ModelUse:
+    """Resolve the settings of one role; a strategy's ``temperature`` goes before the recipe's."""
     settings = recipe.models.role(role)
     if settings.model is None:
         raise UsageError(
@@ -208,15 +229,12 @@ def _use(recipe: Recipe, strategy: str, role: str, table: PriceTable) -> ModelUs
             "give --model provider/name, e.g. --model offline/rules; see: hipo models",
         )
     name = parse_model(settings.model)
-    temperature = settings.temperature
-    if strategy == "consistency" and role == "responder":
-        temperature = recipe.consistency.temperature
     spec = ModelSpec(
         provider=name.provider,
         model=name.model,
         base_url=effective_base_url(name, settings.base_url),
         parameters=Parameters(
-            temperature=temperature,
+            temperature=settings.temperature if temperature is None else temperature,
             top_p=settings.top_p,
             max_tokens=settings.max_tokens or Parameters().max_tokens,
             extra=settings.extra or {},
@@ -255,10 +273,23 @@ def _check_budget(prepared: Prepared) -> None:
         )
 
 
-def _plugins(uses: Iterable[ModelUse]) -> dict[str, dict[str, str]]:
+def _plugins(recipe: Recipe, uses: Iterable[ModelUse]) -> dict[str, dict[str, str]]:
     """Return origin and fingerprint of the plugins whose extensions the run uses."""
-    providers = PROVIDERS.identity(use.spec.provider for use in uses)
-    return {f"provider {name}": identity for name, identity in providers.items()}
+    critics = [
+        critic
+        for name in recipe.strategies
+        for critic in STRATEGIES.get(name).critics(recipe.strategy_settings(name))
+    ]
+    used: list[tuple[ExtensionPoint[Any], Iterable[str]]] = [
+        (PROVIDERS, [use.spec.provider for use in uses]),
+        (STRATEGIES, recipe.strategies),
+        (CRITICS, critics),
+    ]
+    return {
+        f"{point.name} {name}": identity
+        for point, names in used
+        for name, identity in point.identity(names).items()
+    }
 
 
 def _design(

@@ -9,10 +9,10 @@ from typing import Any
 
 from pipeline.recipe import ModelSettings, Recipe
 from pipeline.recipe_source import changed
+from pipeline.strategies.registry import STRATEGIES
 from scenarios.plugins import load_plugins
 
 _SAMPLING = ("temperature", "top_p", "max_tokens")
-_ROLES = ("initiator", "responder", "reflector")
 
 RecipeChanges = Mapping[str, Any]
 """Changes by dotted recipe field; None leaves the recipe as it is."""
@@ -58,7 +58,11 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     ),
     RecipeOption("real_names", "--real-names/--aliases", bool, "Names as on the public record."),
     RecipeOption(
-        "strategies", "--strategy", str, "direct (default), reflective, consistency, or some.", True
+        "strategies",
+        "--strategy",
+        str,
+        f"One or several of {', '.join(STRATEGIES.shipped)}, or one of a plugin; default direct.",
+        True,
     ),
     RecipeOption(
         "tactics", "--tactics", str, "free (the actor chooses, default), balanced, or a file."
@@ -158,8 +162,8 @@ def _models(recipe: Recipe, given: RecipeChanges) -> dict[str, Any]:
     before = recipe.models.default
     default = ModelSettings(model=said["model"]).over(before) if "model" in said else before
     changes: dict[str, Any] = {"default": {**default.model_dump(), **said}}
-    for role in _ROLES:
-        own = getattr(recipe.models, role).model_dump()
+    for role, settings in recipe.models.by_role.items():
+        own = settings.model_dump()
         own |= {name: None for name in _SAMPLING if name in said}
         named = given.get(f"models.{role}.model")
         if named is not None or "model" in said:

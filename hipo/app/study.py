@@ -22,9 +22,10 @@ from hipo.app.watching import Silent, Watcher
 from outputs.export_facts import code_version
 from outputs.study import StudyResult, read_study, study_as_json
 from outputs.study_page import study_files, study_page
-from pipeline.recipe import STRATEGIES, Recipe
+from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.store.run_store import RunStore
+from pipeline.strategies.registry import STRATEGIES
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 from scenarios.fingerprint import content_id
@@ -80,7 +81,7 @@ def study(
     recipe: Recipe | str | Path,
     *,
     models: Sequence[str] = (),
-    strategies: Sequence[str] = STRATEGIES,
+    strategies: Sequence[str] = STRATEGIES.shipped,
     output: str | Path | None = None,
     wishes: Wishes | None = None,
     watcher: Watcher | None = None,
@@ -137,7 +138,7 @@ def plan_study(
     changes = given or {}
     resolved = overridden(loaded, changes)
     if not changes.get("strategies"):
-        resolved = resolved.with_changes({"strategies": list(STRATEGIES)})
+        resolved = resolved.with_changes({"strategies": list(STRATEGIES.shipped)})
     folder = Path(output) if output is not None else RUNS / f"{resolved.name}-study"
     if is_run(folder):
         raise UsageError(

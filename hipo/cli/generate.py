@@ -104,7 +104,9 @@ def generate(
     nothing. Interrupt once to stop after the calls in flight; the run can be continued.
     """
     hush()
-    resolved = overridden(load_recipe(recipe) if recipe else Recipe(), given)
+    resolved = overridden(
+        load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(), given
+    )
     if pilot is not None and not dry_run:
         raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
     if dry_run and pilot is not None:

@@ -24,6 +24,7 @@ from hipo.cli.scenario_options import (
 )
 from hipo.cli.show import as_prompts
 from pipeline.recipe import Recipe
+from pipeline.strategies.registry import STRATEGIES
 from scenarios.catalogue import select_facts
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
@@ -47,7 +48,9 @@ def preview(
     ),
     turns: int = typer.Option(2, "--turns", min=1, help="Improvised exchanges."),
     seed: int = typer.Option(0, "--seed", help="Another seed, another dialogue."),
-    strategy: str = typer.Option("direct", "--strategy", help="direct, reflective or consistency."),
+    strategy: str = typer.Option(
+        "direct", "--strategy", help=f"{', '.join(STRATEGIES.shipped)}, or one of a plugin."
+    ),
     language: str = typer.Option("en", "--language", help="The language to speak."),
     show_prompts: bool = typer.Option(
         False, "--show-prompts", help="Every prompt and its answer, verbatim."

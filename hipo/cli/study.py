@@ -58,7 +58,7 @@ def study(
     """
     hush()
     plan = plan_study(
-        load_recipe(recipe) if recipe else Recipe(),
+        load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(),
         models=list(dict.fromkeys(split(models or []))),
         output=output,
         wishes=wishes,

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from pydantic import Field
+
+from pipeline.asking import Asker, TurnTask
 from pipeline.client import AnswerUnusable
-from pipeline.strategies.protocol import Asker, Spoken, TurnTask
+from pipeline.expected_calls import ArmParts, answer_calls
+from pipeline.strategies.protocol import Spoken
+from pipeline.strategies.registry import StrategyExtension
 from pipeline.voting import Encoder, vote
 from prompts.actors import ActorPrompts
 from scenarios.dialogue import Candidate, Draft, Trace
+from scenarios.errors import UsageError
+from scenarios.strict import Strict
+
+
+class ConsistencySettings(Strict):
+    """Voting: how many candidates, and how freely they are sampled.
+
+    Source: HIPO, section 4.4.1 (3).
+    """
+
+    k: Annotated[int, Field(ge=2, le=64)] = 4
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +60,9 @@ class Consistency:
                 sample=sample,
                 draft=draft,
                 score=score,
-                error=_why(answer) if isinstance(answer, AnswerUnusable) else None,
+                error=f"{answer.code}: {answer.reason}"
+                if isinstance(answer, AnswerUnusable)
+                else None,
             )
             for sample, (answer, draft, score) in enumerate(
                 zip(answers, drafts, result.scores, strict=True)
@@ -52,5 +72,22 @@ class Consistency:
         return Spoken(winner, trace)
 
 
-def _why(error: AnswerUnusable) -> str:
-    return f"{error.code}: {error.reason}"
+def _build(parts: ArmParts, settings: ConsistencySettings) -> Consistency:
+    if parts.encoder is None:
+        raise UsageError(
+            "the strategy 'consistency' needs an encoder, and there is none",
+            'install it with: pip install "hipo[embeddings]"',
+        )
+    return Consistency(parts.prompts, parts.asker, parts.encoder, k=settings.k)
+
+
+STRATEGY = StrategyExtension(
+    "consistency",
+    "samples several answers and says the one most like the others",
+    ConsistencySettings,
+    build=_build,
+    calls=lambda settings: [answer_calls(settings.k)],
+    identity=lambda settings: {"k": settings.k},
+    temperature=lambda settings: settings.temperature,
+    embeds=True,
+)

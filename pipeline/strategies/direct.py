@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.strategies.protocol import Asker, Spoken, TurnTask
+from pipeline.asking import Asker, TurnTask
+from pipeline.expected_calls import answer_calls
+from pipeline.strategies.protocol import Spoken
+from pipeline.strategies.registry import NoStrategySettings, StrategyExtension
 from prompts.actors import ActorPrompts
 from scenarios.dialogue import Trace
 
@@ -26,3 +29,12 @@ class Direct:
             task.context("responder"),
         )
         return Spoken(draft, Trace(strategy="direct"))
+
+
+STRATEGY = StrategyExtension(
+    "direct",
+    "says the first answer",
+    NoStrategySettings,
+    build=lambda parts, _: Direct(parts.prompts, parts.asker),
+    calls=lambda _: [answer_calls()],
+)

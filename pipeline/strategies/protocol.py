@@ -1,68 +1,12 @@
-"""What a generation strategy is given for one utterance, and what it gives back."""
+"""What a strategy is: it produces the responder's utterances."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from pipeline.call_records import CallContext
-from pipeline.client import AnswerUnusable
-from prompts.question import Question
-from prompts.role_views import ResponderView
-from scenarios.case import Case
-from scenarios.dialogue import Draft, History, Trace
-from scenarios.fingerprint import seed_from
-
-T = TypeVar("T")
-
-
-class Asker(Protocol):
-    """Asks the model of a role and returns what its answer says; one per arm."""
-
-    async def ask(self, question: Question[T], ctx: CallContext) -> T:
-        """Return one readable answer.
-
-        Raises:
-            AnswerUnusable: no answer could be read, not even after repairs.
-            ProviderError: the endpoint did not answer.
-        """
-
-    async def ask_many(
-        self, question: Question[T], ctx: CallContext, *, k: int
-    ) -> list[T | AnswerUnusable]:
-        """Return ``k`` answers by sample, at least two of them readable.
-
-        Raises:
-            AnswerUnusable: fewer than two answers could be read.
-            ProviderError: the endpoint did not answer.
-        """
-
-
-def call_context(case: Case, turn: int, purpose: str, *, role: str, epoch: int) -> CallContext:
-    """Describe one call.
-
-    The arm is no part of the seed: arms that ask the same share the answer.
-    """
-    seed = seed_from(case.seed, case.id, turn, purpose)
-    return CallContext(role=role, seed=seed, epoch=epoch, case=case.id, purpose=purpose, turn=turn)
-
-
-@dataclass(frozen=True, slots=True)
-class TurnTask:
-    """One responder utterance to be produced."""
-
-    case: Case
-    turn: int
-    """The index the utterance will have in the dialogue."""
-    view: ResponderView
-    history: History
-    wanted: tuple[tuple[str, str], ...]
-    """(dimension, label) pairs asked for; empty where the responder chooses freely."""
-    epoch: int = 0
-
-    def context(self, purpose: str, *, role: str = "responder") -> CallContext:
-        """Describe one of the calls that this utterance takes."""
-        return call_context(self.case, self.turn, purpose, role=role, epoch=self.epoch)
+from pipeline.asking import TurnTask
+from scenarios.dialogue import Draft, Trace
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipeline.asking import Asker
 from pipeline.client import AnswerUnusable
-from pipeline.strategies.protocol import Asker
 from prompts.judges import COHERENCE, MISLED, JudgePrompts, TurnVerdict, judge_view
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
 from scenarios.dialogue import Dialogue, TacticLabel, Turn

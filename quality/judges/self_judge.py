@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from pipeline.asking import Asker
 from pipeline.client import AnswerUnusable
-from pipeline.strategies.protocol import Asker
 from prompts.judges import JudgePrompts, judge_view
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
 from scenarios.arms import Parameters

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from hipo.app.recipe_options import OPTION_OF, RECIPE_OPTIONS, overridden, split
 from pipeline.recipe import Models, ModelSettings, Recipe
 from pipeline.recipe_source import load_recipe, recipe_names
+from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import InputError, UsageError
 
 
@@ -19,7 +20,8 @@ def test_the_paper_recipe_holds_the_settings_of_the_paper() -> None:
     recipe = load_recipe("hipo-paper")
     responder = recipe.models.role("responder")
     assert (responder.temperature, responder.top_p) == (0.2, 0.6)
-    assert (recipe.consistency.k, recipe.consistency.temperature) == (4, 0.6)
+    voting = recipe.strategy_settings("consistency").model_dump()
+    assert voting == {"k": 4, "temperature": 0.6}
     assert recipe.turns == (1, 2, 3)
     assert recipe.goals == ("deception", "truthful non-disclosure")
     assert recipe.strategies == ("reflective",)
@@ -82,7 +84,7 @@ def test_one_value_may_stand_for_a_list_and_all_for_no_restriction() -> None:
     "data",
     [
         {"turns": [0]}, {"turns": []}, {"budget_usd": 0}, {"budget_usd": float("inf")},
-        {"budget_tokens": -1}, {"consistency": {"k": 1}}, {"n": 0}, {"strategies": ["voting"]},
+        {"budget_tokens": -1}, {"consistency": {"k": 1}}, {"n": 0}, {"strategies": []},
         {"name": "../up"}, {"seed": -1}, {"reflective": {"max_revisions": 0}},
     ],
 )  # fmt: skip
@@ -134,6 +136,10 @@ def test_a_sampling_option_goes_before_what_a_role_says() -> None:
 def test_every_option_sets_a_field_that_a_recipe_has() -> None:
     schema = Recipe.model_json_schema()
     for flag in RECIPE_OPTIONS:
+        strategy, _, setting = flag.field.partition(".")
+        if strategy in STRATEGIES.shipped:
+            assert setting in STRATEGIES.get(strategy).settings.model_fields
+            continue
         node = schema
         for step in flag.field.split("."):
             reference = node.get("$ref") or next(
@@ -154,12 +160,14 @@ def test_every_option_sets_a_field_that_a_recipe_has() -> None:
             "n": st.integers(1, 10**6),
             "turns": st.lists(st.integers(1, 9), min_size=1, max_size=4, unique=True),
             "limits": st.fixed_dictionaries({}, optional={"max_concurrency": st.integers(1, 99)}),
-            "consistency": st.fixed_dictionaries({}, optional={"k": st.integers(2, 9)}),
+            "consistency": st.fixed_dictionaries({"k": st.integers(2, 9)}),
         },
     )
 )
 def test_changes_set_what_they_name_and_leave_the_rest(changes: dict[str, object]) -> None:
-    before = Recipe.model_validate({"limits": {"timeout_s": 7}, "seed": 3})
+    before = Recipe.model_validate(
+        {"limits": {"timeout_s": 7}, "seed": 3, "consistency": {"temperature": 1}}
+    )
     after = before.with_changes(changes).model_dump()
     expected = before.model_dump()
     for key, value in changes.items():

@@ -7,10 +7,11 @@ import pytest
 import yaml
 
 import scenarios
+from pipeline.asking import TurnTask
 from pipeline.client import AnswerUnusable
+from pipeline.critics.reflection import Reflection
 from pipeline.strategies.consistency import Consistency
 from pipeline.strategies.direct import Direct
-from pipeline.strategies.protocol import TurnTask
 from pipeline.strategies.reflective import Reflective
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
@@ -76,10 +77,34 @@ class LetterEncoder:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+def direct(asker):
+    return Direct(PROMPTS, asker)
+
+
+def reflective(asker, **settings):
+    return Reflective(PROMPTS, asker, Reflection(PROMPTS, asker), **settings)
+
+
+class LengthCritic:
+    """A critic that is a program: no draft may have more than four letters."""
+
+    async def critique(self, task, draft, revision):
+        return (Critique("length", len(draft.text) <= 4, f"{len(draft.text)} letters"),)
+
+
+@pytest.mark.anyio
+async def test_a_program_can_be_the_critic():
+    asker = ScriptedAsker(draft("far too long"), draft("ok"))
+    spoken = await Reflective(PROMPTS, asker, LengthCritic(), max_revisions=3).utter(TASK)
+    assert [a.draft.text for a in spoken.trace.attempts] == ["far too long", "ok"]
+    assert {ctx.role for ctx in asker.contexts} == {"responder"}
+    assert "12 letters" in asker.prompt(1)
+
+
 @pytest.mark.anyio
 async def test_direct_says_the_first_answer():
     asker = ScriptedAsker(draft("It is fine."))
-    spoken = await Direct(PROMPTS, asker).utter(TASK)
+    spoken = await direct(asker).utter(TASK)
     assert spoken.draft == draft("It is fine.")
     assert (spoken.trace.strategy, spoken.trace.attempts) == ("direct", ())
     ((question, ctx),) = asker.asked
@@ -92,11 +117,11 @@ async def test_direct_says_the_first_answer():
 @pytest.mark.anyio
 async def test_every_strategy_passes_on_the_wanted_tactic():
     for strategy, answers in (
-        (Direct, [draft("a")]),
-        (Reflective, [draft("a"), NOT_CARRIED, draft("b")]),
+        (direct, [draft("a")]),
+        (reflective, [draft("a"), NOT_CARRIED, draft("b")]),
     ):
         asker = ScriptedAsker(*answers)
-        await strategy(PROMPTS, asker).utter(TASK)
+        await strategy(asker).utter(TASK)
         assert all("Wanted veracity: Manner" in asker.prompt(i) for i in range(len(asker.asked)))
     asker = ScriptedAsker(draft("a"), draft("b"))
     await Consistency(PROMPTS, asker, LetterEncoder(), k=2).utter(TASK)
@@ -106,7 +131,7 @@ async def test_every_strategy_passes_on_the_wanted_tactic():
 @pytest.mark.anyio
 async def test_a_draft_that_carries_its_tactic_is_said_as_it_is():
     asker = ScriptedAsker(draft("good"), CARRIED)
-    spoken = await Reflective(PROMPTS, asker, max_revisions=3).utter(TASK)
+    spoken = await reflective(asker, max_revisions=3).utter(TASK)
     assert spoken.draft == draft("good")
     assert [(a.draft.text, a.critiques) for a in spoken.trace.attempts] == [("good", CARRIED)]
     assert spoken.trace.chosen == 0
@@ -116,7 +141,7 @@ async def test_a_draft_that_carries_its_tactic_is_said_as_it_is():
 @pytest.mark.anyio
 async def test_a_draft_that_does_not_is_revised_once_and_not_reflected_on_again():
     asker = ScriptedAsker(draft("poor"), NOT_CARRIED, draft("better"))
-    spoken = await Reflective(PROMPTS, asker).utter(TASK)
+    spoken = await reflective(asker).utter(TASK)
     assert spoken.draft == draft("better")
     assert [(a.draft.text, a.critiques) for a in spoken.trace.attempts] == [
         ("poor", NOT_CARRIED),
@@ -132,12 +157,12 @@ async def test_a_draft_that_does_not_is_revised_once_and_not_reflected_on_again(
 @pytest.mark.anyio
 async def test_revisions_go_on_until_one_carries_or_none_is_left():
     asker = ScriptedAsker(draft("1"), NOT_CARRIED, draft("2"), CARRIED)
-    spoken = await Reflective(PROMPTS, asker, max_revisions=2).utter(TASK)
+    spoken = await reflective(asker, max_revisions=2).utter(TASK)
     assert [a.draft.text for a in spoken.trace.attempts] == ["1", "2"]
     assert spoken.trace.attempts[1].critiques == CARRIED
 
     asker = ScriptedAsker(draft("1"), NOT_CARRIED, draft("2"), NOT_CARRIED, draft("3"))
-    spoken = await Reflective(PROMPTS, asker, max_revisions=2).utter(TASK)
+    spoken = await reflective(asker, max_revisions=2).utter(TASK)
     assert [a.draft.text for a in spoken.trace.attempts] == ["1", "2", "3"]
     assert spoken.draft == draft("3")
     assert asker.contexts[-1].purpose == "revise-1"
@@ -147,17 +172,17 @@ async def test_revisions_go_on_until_one_carries_or_none_is_left():
 @pytest.mark.anyio
 async def test_without_revisions_there_is_nothing_to_reflect_on():
     asker = ScriptedAsker(draft("only"))
-    spoken = await Reflective(PROMPTS, asker, max_revisions=0).utter(TASK)
+    spoken = await reflective(asker, max_revisions=0).utter(TASK)
     assert [a.draft.text for a in spoken.trace.attempts] == ["only"]
     assert len(asker.asked) == 1
 
 
 @pytest.mark.anyio
 async def test_the_direct_answer_and_the_reflective_draft_are_the_same_question():
-    direct, reflective = ScriptedAsker(draft("a")), ScriptedAsker(draft("a"), CARRIED)
-    await Direct(PROMPTS, direct).utter(TASK)
-    await Reflective(PROMPTS, reflective).utter(TASK)
-    assert direct.asked[0] == reflective.asked[0]
+    once, revised = ScriptedAsker(draft("a")), ScriptedAsker(draft("a"), CARRIED)
+    await direct(once).utter(TASK)
+    await reflective(revised).utter(TASK)
+    assert once.asked[0] == revised.asked[0]
 
 
 @pytest.mark.anyio
@@ -192,4 +217,4 @@ async def test_a_failure_to_answer_is_not_swallowed():
             raise AnswerUnusable("refusal", "the model declined")
 
     with pytest.raises(AnswerUnusable, match="the model declined"):
-        await Reflective(PROMPTS, Failing()).utter(TASK)
+        await reflective(Failing()).utter(TASK)

@@ -35,7 +35,6 @@ arms = st.builds(
     names,
     st.dictionaries(names, models, max_size=3),
     st.dictionaries(names, plain, max_size=3),
-    st.dictionaries(names, st.dictionaries(names, names), max_size=1),
 )
 
 
@@ -93,13 +92,6 @@ def test_the_arm_of_imported_dialogues_keeps_what_little_is_known():
 def test_whatever_can_change_an_answer_changes_the_id(change):
     other = {**TWO, "responder": dataclasses.replace(MODEL, **change)}
     assert Arm("direct", other).id != Arm("direct", TWO).id
-
-
-def test_a_plugin_that_changes_makes_another_arm():
-    plugins = [{"tree": {"origin": "tree.py", "fingerprint": mark}} for mark in ("a", "b")]
-    one, other = (Arm("tree", TWO, plugins=plugin) for plugin in plugins)
-    assert one.id != other.id
-    assert Arm("tree", TWO).id not in (one.id, other.id)
 
 
 def test_the_label_names_strategy_and_model():

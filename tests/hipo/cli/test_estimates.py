@@ -5,34 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hipo.app import estimates
-from hipo.app.estimates import calls_of, estimate_generation
+from hipo.app.estimates import estimate_generation
 from hipo.app.preparation import prepare
 from pipeline.recipe import Recipe
-from scenarios.arms import Arm, ModelSpec
-
-SPEC = ModelSpec("offline", "rules")
-
-
-def arm(strategy: str, **settings: int) -> Arm:
-    return Arm(strategy, dict.fromkeys(("initiator", "responder", "reflector"), SPEC), settings)
-
-
-@given(exchanges=st.integers(1, 1000), k=st.integers(2, 8), rounds=st.integers(1, 4))
-def test_the_calls_of_every_strategy(exchanges: int, k: int, rounds: int) -> None:
-    def most(of: Arm) -> dict[str, int]:
-        return {calls.kind: calls.most for calls in calls_of(of, exchanges)}
-
-    assert most(arm("direct")) == {"initiator": exchanges, "responder": exchanges}
-    assert most(arm("consistency", k=k)) == {"initiator": exchanges, "responder": exchanges * k}
-    reflective = calls_of(arm("reflective", max_revisions=rounds), exchanges)
-    assert [calls.most for calls in reflective] == [
-        exchanges, exchanges, exchanges * rounds, exchanges * rounds,
-    ]  # fmt: skip
-    assert all(calls.expected <= calls.most for calls in reflective)
+from scenarios.arms import ModelSpec
 
 
 def prepared(**changes: object):  # type: ignore[no-untyped-def]

@@ -1,0 +1,68 @@
+"""What strategies and critics declare of their calls, and what they are built from.
+
+Importing a recipe reads this module: the types of its fields are imported for checking alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pipeline.asking import Asker
+    from pipeline.voting import Encoder
+    from prompts.actors import ActorPrompts
+    from prompts.question import Question
+    from prompts.role_views import ResponderView
+    from scenarios.dialogue import Critique, Draft, History
+
+
+@dataclass(frozen=True, slots=True)
+class SampleTurn:
+    """An utterance to be produced, with stand-ins for what nobody has said yet."""
+
+    prompts: ActorPrompts
+    view: ResponderView
+    history: History
+    wanted: tuple[tuple[str, str], ...]
+    draft: Draft
+    critiques: tuple[Critique, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedCalls:
+    """Samples of one kind that are drawn for one utterance of the responder; for estimates."""
+
+    kind: str
+    """What they are for, in a word: ``responder``, ``reflect``."""
+    role: str
+    """Whose model is asked."""
+    question: Callable[[SampleTurn], Question[object]]
+    """Returns an example, whose length is taken for that of all."""
+    answer_tokens: int
+    """Usual length of an answer, JSON included."""
+    expected: float = 1
+    most: float = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ArmParts:
+    """What the strategy and the critic of one arm are built from."""
+
+    prompts: ActorPrompts
+    asker: Asker
+    encoder: Encoder | None
+    """Only for strategies that embed."""
+
+
+def answer_calls(samples: int = 1) -> ExpectedCalls:
+    """Return the calls for ``samples`` answers of the responder."""
+    return ExpectedCalls(
+        "responder",
+        "responder",
+        lambda turn: turn.prompts.responder(turn.view, turn.history, turn.wanted),
+        answer_tokens=170,
+        expected=samples,
+        most=samples,
+    )

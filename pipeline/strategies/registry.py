@@ -1,0 +1,69 @@
+"""Strategies by name: what each declares of itself, and those that ship.
+
+A strategy is one file: it ends with a :class:`StrategyExtension`, from which the settings of a
+recipe, the roles of an arm, estimates, help texts and the player are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
+
+from pipeline.expected_calls import ArmParts, ExpectedCalls
+from scenarios.extensions import ExtensionPoint
+from scenarios.plugins import PointName
+from scenarios.strict import Strict
+
+if TYPE_CHECKING:  # importing a recipe reads this module: it must stay light
+    from pipeline.strategies.protocol import Strategy
+
+S = TypeVar("S", bound=Strict)
+
+
+class NoStrategySettings(Strict):
+    """The settings of a strategy that has none."""
+
+
+def all_settings(settings: Strict) -> dict[str, object]:
+    """Return every setting as plain data."""
+    return settings.model_dump(mode="json")
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyExtension(Generic[S]):
+    """A strategy by its name, with the settings a recipe may give it under that name."""
+
+    point: ClassVar[PointName] = "strategy"
+    name: str
+    summary: str
+    """What it does with a draft, for help texts; a few words."""
+    settings: type[S]
+    build: Callable[[ArmParts, S], Strategy]
+    calls: Callable[[S], Sequence[ExpectedCalls]]
+    """Returns what it asks for; the roles in there are those that need a model."""
+    identity: Callable[[S], Mapping[str, object]] = all_settings
+    """Returns the settings that can change what is said: part of the arm's id."""
+    temperature: Callable[[S], float | None] = lambda _: None
+    """Returns the responder's temperature, or None to leave it to the model's settings."""
+    embeds: bool = False
+    """Whether it needs an encoder; which one is part of the arm's id, too."""
+    critics: Callable[[S], Sequence[str]] = lambda _: ()
+    """Returns the names of the critics it uses."""
+
+    def roles(self, settings: S) -> tuple[str, ...]:
+        """Return the roles whose models are asked, the initiator first."""
+        asked = (calls.role for calls in self.calls(settings))
+        return tuple(dict.fromkeys(("initiator", "responder", *asked)))
+
+
+STRATEGIES: Final[ExtensionPoint[StrategyExtension[Any]]] = ExtensionPoint(
+    "strategy",
+    StrategyExtension,
+    {
+        "direct": "pipeline.strategies.direct:STRATEGY",
+        "reflective": "pipeline.strategies.reflective:STRATEGY",
+        "consistency": "pipeline.strategies.consistency:STRATEGY",
+    },
+)
+"""Every strategy by its name."""
