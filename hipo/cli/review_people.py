@@ -10,7 +10,7 @@ from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.errors import say
 from hipo.cli.main import RUN, command_app
-from pipeline.store.review_erasure import erase_person
+from pipeline.store.people import erase_person
 from pipeline.store.reviews import ReviewStore
 from quality.review.passwords import LEAST, hashed
 from scenarios.errors import UsageError

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
 
 from pipeline.store.annotations import WHOLE, LabelRow, LabelSource, add_pass
+from pipeline.store.people import Note
 from pipeline.store.traces import label_from
 from scenarios.annotations import HUMAN
 from scenarios.reviews import (
     AnswerRefused,
     Assignment,
-    FormDraft,
     GivenLabel,
     Item,
     Opinion,
     ReviewStudy,
 )
 
+NoteOf = Callable[[int | None], Note]
+"""Returns the note of a number, from beside the run."""
 PRIME = 2_147_483_647
 """Ranks are multiplied modulo this: another multiplier is another order of the same items."""
 
@@ -179,18 +181,6 @@ def find(
     return None if row is None else assignment_from(row)
 
 
-def save_draft(
-    connection: sqlite3.Connection, assignment: int, draft: FormDraft, now: float
-) -> None:
-    """Keep a half-filled form, unless a newer one is there."""
-    connection.execute(
-        "insert into drafts values (?, ?, ?, ?, ?) on conflict do update set"
-        " content = excluded.content, edits = excluded.edits, lead_s = excluded.lead_s,"
-        " saved_at = excluded.saved_at where excluded.edits >= drafts.edits",
-        (assignment, draft.content, draft.edits, draft.lead_s, now),
-    )
-
-
 def give_back(connection: sqlite3.Connection, held: Assignment) -> None:
     """Let go of an item for good: somebody else gets it, and its annotator never again.
 
@@ -201,7 +191,6 @@ def give_back(connection: sqlite3.Connection, held: Assignment) -> None:
             "update assignments set state = 'given_back', leased_until = 0 where seq = ?",
             (held.seq,),
         )
-        connection.execute("delete from drafts where assignment = ?", (held.seq,))
 
 
 def lock_labels(
@@ -227,7 +216,6 @@ def lock_labels(
     connection.execute(
         "update assignments set state = 'labelled', labelled_at = ? where seq = ?", (now, held.seq)
     )
-    connection.execute("delete from drafts where assignment = ?", (held.seq,))
 
 
 def submit(
@@ -236,6 +224,9 @@ def submit(
     labels: Sequence[GivenLabel] | None,
     opinion: Opinion,
     now: float,
+    *,
+    note_id: int | None,
+    note_of: NoteOf,
 ) -> bool:
     """Store an answer as a whole; the same answer again, from a lost reply, stores nothing.
 
@@ -245,31 +236,30 @@ def submit(
         labels: None where they are locked already.
         opinion: the rest of the answer.
         now: Unix time in seconds.
+        note_id: number of the note that goes with it, stored already.
+        note_of: returns the note of a number.
 
     Returns:
         Whether anything was new.
     """
-    before = read_opinion(connection, held.seq)
+    before = read_opinion(connection, held.seq, note_of)
     if held.state == "done" and before is not None:
         same = said(before[1]) == said(opinion)
         if same and (labels is None or set(read_labels(connection, held.seq)) == set(labels)):
-            connection.execute("delete from drafts where assignment = ?", (held.seq,))
             return False
     revision = 1 if before is None else before[0] + 1
     if labels is not None:
         _store_labels(connection, held.seq, labels, now)
     connection.execute(
-        "insert into reviews values (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            held.seq, revision, opinion.issue, opinion.issue_reason, opinion.scenario_problem,
-            opinion.note, opinion.lead_s, now,
-        ),
-    )  # fmt: skip
+        "insert into reviews"
+        " (assignment, revision, issue, issue_reason, lead_s, answered_at, note_id)"
+        " values (?, ?, ?, ?, ?, ?, ?)",
+        (held.seq, revision, opinion.issue, opinion.issue_reason, opinion.lead_s, now, note_id),
+    )
     if held.state != "done":
         connection.execute(
             "update assignments set state = 'done', done_at = ? where seq = ?", (now, held.seq)
         )
-    connection.execute("delete from drafts where assignment = ?", (held.seq,))
     return True
 
 
@@ -279,14 +269,16 @@ def read_labels(connection: sqlite3.Connection, assignment: int) -> tuple[GivenL
     return tuple(given_label(row[1:]) for row in rows)
 
 
-def read_opinion(connection: sqlite3.Connection, assignment: int) -> tuple[int, Opinion] | None:
+def read_opinion(
+    connection: sqlite3.Connection, assignment: int, note_of: NoteOf
+) -> tuple[int, Opinion] | None:
     """Return the newest (revision, opinion) of an assignment."""
     row = connection.execute(
-        "select revision, issue, issue_reason, scenario_problem, note, lead_s from newest_reviews"
+        "select revision, issue, issue_reason, lead_s, note_id from newest_reviews"
         " where assignment = ?",
         (assignment,),
     ).fetchone()
-    return None if row is None else (row[0], opinion_from(row[1:]))
+    return None if row is None else (row[0], opinion_from(row[1:4], note_of(row[4])))
 
 
 def given_label(row: Sequence[Any]) -> GivenLabel:
@@ -300,10 +292,16 @@ def label_rows(labels: Sequence[GivenLabel]) -> list[LabelRow]:
     return [LabelRow(label.turn, label.dimension, label.value) for label in labels]
 
 
-def opinion_from(row: Sequence[Any]) -> Opinion:
-    """Return an opinion from its columns."""
-    issue, *rest = row
-    return Opinion(None if issue is None else bool(issue), *rest)
+def opinion_from(row: Sequence[Any], note: Note) -> Opinion:
+    """Return an opinion from (issue, reason, seconds) and its note."""
+    issue, reason, lead_s = row
+    return Opinion(
+        issue=None if issue is None else bool(issue),
+        issue_reason=reason,
+        scenario_problem=note.scenario_problem,
+        note=note.note,
+        lead_s=lead_s,
+    )
 
 
 def assignment_from(row: Sequence[Any]) -> Assignment:

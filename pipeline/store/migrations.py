@@ -9,6 +9,7 @@ from pathlib import Path
 from pipeline.store.annotation_schema import add_annotations
 from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.materials import add_materials
+from pipeline.store.people_schema import move_people
 from pipeline.store.review_schema import add_reviews
 from pipeline.store.schema import add_tracebacks, create_tables
 from scenarios.errors import UsageError
@@ -24,6 +25,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_tracebacks,
     add_annotations,
     add_materials,
+    move_people,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 

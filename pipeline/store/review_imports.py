@@ -7,10 +7,12 @@ import time
 from collections.abc import Sequence
 from typing import Literal
 
-from pipeline.store.assignments import read_labels, read_opinion, said, submit
+from pipeline.store.assignments import NoteOf, read_labels, read_opinion, said, submit
 from scenarios.reviews import Assignment, GivenLabel, Item, Opinion, ReviewStudy
 
 Outcome = Literal["added", "changed", "unchanged", "surplus", "closed"]
+
+_NOTE = "select note_id from newest_reviews where assignment = ?"
 
 
 def merge_answer(
@@ -22,10 +24,23 @@ def merge_answer(
     labels: Sequence[GivenLabel],
     opinion: Opinion | None,
     origin: str,
+    note_id: int | None,
+    note_of: NoteOf,
 ) -> Outcome:
     """Store one annotator's answer to one item, inside the caller's transaction.
 
     What the file says replaces what was there, question by question; what it does not say stays.
+
+    Args:
+        connection: in a transaction that writes.
+        study: the study.
+        item: what was answered.
+        annotator: who answered it.
+        labels: the answers that are labels.
+        opinion: the rest of the answer; None where the file says nothing of it.
+        origin: where it was given.
+        note_id: number of the note of ``opinion``, stored already.
+        note_of: returns the note of a number.
 
     Returns:
         ``surplus`` where the item has all its annotators already, and ``closed`` where an expert
@@ -46,8 +61,10 @@ def merge_answer(
             return "surplus"
     before = () if row is None else read_labels(connection, row[0])
     merged = _merged(before, labels)
-    stored = None if row is None else read_opinion(connection, row[0])
+    stored = None if row is None else read_opinion(connection, row[0], note_of)
     told = opinion or (stored[1] if stored else Opinion())
+    if opinion is None and row is not None and stored is not None:
+        (note_id,) = connection.execute(_NOTE, (row[0],)).fetchone()
     if row is not None and row[1] == "done" and stored is not None:
         if set(merged) == set(before) and said(told) == said(stored[1]):
             return "unchanged"
@@ -63,7 +80,7 @@ def merge_answer(
     else:
         held = Assignment(row[0], item, annotator, row[1], now, row[2], None)
     new_labels = None if set(merged) == set(before) else merged
-    submit(connection, held, new_labels, told, now)
+    submit(connection, held, new_labels, told, now, note_id=note_id, note_of=note_of)
     return "added" if row is None or row[1] != "done" else "changed"
 
 

@@ -11,6 +11,7 @@ import orjson
 
 from pipeline.store.annotations import LabelSource, add_pass
 from pipeline.store.assignments import LABELS, given_label, item_from, label_rows, opinion_from
+from pipeline.store.people import Note, PeopleFile
 from pipeline.store.writer import Writer
 from scenarios.annotations import ADJUDICATED
 from scenarios.reviews import (
@@ -30,7 +31,7 @@ _OF_ITEM = """
     join arms a on a.seq = d.arm_seq"""
 _SHEETS = f"""
     select s.seq, p.code, s.state, s.opened_at, s.done_at, s.origin,
-        v.issue, v.issue_reason, v.scenario_problem, v.note, v.lead_s, {_ITEM}
+        v.issue, v.issue_reason, v.lead_s, v.note_id, {_ITEM}
     from assignments s join review_items i on i.seq = s.item {_OF_ITEM}
         join annotators p on p.seq = s.annotator
         left join newest_reviews v on v.assignment = s.seq
@@ -42,7 +43,7 @@ _ITEMS = f"""
 _FOUND = f"""
     select {_ITEM} from review_items i {_OF_ITEM} where i.study = ? and i.seq = ?"""  # noqa: S608 - constants only
 _ADJUDICATED = """
-    select j.seq, j.item, p.code, j.verdict, j.note, j.adjudicated_at
+    select j.seq, j.item, p.code, j.verdict, j.note_id, j.adjudicated_at
     from newest_adjudications j join review_items i on i.seq = j.item
         join annotators p on p.seq = j.expert
     where i.study = ? and (? is null or j.item = ?) order by j.item"""
@@ -68,10 +69,11 @@ _STANDINGS = """
 class SheetLog:
     """The answers of every study of a run."""
 
-    def __init__(self, reader: sqlite3.Connection, writer: Writer) -> None:
-        """Read with ``reader``, write through ``writer``."""
+    def __init__(self, reader: sqlite3.Connection, writer: Writer, file: PeopleFile) -> None:
+        """Read with ``reader``, write through ``writer``; notes are in ``file``."""
         self._reader = reader
         self._writer = writer
+        self._file = file
 
     def sheets(self, study: ReviewStudy, *, item: int | None = None) -> Iterator[Sheet]:
         """Yield every answer that is finished, in the order items were given out."""
@@ -82,8 +84,9 @@ class SheetLog:
                 return
             last = rows[-1][0]
             labels = self._labels(LABELS, [row[0] for row in rows])
+            notes = self._file.notes(row[9] for row in rows)
             for row in rows:
-                yield _sheet(row, labels[row[0]])
+                yield _sheet(row, labels[row[0]], notes[row[9]])
 
     def items(self, study: ReviewStudy) -> list[tuple[Item, int]]:
         """Return every item with the number of answers it has, in the order they were added."""
@@ -120,18 +123,19 @@ class SheetLog:
         """Return the newest adjudication by item."""
         rows = self._reader.execute(_ADJUDICATED, (study.seq, item, item)).fetchall()
         labels = self._labels(_FINAL, [row[0] for row in rows])
+        notes = self._file.notes(row[4] for row in rows)
         return {
-            row[1]: Adjudication(row[1], row[2], row[3], tuple(labels[row[0]]), row[4], row[5])
-            for row in rows
+            number: Adjudication(number, code, verdict, tuple(labels[seq]), notes[note].note, at)
+            for seq, number, code, verdict, note, at in rows
         }
 
     async def adjudicate(self, adjudication: Adjudication, expert: int) -> None:
         """Store the last word on an item, durable on return; earlier ones stay as history."""
+        dialogue, code, study = self._reader.execute(
+            _DECIDED, (expert, adjudication.item)
+        ).fetchone()
 
         def write(connection: sqlite3.Connection) -> None:
-            dialogue, code, study = connection.execute(
-                _DECIDED, (expert, adjudication.item)
-            ).fetchone()
             labels = label_rows(adjudication.labels)
             number = add_pass(
                 connection,
@@ -141,18 +145,19 @@ class SheetLog:
                 at=adjudication.at,
             )
             connection.execute(
-                "insert into adjudications (item, expert, verdict, note, adjudicated_at, pass)"
+                "insert into adjudications (item, expert, verdict, note_id, adjudicated_at, pass)"
                 " values (?, ?, ?, ?, ?, ?)",
                 (
                     adjudication.item,
                     expert,
                     adjudication.verdict,
-                    adjudication.note,
+                    note_id,
                     adjudication.at,
                     number,
                 ),
             )
 
+        note_id = await self._file.add_note(code, Note(adjudication.note))
         await self._writer.post(write)
 
     def _labels(self, query: str, numbers: Iterable[int]) -> defaultdict[int, list[GivenLabel]]:
@@ -162,12 +167,12 @@ class SheetLog:
         return found
 
 
-def _sheet(row: Sequence[Any], labels: Sequence[GivenLabel]) -> Sheet:
+def _sheet(row: Sequence[Any], labels: Sequence[GivenLabel], note: Note) -> Sheet:
     seq, code, state, opened_at, done_at, origin = row[:6]
-    opinion = None if row[10] is None else opinion_from(row[6:11])
+    opinion = None if row[8] is None else opinion_from(row[6:9], note)
     return Sheet(
         assignment=seq,
-        item=item_from(row[11:]),
+        item=item_from(row[10:]),
         annotator=code,
         state=state,
         labels=tuple(labels),

@@ -12,17 +12,17 @@ from typing import Self
 
 from pipeline.store import assignments
 from pipeline.store.config_epochs import ConfigEpoch, read_configs
-from pipeline.store.eager_connection import EagerConnection
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
 from pipeline.store.migrations import MIGRATIONS, check_version, migrate
+from pipeline.store.people import Note, PeopleFile, run_mark
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.review_imports import Outcome, merge_answer
 from pipeline.store.review_people import PeopleLog
 from pipeline.store.review_sheets import SheetLog
 from pipeline.store.review_studies import StudyLog
 from pipeline.store.run_store import RunStore
-from pipeline.store.sqlite import DATABASE, connect, connect_readonly
+from pipeline.store.sqlite import DATABASE, EagerConnection, connect, connect_readonly
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
@@ -44,15 +44,20 @@ class ReviewStore:
     """
 
     def __init__(
-        self, folder: Path, reader: sqlite3.Connection, writing: sqlite3.Connection
+        self,
+        folder: Path,
+        reader: sqlite3.Connection,
+        writing: sqlite3.Connection,
+        file: PeopleFile,
     ) -> None:
         """Join the parts; use :meth:`open`."""
         self.folder = folder
         self._reader = reader
         self._writer = Writer(writing)
         self.studies = StudyLog(reader, self._writer)
-        self.people = PeopleLog(reader, self._writer)
-        self.sheets = SheetLog(reader, self._writer)
+        self._file = file
+        self.people = PeopleLog(reader, self._writer, file)
+        self.sheets = SheetLog(reader, self._writer, file)
         self.judgements = JudgementLog(reader, self._writer)
         self.dialogues = DialogueReader(reader)
 
@@ -78,7 +83,8 @@ class ReviewStore:
                 migrate(writing, path)
                 lock.release()
             reader = undo.enter_context(closing(connect_readonly(path)))
-            store = cls(folder, reader, writing)
+            file = undo.enter_context(closing(PeopleFile.open(folder, run_mark(reader))))
+            store = cls(folder, reader, writing, file)
             undo.pop_all()
         return store
 
@@ -87,6 +93,7 @@ class ReviewStore:
         # The reader goes first: the last to close tidies up the log, and may have to write.
         self._reader.close()
         self._writer.close()
+        self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -169,15 +176,12 @@ class ReviewStore:
 
     def opinion_of(self, assignment: int) -> Opinion | None:
         """Return the newest opinion of an assignment."""
-        found = assignments.read_opinion(self._reader, assignment)
-        return None if found is None else found[1]
+        newest = assignments.read_opinion(self._reader, assignment, self._file.note)
+        return None if newest is None else newest[1]
 
     def draft_of(self, assignment: int) -> FormDraft | None:
         """Return the draft of an assignment."""
-        row = self._reader.execute(
-            "select content, edits, lead_s from drafts where assignment = ?", (assignment,)
-        ).fetchone()
-        return None if row is None else FormDraft(*row)
+        return self._file.draft(assignment)
 
     async def save_draft(
         self,
@@ -197,9 +201,9 @@ class ReviewStore:
         def write(connection: sqlite3.Connection) -> None:
             now = time.time()
             assignments.hold(connection, study, assignment, annotator, now=now, lease_s=lease_s)
-            assignments.save_draft(connection, assignment, draft, now)
 
         await self._writer.post(write)
+        await self._file.save_draft(self.people.code(annotator), assignment, draft)
 
     async def lock_labels(
         self,
@@ -224,6 +228,7 @@ class ReviewStore:
             assignments.lock_labels(connection, held, labels, now)
 
         await self._writer.post(write)
+        await self._file.drop_draft(assignment)
 
     async def submit(
         self,
@@ -246,9 +251,20 @@ class ReviewStore:
             held = assignments.hold(
                 connection, study, assignment, annotator, now=now, lease_s=lease_s
             )
-            return assignments.submit(connection, held, labels, opinion, now)
+            return assignments.submit(
+                connection, held, labels, opinion, now, note_id=note_id, note_of=self._file.note
+            )
 
-        return await self._writer.post(write)
+        note = Note(opinion.note, opinion.scenario_problem)
+        note_id = await self._file.add_note(self.people.code(annotator), note)
+        is_new = False
+        try:
+            is_new = await self._writer.post(write)
+        finally:
+            if not is_new:
+                self._file.drop_note(note_id)
+        await self._file.drop_draft(assignment)
+        return is_new
 
     async def give_back(self, study: ReviewStudy, assignment: int, annotator: int) -> None:
         """Let go of an item, so that somebody else gets it; durable on return.
@@ -264,6 +280,7 @@ class ReviewStore:
             assignments.give_back(connection, held)
 
         await self._writer.post(write)
+        await self._file.drop_draft(assignment)
 
     def merge(
         self,
@@ -276,11 +293,24 @@ class ReviewStore:
         origin: str,
     ) -> Outcome:
         """Store an answer given elsewhere; blocks until durable, see :func:`merge_answer`."""
-        return self._writer.run(
+        note = Note() if opinion is None else Note(opinion.note, opinion.scenario_problem)
+        note_id = self._file.add_note_now(self.people.code(annotator), note)
+        outcome = self._writer.run(
             lambda connection: merge_answer(
-                connection, study, item, annotator, labels=labels, opinion=opinion, origin=origin
+                connection,
+                study,
+                item,
+                annotator,
+                labels=labels,
+                opinion=opinion,
+                origin=origin,
+                note_id=note_id,
+                note_of=self._file.note,
             )
         )
+        if outcome not in ("added", "changed"):
+            self._file.drop_note(note_id)
+        return outcome
 
     async def finish(self, study: ReviewStudy, annotator: int) -> None:
         """Close the answers of an annotator: from now on they may see the gold."""

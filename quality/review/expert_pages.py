@@ -83,7 +83,7 @@ async def adjudicate(request: Request, number: int) -> Response:
     await desk.store.sheets.adjudicate(adjudication, guest.person.seq)
     if adjudication.verdict is not None:
         decision = Decision(
-            item.case, item.arm, adjudication.verdict, "expert", "final expert pass", note
+            item.case, item.arm, adjudication.verdict, "expert", "final expert pass"
         )
         await desk.store.judgements.decide([decision])
     return went_well(request, _next_waiting(desk, number))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from pipeline.store.calls import ChoiceRow
+from pipeline.store.people import connect_people, run_mark
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel
@@ -168,8 +171,8 @@ def let_people_answer(folder: Path) -> None:
     insert = connection.execute
     insert("insert into studies values (1, 's', 'review', 2, 0, '{}', 0)")
     for person, (code, labels) in enumerate(ANSWERS.items(), 1):
-        insert("insert into annotators (seq, code, role, name, account, created_at)"
-               " values (?, ?, 'annotator', 'Secret Name', 0, 0)", (person, code))  # fmt: skip
+        insert("insert into annotators (seq, code, role, created_at)"
+               " values (?, ?, 'annotator', 0)", (person, code))  # fmt: skip
         for item, label in enumerate(labels, 1):
             if person == 1:
                 insert("insert into review_items values (?, 1, ?, 1, '', '[]', 0)", (item, item))
@@ -180,4 +183,14 @@ def let_people_answer(folder: Path) -> None:
                 add_pass(connection, item, LabelSource("human", code, "s"),
                          [LabelRow(3, "intention", value)], at=revision)  # fmt: skip
     connection.commit()
+    give_names(folder, connection, ANSWERS)
     connection.close()
+
+
+def give_names(folder: Path, run: sqlite3.Connection, codes: Iterable[str]) -> None:
+    """Write down names beside a run, which must never be seen elsewhere."""
+    with closing(connect_people(folder, run_mark(run))) as people:
+        people.executemany(
+            "insert or ignore into people (code, name, account) values (?, 'Secret Name', 0)",
+            [(code,) for code in codes],
+        )

@@ -13,6 +13,7 @@ from outputs.export_kind import ExportOptions
 from outputs.selection import Selection, opened
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from tests.outputs.corpora import SCHEME, exportable_run, rows_in
+from tests.outputs.sample_run import give_names
 
 TURN = 3
 DIMENSIONS = [d.id for d in SCHEME.utterance_dimensions]
@@ -24,16 +25,17 @@ def decide(folder, labels, *, mode="review", turn=TURN, dialogue=1):
     insert = connection.execute
     study, item = (1, 10 + dialogue) if mode == "review" else (2, 90 + dialogue)
     insert("insert or ignore into studies values (?, ?, ?, 2, 0, '{}', 0)", (study, mode, mode))
-    insert("insert or ignore into annotators (seq, code, role, name, account, created_at)"
-           " values (1, 'exp', 'expert', 'Secret Name', 0, 0)")  # fmt: skip
+    insert("insert or ignore into annotators (seq, code, role, created_at)"
+           " values (1, 'exp', 'expert', 0)")  # fmt: skip
     insert("insert or ignore into review_items values (?, ?, ?, 1, '', '[]', 0)",
            (item, study, dialogue))  # fmt: skip
     rows = [LabelRow(turn, dimension, value) for dimension, value in labels.items()]
     source = LabelSource("adjudicated", "exp", mode)
-    insert("insert into adjudications (item, expert, verdict, note, adjudicated_at, pass)"
-           " values (?, 1, null, 'because', 0, ?)",
+    insert("insert into adjudications (item, expert, verdict, adjudicated_at, pass)"
+           " values (?, 1, null, 0, ?)",
            (item, add_pass(connection, dialogue, source, rows, at=0)))  # fmt: skip
     connection.commit()
+    give_names(folder, connection, ["exp"])
     connection.close()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store.review_erasure import erase_person
+from pipeline.store.people import erase_person
 from pipeline.store.reviews import ReviewStore
 from scenarios.reviews import FormDraft, GivenLabel, Opinion
 from tests.quality.review.test_assigning import study_in
@@ -36,7 +36,7 @@ async def answer_one(folder: Path) -> int:
 
 
 def everything_in(folder: Path) -> bytes:
-    return b"".join(p.read_bytes() for p in folder.iterdir() if p.name.startswith("run.sqlite"))
+    return b"".join(p.read_bytes() for p in folder.iterdir() if ".sqlite" in p.name)
 
 
 @pytest.mark.anyio

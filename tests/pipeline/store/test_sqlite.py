@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store import eager_connection
-from pipeline.store.eager_connection import ASK_EVERY_S, EagerConnection
-from pipeline.store.sqlite import connect
+from pipeline.store import sqlite
+from pipeline.store.sqlite import POLL_S, EagerConnection, connect
 
 
 def test_it_begins_as_soon_as_the_other_writer_is_done(
@@ -30,13 +29,13 @@ def test_it_begins_as_soon_as_the_other_writer_is_done(
     monkeypatch.setattr(time, "sleep", wait)
     eager.execute("begin immediate")
     assert eager.in_transaction
-    assert waits == [ASK_EVERY_S] * 3
+    assert waits == [POLL_S] * 3
     other.close()
     eager.close()
 
 
 def test_it_gives_up_with_the_usual_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eager_connection, "BUSY_TIMEOUT_MS", 20)
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 20)
     other, eager = (
         connect(tmp_path / "a.sqlite", kind) for kind in (sqlite3.Connection, EagerConnection)
     )

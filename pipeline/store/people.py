@@ -1,0 +1,300 @@
+"""``people.sqlite``: what is personal about the people who review a run, apart from the run.
+
+A run can be handed around without this file: everywhere else people are known by a code. It holds
+names, accounts, sessions, forms half filled in, and notes in people's own words. Rows of the run
+point to notes by random numbers, so that a file that was made anew cannot answer for a lost one.
+
+Two files have no common transaction. A note is therefore stored before the answer that names it,
+and a draft is deleted after the answer that replaces it: whenever the process dies, an answer is
+either there with its note, or can be sent again, and what is left over is a note or a draft that
+nothing refers to.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import orjson
+
+from pipeline.store.sqlite import DATABASE, EagerConnection, connect, connect_readonly
+from pipeline.store.writer import Writer
+from scenarios.errors import UsageError
+from scenarios.reviews import FormDraft
+
+PEOPLE = "people.sqlite"
+VERSION = 1
+
+_TABLES = (
+    "create table meta (key text primary key, value text not null) strict, without rowid",
+    """create table people (
+        code text primary key, name text, name_key text unique,
+        account integer not null check (account in (0, 1)),
+        secret text, language text, consent text, consented_at real) strict, without rowid""",
+    """create table sessions (
+        hash blob primary key, role text not null check (role in ('annotator', 'expert')),
+        code text, language text, consent text, consented_at real,
+        category text not null, reason text not null,
+        created_at real not null, expires_at real not null) strict, without rowid""",
+    "create index sessions_code on sessions(code)",
+    """create table drafts (
+        assignment integer primary key, code text not null, content text not null,
+        edits integer not null, lead_s real not null, saved_at real not null) strict""",
+    """create table notes (
+        id integer primary key, code text not null, note text not null,
+        scenario_problem text not null) strict""",
+    "create index notes_code on notes(code)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody wrote in their own words beside an answer."""
+
+    note: str = ""
+    scenario_problem: str = ""
+
+
+NO_NOTE = Note()
+
+
+def create_people(connection: sqlite3.Connection, run: str) -> None:
+    """Make the tables in an empty database, unless another process just did.
+
+    Args:
+        connection: not in a transaction.
+        run: what tells the run from others, see :func:`run_mark`.
+    """
+    connection.execute("begin immediate")
+    if connection.execute("pragma user_version").fetchone() == (0,):
+        for statement in _TABLES:
+            connection.execute(statement)
+        connection.execute("insert into meta values ('run', ?)", (run,))
+        connection.execute(f"pragma user_version = {VERSION}")
+    connection.execute("commit")
+
+
+def run_mark(run: sqlite3.Connection) -> str:
+    """Return what tells a run from every other: when it began."""
+    row: tuple[str] = run.execute("select value from meta where key = 'created'").fetchone()
+    return row[0]
+
+
+def connect_people(folder: Path, mark: str) -> sqlite3.Connection:
+    """Open the file for writing; it is made if need be.
+
+    Raises:
+        UsageError: it belongs to another run, or was written by a newer hipo.
+    """
+    path = folder / PEOPLE
+    connection = connect(path, EagerConnection)
+    try:
+        create_people(connection, mark)
+        _check_owner(connection, path, mark)
+        path.chmod(0o600)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_owner(connection: sqlite3.Connection, path: Path, mark: str) -> None:
+    (version,) = connection.execute("pragma user_version").fetchone()
+    if version > VERSION:
+        raise UsageError(f"{path} was written by a newer hipo", "upgrade: pip install -U hipo")
+    (owner,) = connection.execute("select value from meta where key = 'run'").fetchone()
+    if owner != mark:
+        raise UsageError(f"{path} belongs to another run", "put it beside its own run.sqlite")
+
+
+class PeopleFile:
+    """The open file: a connection to read with, and a writer."""
+
+    def __init__(self, reader: sqlite3.Connection, writer: Writer) -> None:
+        """Join the parts; use :meth:`open`."""
+        self.reader = reader
+        self.writer = writer
+
+    @classmethod
+    def open(cls, folder: Path, mark: str) -> Self:
+        """Open the file beside the run in ``folder``, made if need be.
+
+        Raises:
+            UsageError: it belongs to another run, or was written by a newer hipo.
+        """
+        with ExitStack() as undo:
+            writing = undo.enter_context(closing(connect_people(folder, mark)))
+            reader = undo.enter_context(closing(connect_readonly(folder / PEOPLE)))
+            opened = cls(reader, Writer(writing))
+            undo.pop_all()
+        return opened
+
+    def close(self) -> None:
+        """Bring everything to disk and close."""
+        self.reader.close()
+        self.writer.close()
+
+    # Notes
+
+    async def add_note(self, code: str, note: Note) -> int | None:
+        """Store a note, durable on return, and give it a number; None for an empty one."""
+        if note == NO_NOTE:
+            return None
+        number, write = _new_note(code, note)
+        await self.writer.post(write)
+        return number
+
+    def add_note_now(self, code: str, note: Note) -> int | None:
+        """Store a note from ordinary code; see :meth:`add_note`."""
+        if note == NO_NOTE:
+            return None
+        number, write = _new_note(code, note)
+        self.writer.run(write)
+        return number
+
+    def drop_note(self, number: int | None) -> None:
+        """Forget a note that no answer refers to."""
+        if number is not None:
+            self.writer.send(lambda c: c.execute("delete from notes where id = ?", (number,)))
+
+    def notes(self, numbers: Iterable[int | None]) -> dict[int | None, Note]:
+        """Return notes by number; those that are not here (any more) are empty."""
+        wanted = list(numbers)
+        rows = self.reader.execute(
+            "select id, note, scenario_problem from notes"
+            " where id in (select value from json_each(?))",
+            (orjson.dumps([number for number in wanted if number is not None]).decode(),),
+        )
+        known = {number: Note(note, problem) for number, note, problem in rows}
+        return {number: known.get(number or 0, NO_NOTE) for number in wanted}
+
+    def note(self, number: int | None) -> Note:
+        """Return one note."""
+        return NO_NOTE if number is None else self.notes([number])[number]
+
+    # Drafts
+
+    def draft(self, assignment: int) -> FormDraft | None:
+        """Return the half-filled form of an assignment."""
+        row = self.reader.execute(
+            "select content, edits, lead_s from drafts where assignment = ?", (assignment,)
+        ).fetchone()
+        return None if row is None else FormDraft(*row)
+
+    async def save_draft(self, code: str, assignment: int, draft: FormDraft) -> None:
+        """Keep a half-filled form, unless a newer one is there; durable on return."""
+        row = (assignment, code, draft.content, draft.edits, draft.lead_s, time.time())
+        await self.writer.post(
+            lambda connection: connection.execute(
+                "insert into drafts values (?, ?, ?, ?, ?, ?) on conflict do update set"
+                " code = excluded.code, content = excluded.content, edits = excluded.edits,"
+                " lead_s = excluded.lead_s, saved_at = excluded.saved_at"
+                " where excluded.edits >= drafts.edits",
+                row,
+            )
+        )
+
+    async def drop_draft(self, assignment: int) -> None:
+        """Delete the half-filled form of an assignment, durable on return."""
+        if self.draft(assignment) is not None:
+            await self.writer.post(
+                lambda c: c.execute("delete from drafts where assignment = ?", (assignment,))
+            )
+
+
+def _new_note(code: str, note: Note) -> tuple[int, Callable[[sqlite3.Connection], object]]:
+    number = new_number()
+    row = (number, code, note.note, note.scenario_problem)
+    return number, lambda c: c.execute("insert into notes values (?, ?, ?, ?)", row)
+
+
+def new_number() -> int:
+    """Return a random positive number for a note."""
+    return 1 + secrets.randbits(62)
+
+
+_GIVEN = """
+    delete from {} where (source, dialogue) in (
+        select r.seq, i.dialogue from assignments s join review_items i on i.seq = s.item
+            join studies t on t.seq = i.study join annotators p on p.seq = s.annotator
+            join label_sources r on r.kind = 'human' and r.who = p.code and r.config = t.id
+        where s.annotator = :seq and {})"""
+_DECIDED = """
+    delete from {} where source in (
+        select r.seq from label_sources r join annotators p on p.code = r.who
+        where r.kind = 'adjudicated' and p.seq = :seq)"""
+# Before an expert's, the word of another may have been the last.
+_LAST_WORD = """
+    update passes set newest = 1 where seq in (
+        select max(o.seq) from passes o join label_sources s on s.seq = o.source
+            join annotators p on p.seq = :seq
+        where s.kind = 'adjudicated' and s.who <> p.code group by o.dialogue, s.config)"""
+_LABELLED = ("annotations", "passes")
+_LEAVE = (
+    "update annotators set erased_at = :now where seq = :seq",
+    """update reviews set note_id = null
+        where assignment in (select seq from assignments where annotator = :seq)""",
+    "update adjudications set note_id = null where expert = :seq",
+    *(_GIVEN.format(table, "s.state <> 'done'") for table in _LABELLED),
+    "delete from assignments where annotator = :seq and state <> 'done'",
+)
+_TAKE_BACK = (
+    *(_GIVEN.format(table, "true") for table in _LABELLED),
+    "delete from assignments where annotator = :seq",  # opinions go with it
+    "delete from participations where annotator = :seq",
+    "delete from adjudications where expert = :seq",
+    *(_DECIDED.format(table) for table in _LABELLED),
+    _LAST_WORD,
+)
+_FORGET = tuple(
+    f"delete from {table} where code = :code"  # noqa: S608 - constants only
+    for table in ("sessions", "drafts", "notes", "people")
+)
+
+
+def erase_person(folder: Path, annotator: int, *, answers: bool) -> list[Path]:
+    """Erase somebody: the name, the account, sessions, drafts and free text; labels stay.
+
+    The run is written first: until it is, the person can still be found by name to be erased.
+    Deleted rows are overwritten and the write-ahead logs are emptied, so that the files hold no
+    copy; where another process is reading at that moment, the log is emptied when it closes.
+
+    Args:
+        folder: of the run.
+        annotator: number of the person.
+        answers: whether everything they answered goes too; their items are given out again.
+
+    Returns:
+        Backups of the database beside it, which may still hold the person.
+    """
+    with closing(connect(folder / DATABASE)) as run:
+        (code,) = run.execute("select code from annotators where seq = ?", (annotator,)).fetchone()
+        values = {"seq": annotator, "now": time.time()}
+        _overwrite(run, _LEAVE + (_TAKE_BACK if answers else ()), values)
+    if (folder / PEOPLE).is_file():
+        with closing(connect(folder / PEOPLE)) as people:
+            _overwrite(people, _FORGET, {"code": code})
+    return sorted(folder.glob("*.backup*.sqlite"))
+
+
+def _overwrite(
+    connection: sqlite3.Connection, statements: Sequence[str], values: Mapping[str, object]
+) -> None:
+    """Execute statements in one transaction, so that no copy is left of what they delete."""
+    connection.execute("pragma secure_delete=on")
+    connection.execute("begin immediate")
+    try:
+        for statement in statements:
+            connection.execute(statement, values)
+        connection.execute("commit")
+    except sqlite3.Error:
+        connection.execute("rollback")
+        raise
+    with suppress(sqlite3.OperationalError):
+        connection.execute("pragma wal_checkpoint(truncate)").fetchone()
