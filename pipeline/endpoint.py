@@ -32,7 +32,7 @@ _log = logger("endpoint")
 
 @dataclass(frozen=True, slots=True)
 class SampleRequest:
-    """What a model is asked, apart from which model and how often."""
+    """A prompt with its answer format, to be sent to any model for any number of samples."""
 
     messages: tuple[Message, ...]
     schema: Mapping[str, object]
@@ -146,7 +146,7 @@ class Endpoint:
             BudgetReached: the next request could exceed the budget.
             Stopped: the run has been asked to stop; nothing in flight was broken off.
         """
-        got: dict[int, Choice] = {}
+        choices: dict[int, Choice] = {}
         missing = sorted(set(samples))
         while missing:
             batches = self._batches(missing)
@@ -158,9 +158,9 @@ class Endpoint:
             for result in results:
                 if isinstance(result, BaseException):
                     raise result
-                got.update(result)
-            missing = [sample for sample in missing if sample not in got]
-        return got
+                choices.update(result)
+            missing = [sample for sample in missing if sample not in choices]
+        return choices
 
     def _batches(self, samples: Sequence[int]) -> list[tuple[int, ...]]:
         """Split sorted indices into runs that one request each can ask for."""
@@ -204,7 +204,7 @@ class Endpoint:
 
     def _log_retry(self, error: ProviderError, delay: float) -> None:
         fields = {
-            "model": f"{self.provider.name}/{self.model}",
+            "model": self.name,
             "code": error.code,
             "status": error.status,
             "request_id": error.request_id,

@@ -1,4 +1,4 @@
-"""What of a run is not verified yet: which dialogues, and which judges they still wait for."""
+"""What of a run is not verified yet: which dialogues, and which judges are still to be asked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class VerificationRecords(Protocol):
         """Return the newest run of every judge."""
 
     def judgements(self, keys: Iterable[Key]) -> Mapping[Key, Sequence[Judgement]]:
-        """Return what every judge said when it was last asked."""
+        """Return the judgements of every judge's newest run."""
 
     def assessments(self, keys: Iterable[Key]) -> Mapping[Key, Assessment]:
         """Return the newest assessments."""
@@ -69,12 +69,15 @@ class VerificationRecords(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VerificationTask:
-    """One dialogue to verify: who has yet to judge it, and what the rules found."""
+    """One dialogue to verify: which judges are still to be asked, and what the rules flagged.
+
+    Plain data that can be sent to a worker elsewhere.
+    """
 
     dialogue: Dialogue
     scenario: Scenario
-    judges: tuple[tuple[Judge, int], ...]
-    """Each with the epoch to ask in."""
+    seats: tuple[tuple[JudgeIdentity, int], ...]
+    """The judges to ask, each with the epoch to ask in."""
     flags: tuple[Flag, ...] | Exception
     """What the rules flagged, or what one of them raised."""
 
@@ -100,10 +103,12 @@ class VerificationSetup:
 
     def config(self, arm: str) -> str:
         """Return the fingerprint of the judges and rules that the dialogues of an arm meet."""
-        seats = [
-            [judge.seat.source, judge.seat.judge, judge.seat.config] for judge in self.judges[arm]
-        ]
+        seats = [[seat.source, seat.judge, seat.config] for seat in self._seats(arm)]
         return fingerprint([seats, self.checks.fingerprint])
+
+    def judge(self, arm: str, seat: JudgeIdentity) -> Judge:
+        """Return the judge of an arm by its seat."""
+        return next(judge for judge in self.judges[arm] if judge.seat == seat)
 
     async def tasks(
         self,
@@ -155,17 +160,20 @@ class VerificationSetup:
                     yield VerificationTask(dialogue, scenario, missing[key], flagged)
 
     async def task(self, dialogue: Dialogue) -> VerificationTask:
-        """Return what is left to do for a dialogue that nobody has judged yet."""
+        """Return what is left to do for a dialogue that no judge has been asked about yet."""
         scenario = self.scenario_of(dialogue.case)
         (flags,) = await self.checks.check([(dialogue, scenario)])
-        judges = tuple((judge, 0) for judge in self.judges[dialogue.arm])
-        return VerificationTask(dialogue, scenario, judges, flags)
+        seats = tuple((seat, 0) for seat in self._seats(dialogue.arm))
+        return VerificationTask(dialogue, scenario, seats, flags)
 
-    def _missing(self, arm: str, runs: Sequence[JudgeRun]) -> tuple[tuple[Judge, int], ...]:
-        """Return the judges of an arm who have not judged yet, each with the epoch to ask in."""
-        judges = self.judges[arm]
-        epochs = missing_epochs([j.seat for j in judges], runs, retry=self.retry_unreadable)
-        return tuple((judge, e) for judge, e in zip(judges, epochs, strict=True) if e is not None)
+    def _seats(self, arm: str) -> list[JudgeIdentity]:
+        return [judge.seat for judge in self.judges[arm]]
+
+    def _missing(self, arm: str, runs: Sequence[JudgeRun]) -> tuple[tuple[JudgeIdentity, int], ...]:
+        """Return the judges of an arm still to be asked, each with the epoch to ask in."""
+        seats = self._seats(arm)
+        epochs = missing_epochs(seats, runs, retry=self.retry_unreadable)
+        return tuple((seat, e) for seat, e in zip(seats, epochs, strict=True) if e is not None)
 
     async def _decide_again(self, assessments: Sequence[Assessment]) -> None:
         """Apply the policy to dialogues that were assessed before, where it says otherwise."""

@@ -9,7 +9,7 @@ from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, U
 from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
 from quality.flags import is_unreadable, judgement_flags
-from quality.judges.protocol import Judge
+from quality.judges.protocol import JudgeIdentity
 from quality.unverified import VerificationSetup, VerificationTask
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -17,7 +17,7 @@ from scenarios.log import logger
 from scenarios.verdicts import Assessment, Decision, Flag, JudgeRun
 
 VerificationJob = VerificationTask | Dialogue
-"""What is left to do for a dialogue; a dialogue alone is one that nobody has judged yet."""
+"""A dialogue alone is one that no judge has been asked about yet."""
 
 _log = logger("verify")
 
@@ -84,19 +84,19 @@ class Verification:
     # The stage
 
     async def work(self, job: VerificationJob) -> tuple[Assessment, Decision]:
-        """Let every judge have a say, then assess; what one judge said is stored at once."""
+        """Ask every judge that is left, then assess; each judge's answer is stored at once."""
         task = await self._setup.task(job) if isinstance(job, Dialogue) else job
         if isinstance(task.flags, Exception):
             raise task.flags
         failed: ProviderError | None = None
-        for judge, epoch in task.judges:
+        for seat, epoch in task.seats:
             self._stop.check()
             try:
-                await self._judge(judge, task, epoch)
+                await self._judge(seat, task, epoch)
             except OutOfFunds:
                 raise
             except (Unauthorised, UnknownModel) as error:
-                raise UsageError(f"{judge.seat.judge}: {error.message}", error.hint) from error
+                raise UsageError(f"{seat.judge}: {error.message}", error.hint) from error
             except ProviderError as error:
                 failed = error  # the other judges are asked all the same
         if failed is not None:
@@ -116,9 +116,9 @@ class Verification:
         if failure.traceback:
             await self._setup.records.fail(case, arm, failure.traceback)
 
-    async def _judge(self, judge: Judge, task: VerificationTask, epoch: int) -> None:
+    async def _judge(self, seat: JudgeIdentity, task: VerificationTask, epoch: int) -> None:
+        judge = self._setup.judge(task.dialogue.arm, seat)
         judgements = await judge.judge(task.dialogue, task.scenario, epoch)
-        seat = judge.seat
         readable = not any(map(is_unreadable, judgements))
         run = JudgeRun(*task.key, seat.source, seat.judge, seat.config, epoch, readable)
         await self._setup.records.record(run, judgements)
@@ -126,17 +126,17 @@ class Verification:
     def _assessed(
         self, task: VerificationTask, gate_flags: tuple[Flag, ...]
     ) -> tuple[Assessment, Decision]:
-        """Flag and decide, on what the rules and the judges in office have said.
+        """Flag and decide, by the rules and the judgements of the judges that are named now.
 
-        Their judgements are read back from the store because some of them may have judged in an
-        earlier session.
+        Judgements are read back from the store: some judges may have been asked in an earlier
+        session.
         """
         setup, (case, arm) = self._setup, task.key
-        in_office = {(judge.seat.source, judge.seat.judge) for judge in setup.judges[arm]}
+        seated = {(judge.seat.source, judge.seat.judge) for judge in setup.judges[arm]}
         judgements = [
             judgement
             for judgement in setup.records.judgements([task.key]).get(task.key, ())
-            if (judgement.source, judgement.judge) in in_office
+            if (judgement.source, judgement.judge) in seated
         ]
         flags = (*judgement_flags(setup.scheme, task.dialogue, judgements), *gate_flags)
         assessment = Assessment(case, arm, self._config(arm), flags)

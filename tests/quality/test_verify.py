@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -63,9 +64,9 @@ class Bench:
         self.stop = Stop()
         self.seen = []
 
-    def verification(self, **more):
+    def setup(self, **more):
         judges = (self_judge(self.own), external_judge(self.other))
-        setup = VerificationSetup(
+        return VerificationSetup(
             self.store.judgements,
             scheme=HIPO,
             scenario_of=lambda _: CAR,
@@ -74,7 +75,9 @@ class Bench:
             policy=self.policy,
             **more,
         )
-        return Verification(setup, self.stop, self.seen.append)
+
+    def verification(self, **more):
+        return Verification(self.setup(**more), self.stop, self.seen.append)
 
     async def run(self, *, at_once=4, **more):
         verification = self.verification(**more)
@@ -244,6 +247,15 @@ async def test_where_a_judge_does_not_answer_the_dialogue_is_left_for_later(stor
     assert outcome.done == 2
     assert len(bench.own.contexts) == asked  # what had been judged stays judged
     assert bench.verdicts() == {"accepted": 2}
+
+
+async def test_what_is_left_to_verify_can_be_sent_to_another_process(store):
+    (played,) = await filled(store, 1)
+    setup = Bench(store).setup()
+    task = await setup.task(played)
+    sent = pickle.loads(pickle.dumps(task))
+    assert sent == task
+    assert [setup.judge(ARM, seat).seat for seat, _ in sent.seats] == [s for s, _ in task.seats]
 
 
 async def test_a_budget_stops_without_a_failure(store):
