@@ -154,7 +154,7 @@ class Client:
             return await self._send_and_store(key, question, ctx, indices)
         except Exception as error:
             flight.set_exception(error)
-            flight.exception()  # retrieved here: nobody need be waiting
+            flight.exception()  # retrieved here: perhaps no other caller waits
             raise
         finally:
             del self._in_flight[key, ctx.epoch]
@@ -183,7 +183,7 @@ class Client:
                 await self._record(key, question, ctx, attempts)[1]
             raise
         except asyncio.CancelledError:
-            # What had arrived was paid for: it is queued for writing, but nobody waits for it.
+            # What had arrived was paid for: it is queued for writing, but not waited for.
             if attempts:
                 self._record(key, question, ctx, attempts)
             raise

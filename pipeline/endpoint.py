@@ -268,7 +268,7 @@ class Endpoint:
         return dict(attempt.choices)
 
     def _pause_after(self, error: BaseException) -> float | None:
-        """Return the seconds that nobody shall send to this model, if the endpoint named any."""
+        """Return for how many seconds no request shall go to this model, if the endpoint said so."""
         if not isinstance(error, ProviderError) or not error.retryable:
             return None
         if error.retry_after_s is None:

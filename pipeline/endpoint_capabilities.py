@@ -1,4 +1,4 @@
-"""What an endpoint turned out not to understand, so that it is not asked for it again."""
+"""Features that an endpoint turned out not to support, so that they are not used again."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _log = logger("endpoint")
 
 
 class EndpointCapabilities:
-    """Lessons learnt about one (provider, base URL, model); endpoints may share it.
+    """Features that one (provider, base URL, model) lacks; endpoints may share it.
 
-    Every lesson is told once through ``notice``, in one sentence.
+    Every lesson is reported once through ``notice``, in one sentence.
     """
 
     def __init__(self, notice: Callable[[str], None] | None = None) -> None:
-        """Start with nothing learnt."""
+        """Assume that everything is supported."""
         self._notice = notice
         self.omit: frozenset[str] = frozenset()
         """Body fields that were rejected."""
@@ -58,14 +58,14 @@ class EndpointCapabilities:
             self.ask_singly("rejects n > 1")
         if field not in self.omit:
             self.omit |= {field}
-            self._tell(f"the endpoint rejects '{field}', which is left out from now on")
+            self._report(f"the endpoint rejects '{field}', which is left out from now on")
         return True
 
     def refuse_native(self, why: str) -> None:
         """Remember that the endpoint does not enforce schemas."""
         if not self.native_refused:
             self.native_refused = True
-            self._tell(
+            self._report(
                 "the endpoint does not take structured output"
                 f" ({why}); the prompt alone asks for the format from now on"
             )
@@ -74,10 +74,10 @@ class EndpointCapabilities:
         """Remember that one request brings one sample."""
         if not self.one_by_one:
             self.one_by_one = True
-            self._tell(f"the endpoint {why}; samples are asked for one by one from now on")
+            self._report(f"the endpoint {why}; samples are asked for one by one from now on")
 
-    def _tell(self, lesson: str) -> None:
-        """Pass a lesson on to whoever listens."""
+    def _report(self, lesson: str) -> None:
+        """Log a lesson and report it."""
         _log.info("%s", lesson)
         if self._notice is not None:
             self._notice(lesson)
@@ -91,9 +91,9 @@ class StructureProbe:
     is the schema to blame. A bare 500 may be a passing fault, so the second one counts.
     """
 
-    def __init__(self, memory: EndpointCapabilities, wish: StructuredWish) -> None:
-        """Begin with what ``memory`` knows and the user wishes."""
-        self._memory = memory
+    def __init__(self, capabilities: EndpointCapabilities, wish: StructuredWish) -> None:
+        """Begin with what ``capabilities`` holds and the user wishes."""
+        self._capabilities = capabilities
         self._wish = wish
         self._probing = False
         self._probed = False
@@ -104,18 +104,21 @@ class StructureProbe:
         """Return how the next request is to be sent."""
         if self._wish != "auto":
             return self._wish
-        return "instruct" if self._probing or self._memory.native_refused else "native"
+        return "instruct" if self._probing or self._capabilities.native_refused else "native"
 
     def switches_after(self, error: ProviderError, sent: Structured) -> bool:
         """Return True if the request is worth one try without the schema."""
         if self._probing:
             self._probing = False
             return False
-        if self._wish != "auto" or sent == "instruct" or self._probed or self._memory.native_worked:
+        if (
+            self._wish != "auto"
+            or sent == "instruct"
+            or self._probed
+            or self._capabilities.native_worked
+        ):
             return False
-        if isinstance(
-            error, FieldRejected
-        ):  # the schema was not meant, or it would be known by now
+        if isinstance(error, FieldRejected):  # it names another field than the schema's
             return False
         if error.status == 500:
             self._faults += 1
@@ -125,8 +128,8 @@ class StructureProbe:
         return self._probing
 
     def succeeded(self, sent: Structured) -> None:
-        """Draw the conclusion from a request that brought an answer."""
+        """Note that a request was answered; it shows whether the schema was at fault before."""
         if sent == "native":
-            self._memory.native_worked = True
-        elif self._probing and not self._memory.native_worked:
-            self._memory.refuse_native(self._why)
+            self._capabilities.native_worked = True
+        elif self._probing and not self._capabilities.native_worked:
+            self._capabilities.refuse_native(self._why)

@@ -1,14 +1,14 @@
 """What a client needs of the run it works for, as messages that can cross processes and networks.
 
-A client looks up the samples that are known, waits for the permission to send, settles it with
-what the request cost, and records what came back. :class:`LocalRun` does this in the process that
+A client looks up the samples that were drawn before, waits for the permission to send, settles it
+with what the request cost, and records what came back. :class:`LocalRun` does this in the process that
 holds the store. A worker elsewhere implements the same :class:`RunLink` by sending the messages to
 that process: all of them are frozen dataclasses of plain data. Three rules make that possible:
 
 * nothing waits for an answer but permission (:meth:`RunLink.permit`) and durability
   (:meth:`RunLink.record`);
-* what is known travels with the job (:class:`~pipeline.engine.Job`), so that looking it up never
-  waits, and two questions that are the same cannot overtake each other while they look;
+* samples drawn before travel with the job (:class:`~pipeline.engine.Job`), so that looking them up
+  never waits, and two questions that are the same cannot overtake each other while they look;
 * a stop is pushed into the link's own :class:`~pipeline.stop.Stop`.
 """
 
@@ -54,7 +54,7 @@ class Settlement:
     row: RequestRow
     """What it was charged, what it used, how long it took."""
     pause_s: float | None = None
-    """Seconds that the endpoint asked everybody to wait, if it did."""
+    """Seconds for which no request shall go to this model, if the endpoint named any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,13 @@ class RunLink(Protocol):
 
     @property
     def stop(self) -> Stop:
-        """Whether the run is to stop; whoever is about to send looks at it first."""
+        """Whether the run is to stop; it is checked before every request."""
 
     def known(self, key: bytes, samples: Sequence[int], epoch: int) -> Mapping[int, ChoiceRow]:
         """Return the samples of ``epoch``, or else readable ones of earlier epochs, by index."""
 
     def count_hits(self, count: int) -> None:
-        """Count samples that were known already."""
+        """Count samples that did not have to be drawn again."""
 
     async def permit(self, request: PermitRequest) -> Permit:
         """Wait until a request may be sent.
@@ -131,7 +131,7 @@ class LocalRun:
         return reservation
 
     def settle(self, settlement: Settlement) -> None:
-        """Charge the budget, give the place back, and tell the limiter what was learnt."""
+        """Charge the budget, give the place back, and correct the limiter's estimate."""
         permit, row = settlement.permit, settlement.row
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens)
         if permit.request.address is None:

@@ -26,7 +26,7 @@ J_contra = TypeVar("J_contra", contravariant=True)
 SAME_FAILURE = 50
 """Jobs in a row that may fail with one code before the run stops."""
 INTERNAL_ERROR = "internal_error"
-"""Code of a job that ended with an exception nobody foresaw: a fault of hipo or of a plugin."""
+"""Code of a job that ended with an unforeseen exception: a fault of hipo or of a plugin."""
 LONGEST_REASON = 2_000
 LONGEST_TRACEBACK = 20_000
 
@@ -52,7 +52,7 @@ class JobFailure:
 
 
 class JobFailed(RunError):
-    """Raised here for what another process has found a job to have failed with."""
+    """Raised in this process for a job that failed in another one."""
 
     def __init__(self, failure: JobFailure) -> None:
         """Keep the failure as it is."""

@@ -1,4 +1,4 @@
-"""The wish to stop early: no new request is sent, and what is in flight may finish."""
+"""Stop a run early: no new request is sent, and those in flight may finish."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Stopped(RunError):
 
 
 class Stop:
-    """One flag for a whole run: whoever is about to send a request looks at it first."""
+    """One flag for a whole run; it is checked before every request."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -38,7 +38,7 @@ class Stop:
 
     @property
     def requested(self) -> bool:
-        """Whether somebody asked to stop."""
+        """Whether a stop was requested."""
         return self.reason is not None
 
     def request(self, reason: str, code: str = INTERRUPTED) -> None:

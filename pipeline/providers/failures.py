@@ -24,7 +24,7 @@ from pipeline.providers.retry import retry_after
 from scenarios.log import scrub
 
 LONGEST_MESSAGE = 500
-"""Characters kept of what an endpoint said."""
+"""Characters kept of an endpoint's error message."""
 
 _NO_FUNDS = re.compile(
     r"insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low"
@@ -42,7 +42,7 @@ _SCHEMA = re.compile(
     r"|guided (?:decoding|json)",
     re.IGNORECASE,
 )
-_SPOKEN_STATUS = {"rate_limit": 429, "overloaded": 529, "insufficient_quota": 429}
+_STATUS_OF_KIND = {"rate_limit": 429, "overloaded": 529, "insufficient_quota": 429}
 _NEVER_LEFT_OUT = frozenset({"model", "messages", "system", "stream"})
 
 
@@ -51,8 +51,8 @@ class NotConnected(Unreachable):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """The parts of an error body that mean something, whatever shape it had."""
+class ErrorBody:
+    """The meaningful parts of an error body, whatever its shape."""
 
     message: str = ""
     kind: str = ""
@@ -60,7 +60,7 @@ class Said:
     parameter: str | None = None
 
 
-def read_error(body: bytes) -> Said:
+def read_error(body: bytes) -> ErrorBody:
     """Read an error body in any of the shapes that endpoints and gateways use.
 
     Known are ``{"error": {"message", "type", "code", "param"}}``, ``{"error": "text"}``,
@@ -71,25 +71,25 @@ def read_error(body: bytes) -> Said:
         data: object = orjson.loads(body)
     except orjson.JSONDecodeError:
         text = body.decode("utf-8", "replace").strip()
-        return Said(message="" if text.startswith("<") else text)
-    return _said(data)
+        return ErrorBody(message="" if text.startswith("<") else text)
+    return _error_body(data)
 
 
-def _said(data: object) -> Said:
-    """Descend through envelopes until something speaks."""
+def _error_body(data: object) -> ErrorBody:
+    """Return the innermost error of nested envelopes."""
     if isinstance(data, list):
-        return _said(data[0]) if data else Said()
+        return _error_body(data[0]) if data else ErrorBody()
     if isinstance(data, str):
-        return Said(message=data)
+        return ErrorBody(message=data)
     if not isinstance(data, dict):
-        return Said()
+        return ErrorBody()
     for envelope in ("error", "detail", "message"):
         inner = data.get(envelope)
         if isinstance(inner, dict | list) and inner:
-            return _said(inner)
+            return _error_body(inner)
     texts = (data.get(key) for key in ("message", "error", "detail", "msg"))
     message = next((text for text in texts if isinstance(text, str)), "")
-    return Said(message, _kind(data), _parameter(data))
+    return ErrorBody(message, _kind(data), _parameter(data))
 
 
 def _kind(data: Mapping[str, object]) -> str:
@@ -124,8 +124,8 @@ def from_status(
         secrets: what must not appear in a message.
         key_hint: what to do about a missing or wrong key.
     """
-    said = read_error(body)
-    text = scrub(said.message, secrets)[:LONGEST_MESSAGE] or f"the endpoint answered {status}"
+    reported = read_error(body)
+    text = scrub(reported.message, secrets)[:LONGEST_MESSAGE] or f"the endpoint answered {status}"
     lowered = {name.lower(): value for name, value in headers.items()}
     request_id = lowered.get("x-request-id") or lowered.get("request-id")
 
@@ -144,7 +144,7 @@ def from_status(
             field=field,
         )
 
-    broke = status in {400, 403, 429} and _NO_FUNDS.search(f"{said.kind} {said.message}")
+    broke = status in {400, 403, 429} and _NO_FUNDS.search(f"{reported.kind} {reported.message}")
     error: ProviderError
     if status == 402 or broke:
         error = make(OutOfFunds, "top the account up, then resume the run")
@@ -160,46 +160,48 @@ def from_status(
     elif 300 <= status < 400:
         error = make(BadRequest, "redirects are not followed; give the final one as --base-url")
     else:
-        error = _refusal(status, said, sent, make)
+        error = _refusal(status, reported, sent, make)
     return error
 
 
 def _refusal(
-    status: int, said: Said, sent: Collection[str], make: Callable[..., ProviderError]
+    status: int, reported: ErrorBody, sent: Collection[str], make: Callable[..., ProviderError]
 ) -> ProviderError:
     """Tell apart why a request was refused: a field, the model, or something else."""
-    field = _rejected_field(said, sent)
+    field = _rejected_field(reported, sent)
     if field is not None:
         return make(FieldRejected, f"the endpoint does not take '{field}'", field=field)
     if status == 404:
         return make(UnknownModel, "check the model's name and --base-url")
-    if "model_not_found" in said.kind:
+    if "model_not_found" in reported.kind:
         return make(UnknownModel, "check the model's name")
-    named = said.parameter if said.parameter in sent else None
+    named = reported.parameter if reported.parameter in sent else None
     return make(BadRequest, f"check '{named}'" if named else "", field=named)
 
 
-def _rejected_field(said: Said, sent: Collection[str]) -> str | None:
+def _rejected_field(reported: ErrorBody, sent: Collection[str]) -> str | None:
     """Return the body field that an error says is not taken, if it is one that was sent.
 
     A field that is merely out of range is the user's to mend, not to be dropped: the error has to
     speak of not supporting or not knowing it.
     """
     for carrier in ("response_format", "output_config"):
-        names_it = (said.parameter or "").split(".")[0] == carrier
-        if carrier in sent and (names_it or _SCHEMA.search(said.message)):
+        names_it = (reported.parameter or "").split(".")[0] == carrier
+        if carrier in sent and (names_it or _SCHEMA.search(reported.message)):
             return carrier
     droppable = [name for name in sent if name not in _NEVER_LEFT_OUT]
-    if not _NOT_TAKEN.search(f"{said.kind} {said.message}"):
+    if not _NOT_TAKEN.search(f"{reported.kind} {reported.message}"):
         return None
-    if said.parameter is not None:
-        root = re.split(r"[.\[]", said.parameter)[0]
+    if reported.parameter is not None:
+        root = re.split(r"[.\[]", reported.parameter)[0]
         return root if root in droppable else None
-    quoted = [name for name in droppable if re.search(rf"[`'\"]{re.escape(name)}\b", said.message)]
-    bare = [name for name in droppable if re.search(rf"\b{re.escape(name)}\b", said.message)]
+    quoted = [
+        name for name in droppable if re.search(rf"[`'\"]{re.escape(name)}\b", reported.message)
+    ]
+    bare = [name for name in droppable if re.search(rf"\b{re.escape(name)}\b", reported.message)]
     # one-letter names occur in prose, so that bare 'n' proves nothing
     found = quoted or [name for name in bare if len(name) > 1]
-    return min(found, key=said.message.find) if found else None
+    return min(found, key=reported.message.find) if found else None
 
 
 def broken_body(why: str, *, request_id: str | None = None) -> ServerFault:
@@ -223,11 +225,11 @@ def disguised(
     inner = data["error"] if isinstance(data["error"], dict) else data
     codes = (inner.get(key) for key in ("code", "status", "status_code"))
     status = next((c for c in codes if isinstance(c, int) and 400 <= c < 600), None)
-    said = _said(data)
+    reported = _error_body(data)
     if status is None:
-        status = next((s for words, s in _SPOKEN_STATUS.items() if words in said.kind), None)
+        status = next((s for words, s in _STATUS_OF_KIND.items() if words in reported.kind), None)
     if status is None:
-        return broken_body(scrub(said.message, secrets)[:LONGEST_MESSAGE])
+        return broken_body(scrub(reported.message, secrets)[:LONGEST_MESSAGE])
     return from_status(status, headers, body, sent=sent, secrets=secrets)
 
 

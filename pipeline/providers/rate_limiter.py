@@ -19,7 +19,7 @@ _log = logger("limits")
 
 
 class ModelAddress(NamedTuple):
-    """Where a model is reached: everybody who asks it there shares its limits."""
+    """Where a model is reached; all requests to one address share its limits."""
 
     provider: str
     base_url: str | None
@@ -126,7 +126,7 @@ class RateLimiters:
         self._limiters: dict[ModelAddress, RateLimiter] = {}
 
     def limiter(self, address: ModelAddress) -> RateLimiter:
-        """Return the limiter that everybody who talks to this model shares."""
+        """Return the limiter that all requests to this model share."""
         limiter = self._limiters.get(address)
         if limiter is None:
             limiter = self._limiters[address] = RateLimiter(self._limits, self._sleep)

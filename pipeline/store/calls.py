@@ -50,28 +50,28 @@ class RequestRow(RequestOrigin):
     code: str
     """``ok``, the code of a :class:`~pipeline.providers.errors.ProviderError`, ``cancelled``, or
     ``lost``."""
-    status: int | None
+    status: int | None = None
     """HTTP status of a failure where there was one; None for success."""
-    message: str
+    message: str = ""
     """What the endpoint said of a failure; empty for success."""
-    request_id: str | None
-    structured: str
+    request_id: str | None = None
+    structured: str = ""
     """``native`` if the schema was sent along, ``instruct`` if the prompt alone describes it."""
-    omitted: str
+    omitted: str = ""
     """Body fields left out because the endpoint had rejected them, sorted, space-separated."""
-    n_asked: int
-    n_got: int
-    prompt_tokens: int | None
+    n_asked: int = 1
+    n_got: int = 0
+    prompt_tokens: int | None = None
     """None, as for the other tokens, where the endpoint did not say."""
-    completion_tokens: int | None
-    cached_tokens: int | None
-    reasoning_tokens: int | None
-    cost_usd: float | None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost_usd: float | None = None
     """None where usage or price is unknown, 0.0 where surely nothing was billed."""
-    charged_usd: float | None
+    charged_usd: float | None = None
     """What counts against the budget: the cost, or the worst case where that is unknown; None
     without a price."""
-    charged_tokens: int
+    charged_tokens: int = 0
     """Tokens that count against the budget: those used, or the most possible."""
     reservation: int | None = None
     """The reservation that ends with this row; not stored."""
@@ -165,17 +165,17 @@ class CallLog:
     def choices(
         self, fingerprint: bytes, samples: Sequence[int], epoch: int
     ) -> dict[int, ChoiceRow]:
-        """Return what is known of the given samples, by sample.
+        """Return the stored choices of the given samples, by sample.
 
         That is the choice of ``epoch``, whatever its status, or else the newest readable one of
         an earlier epoch.
         """
-        found = {}
+        choices = {}
         for sample in samples:
             row = self._reader.execute(_LOOK_UP_ONE, (fingerprint, sample, epoch, epoch)).fetchone()
             if row is not None:
-                found[sample] = ChoiceRow(*row)
-        return found
+                choices[sample] = ChoiceRow(*row)
+        return choices
 
     def count_hits(self, n: int) -> None:
         """Count choices that need not be asked for again; durable at the latest on closing."""
@@ -203,7 +203,7 @@ class CallLog:
         """Store requests and what they brought in one transaction.
 
         Everything is queued when this returns, and durable when the future resolves; a choice
-        that is known already stays as it is.
+        that is stored already stays as it is.
         """
 
         def write(connection: sqlite3.Connection) -> None:
@@ -236,7 +236,7 @@ class CallLog:
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
-            # The row is on its way to the disk; its number will be known only then.
+            # The row is on its way to the disk, and only then has a number to release it by.
             future.add_done_callback(self._release_when_known)
             raise
 
@@ -285,11 +285,11 @@ class CallLog:
         self, connection: sqlite3.Connection, fingerprint: bytes, messages: Messages
     ) -> int:
         """Return the number of a prompt, storing it if it is new."""
-        known: tuple[int] | None = connection.execute(
+        stored: tuple[int] | None = connection.execute(
             "select seq from prompts where fingerprint = ?", (fingerprint,)
         ).fetchone()
-        if known is not None:
-            return known[0]
+        if stored is not None:
+            return stored[0]
         added = connection.execute(
             "insert into prompts (fingerprint, layout) values (?, ?)",
             (fingerprint, self._texts.layout(connection, messages)),
@@ -307,7 +307,7 @@ class CallLog:
 
 
 def charge_lost(connection: sqlite3.Connection) -> int:
-    """Charge reservations a dead process left behind at their worst, as requests that got lost."""
+    """Turn reservations that a dead process left open into lost requests, charged at their worst."""
     reservations = connection.execute(
         "select usd, tokens, reserved_at from reservations order by seq"
     ).fetchall()
@@ -329,18 +329,5 @@ _LOST = RequestRow(
     sent_at=0.0,
     latency_s=0.0,
     code=LOST,
-    status=None,
     message="in flight when the process ended",
-    request_id=None,
-    structured="",
-    omitted="",
-    n_asked=1,
-    n_got=0,
-    prompt_tokens=None,
-    completion_tokens=None,
-    cached_tokens=None,
-    reasoning_tokens=None,
-    cost_usd=None,
-    charged_usd=None,
-    charged_tokens=0,
 )

@@ -39,7 +39,7 @@ class _Item:
     error: Exception | None = field(default=None)
 
     def resolve(self) -> None:
-        """Tell whoever waits; a waiter that was cancelled is not told, but its write stands."""
+        """Give the waiter the outcome; one that was cancelled gets none, but its write stands."""
         if self.future is None or self.future.done():
             return
         if self.error is not None:
@@ -95,7 +95,7 @@ class Writer:
         return future
 
     def send(self, write: Write[object]) -> None:
-        """Queue a write nobody waits for; :meth:`close` still brings it to disk."""
+        """Queue a write without waiting for it; :meth:`close` still brings it to disk."""
         self._put(_Item(write, None))
 
     def run(self, write: Write[T]) -> T:
@@ -170,7 +170,7 @@ class Writer:
                     self._rolled_back()
                 self._connection.execute("release one")
             self._connection.execute("commit")
-        except Exception as error:  # noqa: BLE001 - e.g. the disk is full: nobody was served
+        except Exception as error:  # noqa: BLE001 - e.g. the disk is full: no write of the group succeeded
             self._undo()
             for item in items:
                 item.error = item.error or _explained(error)
