@@ -293,6 +293,16 @@ class Recipe(Strict):
                 "\n".join(problems), f"settings: {', '.join(settings.model_fields) or 'none'}"
             ) from None
 
+    def with_all_settings(self) -> Recipe:
+        """Return the recipe with every setting of its strategies written out.
+
+        Raises:
+            UsageError: there is no such strategy, or a setting is not allowed.
+        """
+        settings = {name: self.strategy_settings(name) for name in self.strategies}
+        written = {name: its.model_dump(mode="json") for name, its in settings.items()}
+        return self.with_changes({name: values for name, values in written.items() if values})
+
     def with_changes(self, changes: Mapping[str, object]) -> Recipe:
         """Return the recipe with ``changes`` laid over it; nested mappings are merged.
 

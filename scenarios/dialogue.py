@@ -66,13 +66,15 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an utterance came to be: the candidates of a vote or the attempts of a revision."""
+    """How an utterance came to be: what a strategy drew, tried and noted on the way."""
 
     strategy: str
     candidates: tuple[Candidate, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     chosen: int = 0
     """Index into ``candidates`` or ``attempts`` of the one that was said."""
+    notes: tuple[str, ...] = ()
+    """What else a strategy has to tell people who read the trace, one line each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         InputError: a file it names is not valid.
     """
     load_plugins(recipe.plugins)
+    recipe = recipe.with_all_settings()
     ingredients = Ingredients(recipe, stored)
     scheme = ingredients.scheme()
     prompts = ActorPrompts(ingredients.templates(), scheme)

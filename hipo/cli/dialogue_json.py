@@ -18,7 +18,7 @@ def dialogue_as_json(
     ``strategy``, ``models``, ``settings``; ``turns``: a list of objects with ``index``, ``role``,
     ``kind``, ``text``, ``wanted``, ``declared_goal``, ``tactic`` (objects with ``dimension``,
     ``value``, ``rationale``, ``raw``) and, with ``trace``, ``trace`` (None, or an object with
-    ``strategy``, ``chosen``, ``candidates``, ``attempts``).
+    ``strategy``, ``chosen``, ``candidates``, ``attempts``, ``notes``).
     """
     case = dialogue.case
     fields = "id scheme scenario fact goal turns language variation repetition seed"
@@ -41,4 +41,4 @@ def _turn(turn: Turn, *, trace: bool) -> dict[str, object]:
 
 def _trace(trace: Trace) -> dict[str, object]:
     candidates = [plain(candidate, "sample score error draft") for candidate in trace.candidates]
-    return plain(trace, "strategy chosen candidates attempts", candidates=candidates)
+    return plain(trace, "strategy chosen candidates attempts notes", candidates=candidates)

@@ -138,6 +138,8 @@ def _trace(page: _Page, trace: Trace) -> Iterator[str]:
         yield f"attempts ({trace.strategy}, * said):"
         for index, attempt in enumerate(trace.attempts):
             yield from _attempt(page, index, attempt, said=index == trace.chosen)
+    for note in trace.notes:
+        yield from page.wrap(note, first=f"{trace.strategy}: ", indent=2)
 
 
 def _candidate(page: _Page, candidate: Candidate, *, said: bool) -> Iterator[str]:

@@ -40,13 +40,14 @@ def trace_json(trace: Trace) -> str:
             for a in trace.attempts
         ],
         trace.chosen,
+        *([trace.notes] if trace.notes else []),
     ]
     return orjson.dumps(plain).decode()
 
 
 def trace_from(text: str) -> Trace:
     """Return the trace that :func:`trace_json` was given."""
-    strategy, candidates, attempts, chosen = orjson.loads(text)
+    strategy, candidates, attempts, chosen, *notes = orjson.loads(text)
     return Trace(
         strategy=strategy,
         candidates=tuple(
@@ -58,6 +59,7 @@ def trace_from(text: str) -> Trace:
             for draft, critiques in attempts
         ),
         chosen=chosen,
+        notes=tuple(notes[0]) if notes else (),
     )
 
 

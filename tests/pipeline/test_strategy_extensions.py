@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from hipo.app.estimates import estimate_generation
 from hipo.app.generation import generate
 from hipo.app.preparation import Prepared, prepare
+from hipo.cli.dialogue_view import Heading, render
 from pipeline.critics.registry import CRITICS
 from pipeline.expected_calls import ArmParts
 from pipeline.recipe import Recipe
@@ -49,7 +50,8 @@ class Shortest:
         for number in range(self.tries):
             drafts.append(await self.asker.ask(question, task.context(f"try-{number}")))
         shortest = min(drafts, key=lambda draft: len(draft.text))
-        return Spoken(shortest, Trace("shortest", attempts=(Attempt(shortest),)))
+        notes = (f"{len(shortest.text)} letters",)
+        return Spoken(shortest, Trace("shortest", attempts=(Attempt(shortest),), notes=notes))
 
 
 class Brief:
@@ -209,6 +211,11 @@ def test_a_strategy_and_a_critic_of_a_plugin_play(plugin: Path, tmp_path: Path) 
         assert trace.strategy == name
         if name == "reflective":
             assert [c.reason for c in trace.attempts[0].critiques] == ["say it in fewer words"]
+        else:
+            assert trace.notes == (f"{len(trace.attempts[0].draft.text)} letters",)
+    shown = next(d for d in run.dialogues() if strategies[d.arm] == "shortest")
+    heading = Heading(shown.case.id, "shortest", None)
+    assert " letters" in render(shown, heading, trace=True).split("shortest: ")[1]
     assert not {"reflector"} & {role for arm in run.state().arms for role in arm.arm.models}
 
 
@@ -221,3 +228,9 @@ def test_the_critic_is_part_of_the_arm_only_where_it_is_not_the_models_reflectio
     ).arms
     assert usual.settings == {"max_revisions": 1}
     assert other.settings == {"max_revisions": 1, "critic": "brief"}
+
+
+def test_what_a_run_keeps_of_its_recipe_has_every_setting_written_out() -> None:
+    recipe = prepared(strategies=["direct", "consistency"], consistency={"k": 3}).recipe
+    assert recipe.model_dump(mode="json")["consistency"] == {"k": 3, "temperature": 0.6}
+    assert "direct" not in recipe.model_dump(mode="json")
