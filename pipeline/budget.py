@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Protocol
 
 from pipeline.stop import BUDGET
+from pipeline.store.calls import CallLog
 from scenarios.errors import RunError, UsageError
 
 
@@ -14,16 +14,6 @@ class BudgetReached(RunError):
     """The next request could cost more than what is left; the run can be resumed with more."""
 
     code = BUDGET
-
-
-class ReservationLog(Protocol):
-    """Where reservations survive the process, so that what it had in flight stays charged."""
-
-    async def reserve(self, usd: float | None, tokens: int) -> int:
-        """Write a reservation and return its id once it is durable."""
-
-    def release(self, reservation: int) -> None:
-        """Remove a reservation whose request was never sent; need not be durable on return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +43,13 @@ class Ledger:
         budget_tokens: int | None = None,
         spent_usd: float = 0.0,
         spent_tokens: int = 0,
-        log: ReservationLog | None = None,
+        log: CallLog | None = None,
     ) -> None:
-        """Start from what the run has spent so far (``RunStore.spent()``)."""
+        """Start from what the run has spent so far (``RunStore.spent()``).
+
+        Under a budget reservations are written to ``log``, so that what a process had in flight
+        when it died stays charged.
+        """
         self.budget_usd = budget_usd
         self.budget_tokens = budget_tokens
         self.spent_usd = spent_usd

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +10,7 @@ from pipeline.chunks import chunks
 from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
 from pipeline.store.calls import KnownChoice
+from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.log import logger
@@ -39,26 +40,6 @@ class Player(Protocol):
         """Return the finished dialogue; ``epoch`` counts how often the case has failed before."""
 
 
-class CaseRecords(Protocol):
-    """What generation needs of a store."""
-
-    async def add_cases(self, cases: Sequence[Case]) -> None:
-        """Make the cases known; those that are known already are left as they are."""
-
-    def pending(
-        self, cases: Sequence[Case], arm: str, *, retry_failed: bool = False
-    ) -> list[tuple[Case, int]]:
-        """Return the cases this arm still has to play, each with its retry epoch."""
-
-    async def finish(self, dialogue: Dialogue, epoch: int) -> None:
-        """Store a dialogue; it is durable when this returns."""
-
-    async def fail(
-        self, case: Case, arm: str, code: str, reason: str, epoch: int, *, traceback: str = ""
-    ) -> None:
-        """Store that a case failed, and why; it is durable when this returns."""
-
-
 async def _nothing(dialogue: Dialogue) -> None:
     """Do nothing more with a dialogue that is stored."""
 
@@ -71,7 +52,7 @@ class Engine:
 
     def __init__(
         self,
-        records: CaseRecords,
+        store: RunStore,
         players: Mapping[str, Player],
         executor: Executor,
         stop: Stop,
@@ -83,7 +64,7 @@ class Engine:
         """Join a store, one player per arm id, and an executor.
 
         Args:
-            records: the store.
+            store: of the run.
             players: by arm id.
             executor: does several jobs at once.
             stop: nothing new is begun once it is requested.
@@ -91,7 +72,7 @@ class Engine:
             on_progress: is called whenever something has become durable.
             then: the next stage of each dialogue, begun as soon as the dialogue is durable.
         """
-        self._records = records
+        self._store = store
         self._players = players
         self._executor = executor
         self._stop = stop
@@ -118,9 +99,9 @@ class Engine:
         for chunk in chunks(cases, CHUNK):
             if self._stop.requested:
                 return
-            await self._records.add_cases(chunk)
+            await self._store.add_cases(chunk)
             for arm in self._players:
-                pending = self._records.pending(chunk, arm, retry_failed=self._retry_failed)
+                pending = self._store.pending(chunk, arm, retry_failed=self._retry_failed)
                 self._runner.count_present(len(chunk) - len(pending))
                 for case, epoch in pending:
                     if self._stop.requested:
@@ -135,13 +116,13 @@ class Engine:
 
     async def record(self, job: Job, result: Dialogue) -> None:
         """Store the dialogue, then hand it to the next stage."""
-        await self._records.finish(result, job.epoch)
+        await self._store.finish(result, job.epoch)
         await self._then(result)
 
     async def record_failure(self, job: Job, failure: JobFailure) -> None:
         """Store why the case failed."""
         fields = {"case": job.case.id, "arm": job.arm, "epoch": job.epoch, "code": failure.code}
         _log.info("a case failed: %s", failure.reason, extra={"fields": fields})
-        await self._records.fail(
+        await self._store.fail(
             job.case, job.arm, failure.code, failure.reason, job.epoch, traceback=failure.traceback
         )

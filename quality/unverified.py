@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from pipeline.chunks import chunks
+from pipeline.store.judgements import JudgementLog
+from quality.gates.runner import GateChecks
 from quality.judges.protocol import Judge, JudgeIdentity
 from quality.policy import Policy
 from scenarios.case import Case
@@ -14,57 +15,13 @@ from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
-from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun
+from scenarios.verdicts import Assessment, Flag, JudgeRun
 
 PAGE = 200
 """Dialogues that are looked up in the store at once."""
 
 Key = tuple[str, str]
 """(case, arm) of a dialogue."""
-
-
-class Checks(Protocol):
-    """The rules that need no model; some of them compare a dialogue with those before it."""
-
-    @property
-    def fingerprint(self) -> str:
-        """The content hash of rules and thresholds."""
-
-    async def check(
-        self, page: Sequence[tuple[Dialogue, Scenario]]
-    ) -> Sequence[tuple[Flag, ...] | Exception]:
-        """Return the flags of each dialogue, or what a rule raised, and remember all dialogues."""
-
-
-class VerificationRecords(Protocol):
-    """What verification needs of a store."""
-
-    def runs(self, keys: Iterable[Key]) -> Mapping[Key, Sequence[JudgeRun]]:
-        """Return the newest run of every judge."""
-
-    def judgements(self, keys: Iterable[Key]) -> Mapping[Key, Sequence[Judgement]]:
-        """Return the judgements of every judge's newest run."""
-
-    def assessments(self, keys: Iterable[Key]) -> Mapping[Key, Assessment]:
-        """Return the newest assessments."""
-
-    def decisions(self, keys: Iterable[Key]) -> Mapping[Key, Sequence[Decision]]:
-        """Return every decision, oldest first."""
-
-    def all_assessed(self, arm: str, config: str) -> bool:
-        """Whether every dialogue of an arm was last assessed under this configuration."""
-
-    async def record(self, run: JudgeRun, judgements: Sequence[Judgement]) -> None:
-        """Store what one judge says about one dialogue; durable on return."""
-
-    async def assess(self, assessment: Assessment, decision: Decision) -> None:
-        """Store flags and what is decided on them; durable on return."""
-
-    async def decide(self, decisions: Sequence[Decision]) -> None:
-        """Store decisions; durable on return."""
-
-    async def fail(self, case: str, arm: str, traceback: str) -> None:
-        """Store where an unforeseen exception was raised; durable on return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +48,12 @@ class VerificationTask:
 class VerificationSetup:
     """The store, judges, rules and policy that dialogues are verified with."""
 
-    records: VerificationRecords
+    records: JudgementLog
     scheme: Scheme
     scenario_of: Callable[[Case], Scenario]
     judges: Mapping[str, Sequence[Judge]]
     """By arm id."""
-    checks: Checks
+    checks: GateChecks
     policy: Policy
     retry_unreadable: bool = False
     """Whether judges whose answer could not be read are asked again."""

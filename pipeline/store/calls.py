@@ -149,7 +149,7 @@ _PROMPTS_OF_CASE = """
 
 
 class CallLog:
-    """The calls of one run; the budget's ``ReservationLog``, too.
+    """The calls of one run: what was asked and answered, and what is reserved for those in flight.
 
     Reads happen in the caller's thread and see what is committed; writes go through the writer.
     """
