@@ -24,6 +24,7 @@ from outputs.formats.registry import FORMATS
 from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
 from outputs.splits import SplitPlan, plan_splits
 from scenarios.errors import RunError, UsageError
+from scenarios.schemes.model import Scheme
 
 COUNTS = "counts.json"
 
@@ -224,7 +225,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         found,
         seen,
         kind=kind,
-        options={**options.plain(), **_plugins(options)},
+        options={**options.plain(), **_plugins(options), **_prompts(found.scheme, options)},
         trains_responder=task.trains_responder,
         files=files,
         folder=draft,
@@ -249,6 +250,12 @@ def _plugins(options: ExportOptions) -> dict[str, object]:
             for name, identity in FORMATS.identity([options.format]).items()
         }
     return {"plugins": plugins} if plugins else {}
+
+
+def _prompts(scheme: Scheme, options: ExportOptions) -> dict[str, object]:
+    """Return the fingerprint of the prompts that rows are rendered with now, if they are."""
+    fingerprint = options.chosen_task.prompts
+    return {} if fingerprint is None else {"prompts": fingerprint(scheme, options)}
 
 
 def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:

@@ -68,6 +68,9 @@ class ExportTask:
     """The options it takes; any other is refused instead of being without effect."""
     trains_responder: bool = False
     """Whether what is learnt are the responder's own words, which may be deceptive."""
+    prompts: Callable[[Scheme, ExportOptions], str] | None = None
+    """Fingerprint of the prompts that rows are rendered with, for the manifest; None where rows hold
+    no prompt, or one that was sent when the dialogue was played."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,6 +273,10 @@ def _label_rows(scheme: Scheme, options: ExportOptions) -> LabelRows:
     return LabelRows(scheme, Templates(), shape, options.aspects, options.rationale)
 
 
+def _label_prompts(scheme: Scheme, options: ExportOptions) -> str:
+    return EvaluatorPrompts(Templates(), scheme, reasoned=options.rationale).fingerprint
+
+
 def _actor_rows(scheme: Scheme, options: ExportOptions) -> ActorRows:
     shape = FORMATS.get(options.format)
     return ActorRows(scheme, ActorMessages(scheme), shape, "actor", options.include_deception)
@@ -286,7 +290,12 @@ KIND = ExportKind(
     name="sft",
     about="training rows: an evaluator's prompt and the labels",
     tasks=(
-        ExportTask(_label_rows, "label", frozenset({"aspects", "rationale", "format"})),
+        ExportTask(
+            _label_rows,
+            "label",
+            frozenset({"aspects", "rationale", "format"}),
+            prompts=_label_prompts,
+        ),
         ExportTask(
             _actor_rows, "actor", frozenset({"format", "include_deception"}), trains_responder=True
         ),

@@ -194,3 +194,14 @@ def test_other_forms_and_undivided_scripts_are_recognised():
 
 def test_aspects_come_in_their_usual_order():
     assert ASPECTS == ("utterance", "cumulative", "conversation")
+
+
+def test_the_manifest_names_the_prompts_that_rows_were_rendered_with(tmp_path, run):
+    _, done = rows(tmp_path, run)
+    manifest = orjson.loads((done.folder / "manifest.json").read_bytes())
+    assert manifest["options"]["prompts"] == EvaluatorPrompts(Templates(), SCHEME).fingerprint
+    _, done = rows(tmp_path, run, overwrite=True, task="initiator")
+    manifest = orjson.loads((done.folder / "manifest.json").read_bytes())
+    assert "prompts" not in manifest["options"]
+    [note] = [note for note in manifest["notes"] if "prompts rendered" in note]
+    assert note.endswith(f": {done.facts.files[0].rows:,}"), "hand-made dialogues were sent nothing"
