@@ -49,11 +49,12 @@ _GROUPS = """
     select c.scenario, c.fact, c.goal, count(*)
     from dialogues d join cases c on c.seq = d.case_seq
     where d.status = 'generated' and d.seq <= ? group by 1, 2, 3 order by 1, 2, 3"""
-# Cross joins are done in the order in which they are written: few dialogues first.
+# Cross joins are done in the order in which they are written: few dialogues first. The plus keeps the
+# bound on d.seq from being looked up in place of the equality, which would go through every label.
 _LABEL_GROUPS = """
     select c.scenario, c.fact, x.id, l.value, count(*)
     from dialogues d cross join cases c on c.seq = d.case_seq
-        cross join annotations l on l.source = 1 and l.dialogue = d.seq
+        cross join annotations l on l.source = 1 and l.dialogue = +d.seq
         cross join dimensions x on x.seq = l.dimension
     where d.status = 'generated' and d.seq <= ? and d.seq % ? = 0 and typeof(l.value) = 'text'
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
