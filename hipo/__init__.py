@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from scenarios.errors import HipoError as HipoError
     from scenarios.errors import RunError as RunError
     from scenarios.errors import UsageError as UsageError
+    from scenarios.plugins import load_plugins as load_plugins
 
 _MODULE_OF = {
     "ExportExtras": "hipo.app.export",
@@ -47,6 +48,7 @@ _MODULE_OF = {
     "estimate": "hipo.app.plan_estimates",
     "export": "hipo.app.export",
     "generate": "hipo.app.generation",
+    "load_plugins": "scenarios.plugins",
     "load_recipe": "pipeline.recipe_source",
     "open_run": "hipo.app.run",
     "preview": "hipo.app.preview",

@@ -79,12 +79,15 @@ class ExtensionPoint(Generic[E]):
 
     def unknown(self, name: str) -> UsageError:
         """Return the error for a name that nothing has, with the nearest name there is."""
-        article = "an" if self.name.startswith("e") else "a"
-        names = self.names()
+        listing = suggestion(name, self.names(), listing=f"{self.name} names")
+        return UsageError(f"there is no {self.name} {name!r}", f"{listing}; {self.origin_hint()}")
+
+    def origin_hint(self) -> str:
+        """Say where one that is not known could come from: a file that is gone, or a plugin."""
         gone = [f"the plugin {path}, which the run names, is not there" for path in PLUGINS.absent]
+        article = "an" if self.name.startswith("e") else "a"
         own = f"{article} {self.name} of your own comes with --plugin FILE"
-        hints = [suggestion(name, names, listing=f"{self.name} names"), *(gone or [own])]
-        return UsageError(f"there is no {self.name} {name!r}", "; ".join(hints))
+        return "; ".join(gone or [own])
 
     def _from_house(self, name: str) -> E:
         shipped = self._shipped[name]

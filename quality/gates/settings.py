@@ -69,10 +69,11 @@ def gate_settings(values: Mapping[str, Any] | None = None) -> GateSettings:
         plugin_gates = GATES.names()[len(GATES.shipped) :]
         for name in added:
             if name not in plugin_gates:
+                names = (*model.model_fields, *plugin_gates)
                 raise UsageError(
                     f"verification.gates.{name}: there is no such threshold, and no gate of a"
                     " plugin has this name",
-                    suggestion(name, (*model.model_fields, *plugin_gates), listing="there are"),
+                    f"{suggestion(name, names, listing='there are')}; {GATES.origin_hint()}",
                 )
         model = settings_class(added)
     try:

@@ -1,0 +1,149 @@
+"""Every example on the page about extending runs as it stands there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.extension.conftest import Hipo, rows_in
+
+PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
+FILES = dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE.read_text(), re.DOTALL))
+OFFLINE = ("--scenarios", "used_car", "--turns", "1", "-n", "2", "-q")
+
+
+@pytest.fixture(autouse=True)
+def files(hipo: Hipo) -> None:
+    """Write the examples into the empty folder that commands run in."""
+    for name, source in FILES.items():
+        Path(name).write_text(source)
+
+
+@pytest.fixture
+def made(hipo: Hipo, files: None) -> str:
+    result = hipo("generate", "--model", "offline/rules", *OFFLINE, "-o", "made")
+    assert result.code == 0, result.err
+    return "made"
+
+
+def test_there_is_an_example_for_every_extension_point() -> None:
+    assert sorted(FILES) == [
+        "answers_at_all.py", "exchanges.py", "in_process.py", "plain_words.py",
+        "question_answer.py", "shortest.py", "shouting.py",
+    ]  # fmt: skip
+
+
+def test_the_strategy_plays(hipo: Hipo) -> None:
+    result = hipo(
+        "generate", "--plugin", "shortest.py", "--strategy", "shortest", "--model",
+        "offline/rules", *OFFLINE, "-o", "made",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    assert re.search(r"shortest +offline/rules +2 +0", hipo("runs", "show", "made").out)
+
+
+def test_the_critic_criticises(hipo: Hipo) -> None:
+    Path("mine.yaml").write_text(
+        "strategies: reflective\nreflective: {critic: plain_words}\nplugins: [plain_words.py]\n"
+    )
+    result = hipo("generate", "mine.yaml", "--model", "offline/rules", *OFFLINE, "-o", "made")
+    assert result.code == 0, result.err
+    shown = hipo("show", "made", "--format", "json")
+    assert shown.code == 0
+
+
+def test_the_gate_is_asked(hipo: Hipo, made: str) -> None:
+    result = hipo("verify", made, "--plugin", "shouting.py", "--gate", "shouting", "-q")
+    assert result.code == 0, result.err
+
+
+def test_the_judge_judges(hipo: Hipo, made: str) -> None:
+    result = hipo("verify", made, "--plugin", "answers_at_all.py", "--judge", "answers_at_all")
+    assert result.code == 0, result.err
+    assert "answers_at_all" in result.out
+
+
+def test_the_provider_answers(hipo: Hipo) -> None:
+    result = hipo(
+        "generate", "--plugin", "in_process.py", "--model", "in_process/rules", *OFFLINE,
+        "-o", "made",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+
+
+def test_the_kind_is_exported(hipo: Hipo, made: str) -> None:
+    result = hipo(
+        "export", made, "--any", "--plugin", "exchanges.py", "--to", "exchanges", "--no-parquet",
+        "--splits", "100,0,0", "-o", "set",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    rows = rows_in(Path("set"))
+    assert all(row["question"] and row["answer"] for row in rows)
+
+
+def test_the_format_is_written(hipo: Hipo, made: str) -> None:
+    result = hipo(
+        "export", made, "--any", "--plugin", "question_answer.py", "--to", "sft", "--format",
+        "question-answer", "--no-parquet", "--splits", "100,0,0", "-o", "set",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+
+
+def test_the_same_name_in_two_files_ends_with_exit_code_2(hipo: Hipo) -> None:
+    Path("second.py").write_text(FILES["shouting.py"] + "\nSECOND = True\n")
+    result = hipo(
+        "generate", "--model", "offline/rules", *OFFLINE, "--plugin", "shouting.py", "--plugin",
+        "second.py",
+    )  # fmt: skip
+    assert result.code == 2
+    assert "the gate 'shouting' is in" in result.err
+    assert "second.py" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("generate", "--model", "offline/rules", "--strategy", "shortst"), "'shortst'"),
+        (("generate", "--model", "in_proces/rules"), "in_proces"),
+        (("verify", "made", "--gate", "shoutin"), "shoutin"),
+        (("verify", "made", "--judge", "answers"), "answers"),
+        (("export", "made", "--to", "exchange", "-o", "set"), "there is no export kind 'exchange'"),
+        (("export", "made", "--to", "sft", "--format", "qa", "-o", "set"), "export format 'qa'"),
+    ],
+)
+def test_an_unknown_name_ends_with_exit_code_2(
+    hipo: Hipo, made: str, arguments: tuple[str, ...], message: str
+) -> None:
+    result = hipo(*arguments)
+    assert result.code == 2
+    assert message in result.err
+
+
+def test_a_file_that_does_not_run_ends_with_exit_code_2_and_its_line(hipo: Hipo) -> None:
+    Path("broken.py").write_text("import os\nimport no_such_module\n")
+    result = hipo("generate", "--plugin", "broken.py", "--model", "offline/rules")
+    assert result.code == 2
+    assert "broken.py:2: ModuleNotFoundError" in result.err
+
+
+def test_a_run_whose_file_is_gone_can_be_read_and_names_it_where_it_is_needed(
+    hipo: Hipo, no_plugins: Callable[[], None]
+) -> None:
+    Path("mine.yaml").write_text(
+        "scenarios: used_car\nturns: 1\nn: 2\nmodels: {default: {model: offline/rules}}\n"
+        "plugins: [shouting.py]\nverification: {gates: {shouting: {}, off: [near_duplicate]}}\n"
+    )
+    assert hipo("generate", "mine.yaml", "-o", "made", "-q").code == 0
+    assert hipo("verify", "made", "-q").code == 0
+    Path("shouting.py").unlink()
+    no_plugins()
+    assert hipo("show", "made").code == 0
+    assert (
+        hipo("export", "made", "--any", "--to", "sft", "--splits", "100,0,0", "-o", "set").code == 0
+    )
+    result = hipo("verify", "made")
+    assert result.code == 2
+    assert "shouting.py, which the run names, is not there" in result.err
