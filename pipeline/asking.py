@@ -10,7 +10,7 @@ from pipeline.client import AnswerUnusable
 from prompts.question import Question
 from prompts.role_views import ResponderView
 from scenarios.case import Case
-from scenarios.dialogue import History
+from scenarios.dialogue import History, Wanted
 from scenarios.fingerprint import seed_from
 
 T = TypeVar("T")
@@ -56,8 +56,7 @@ class TurnTask:
     """The index the utterance will have in the dialogue."""
     view: ResponderView
     history: History
-    wanted: tuple[tuple[str, str], ...]
-    """(dimension, label) pairs asked for; empty where the responder chooses freely."""
+    wanted: Wanted
     epoch: int = 0
 
     def context(self, purpose: str, *, role: str = "responder") -> CallContext:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prompts.actors import ActorPrompts
     from prompts.question import Question
     from prompts.role_views import ResponderView
-    from scenarios.dialogue import Critique, Draft, History
+    from scenarios.dialogue import Critique, Draft, History, Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class SampleTurn:
     prompts: ActorPrompts
     view: ResponderView
     history: History
-    wanted: tuple[tuple[str, str], ...]
+    wanted: Wanted
     draft: Draft
     critiques: tuple[Critique, ...]
 

@@ -19,7 +19,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The stretch of the index range that belongs to one scenario."""
+    """The cases of one scenario: a range of places in the cycle."""
 
     scenario: Scenario
     fingerprint: str
@@ -146,7 +146,7 @@ class Plan:
 
 
 def _check_counts(plan: Plan) -> None:
-    """Refuse what cannot be planned."""
+    """Raise unless there is something to plan, and no value is given twice."""
     if not plan.scenarios:
         raise UsageError("no scenario is selected")
     if not plan.turns or min(plan.turns) < 1:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from pipeline.asking import Asker, TurnTask, call_context
 from pipeline.strategies.protocol import Strategy
-from pipeline.tactics import TacticDesign, Wanted
+from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
 from scenarios.case import Case
-from scenarios.dialogue import Dialogue, Turn, history_of
+from scenarios.dialogue import Dialogue, Turn, Wanted, history_of
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey, Scenario
@@ -39,8 +39,7 @@ class CasePlayer:
     async def play(self, case: Case, epoch: int = 0) -> Dialogue:
         """Play a case to its end.
 
-        What is said is recorded as it is, also where its labels contradict one another: judging
-        them is not the stage's business.
+        Labels that contradict one another are recorded as they are: verification flags them.
 
         Args:
             case: the case to play.

@@ -101,27 +101,27 @@ def allowed_combinations(
         UsageError: no combination is left.
     """
     names = [d.id for d in dimensions]
-    known = {scheme.assigned, *names}
-    contradictions = [c.labels for c in scheme.contradictions if set(c.labels) <= known]
+    decided = {scheme.assigned, *names}
+    contradictions = [c.labels for c in scheme.contradictions if set(c.labels) <= decided]
     required = [scheme.requirements[index].some_turn for index in context.must]
-    required = [labels for labels in required if set(labels) <= known]
+    required = [labels for labels in required if set(labels) <= decided]
     choices = [
         context.felicitous if d.id == scheme.felicity and context.felicitous else d.values
         for d in dimensions
     ]
-    found = []
+    allowed = []
     for combination in itertools.product(*choices):
         has = dict(zip(names, combination, strict=True)) | {scheme.assigned: context.goal}
         if any(_holds(rule, has) for rule in contradictions):
             continue
         if all(_holds(rule, has) for rule in required):
-            found.append(combination)
-    if not found:
+            allowed.append(combination)
+    if not allowed:
         raise UsageError(
             f"no tactic is possible where the goal is {context.goal!r}",
             "the scheme's contradictions and requirements leave no combination of labels",
         )
-    return found
+    return allowed
 
 
 def _holds(rule: Mapping[str, Collection[str]], has: Mapping[str, str]) -> bool:

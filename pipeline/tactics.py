@@ -20,6 +20,7 @@ from pipeline.tactic_design import (
     requirements_for,
 )
 from scenarios.case import Case
+from scenarios.dialogue import Wanted
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint, seed_from
 from scenarios.located import Located
@@ -31,8 +32,6 @@ from scenarios.strict import Strict
 from scenarios.yaml_source import validate_model
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Wanted = tuple[tuple[str, str], ...]
-"""(dimension, label) pairs in the scheme's order."""
 
 
 class WeightedCombination(Strict):
@@ -136,7 +135,7 @@ class TacticDesign:
         return tuple(margin for margin in self.margins if not margin.met)
 
     def wanted(self, case: Case, scenario: Scenario, turn: int) -> Wanted:
-        """Draw the labels wanted of one responder turn.
+        """Draw the labels wanted of one responder turn, in the scheme's order.
 
         Args:
             case: the case that is played.

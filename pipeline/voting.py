@@ -58,7 +58,7 @@ def consistency_scores(vectors: Vectors) -> NDArray[np.float64]:
 async def vote(candidates: Sequence[str | None], encoder: Encoder) -> Vote:
     """Embed each distinct candidate once and elect the most consistent; ties go to the first.
 
-    Candidates that are None take no part: they get no score and count for nobody else's.
+    Candidates that are None get no score and do not count in the scores of the others.
 
     Raises:
         ValueError: fewer than two candidates have a text.

@@ -11,13 +11,10 @@ from prompts.question import Question
 from prompts.responses import critique_format, tactic_format, utterance_format
 from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
 from prompts.scheme_text import label_text, scheme_text
-from scenarios.dialogue import Critique, Draft, History, TacticLabel
+from scenarios.dialogue import Critique, Draft, History, TacticLabel, Wanted
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 __all__ = ["ActorPrompts", "InitiatorView", "ResponderView", "initiator_view", "responder_view"]
-
-Wanted = Sequence[tuple[str, str]]
-"""(dimension, label) pairs the responder is asked for; empty where it is free."""
 
 _SHARED: Final = (
     "answer_format.j2", "conversation.j2", "draft.j2", "labels.j2", "private.j2", "rules.j2",
@@ -52,7 +49,7 @@ class ActorPrompts:
         self._revise = make_prompt("revise", templates, tactic, static)
         prompts = (self._initiator, self._responder, self._reflect, self._revise)
         self.fingerprint = prompts_fingerprint(templates, ACTOR_TEMPLATES, scheme, prompts)
-        self._rehearse(scheme)
+        self._render_all(scheme)
 
     def __reduce__(self) -> tuple[type[ActorPrompts], tuple[Templates, Scheme]]:
         # compiled templates do not travel: they are remade
@@ -99,7 +96,7 @@ class ActorPrompts:
             }
         )
 
-    def _rehearse(self, scheme: Scheme) -> None:
+    def _render_all(self, scheme: Scheme) -> None:
         """Render each user message with and without its optional parts."""
         goal = scheme.goal.labels[0]
         tactic = tuple(TacticLabel(d.id, _any_value(d), "why") for d in scheme.utterance_dimensions)
@@ -109,16 +106,16 @@ class ActorPrompts:
             view = _sample_view(scheme, full=full)
             wanted = tuple((t.dimension, label_text(t.value)) for t in tactic) if full else ()
             critiques = [Critique(t.dimension, not full, "reason") for t in tactic]
-            said = history if full else ()
-            self.initiator(_public(view), said)
-            self.responder(view, said, wanted)
-            self.reflect(view, said, draft, wanted)
-            question = self.revise(view, said, draft, critiques, wanted)
+            so_far = history if full else ()
+            self.initiator(_public(view), so_far)
+            self.responder(view, so_far, wanted)
+            self.reflect(view, so_far, draft, wanted)
+            question = self.revise(view, so_far, draft, critiques, wanted)
             question.repair("", ["utterance: missing"])
 
 
 def _turn_variables(view: ResponderView, history: History, wanted: Wanted) -> dict[str, object]:
-    return {"view": view, "history": transcript(history), "wanted": tuple(wanted)}
+    return {"view": view, "history": transcript(history), "wanted": wanted}
 
 
 def _draft_variables(draft: Draft) -> dict[str, object]:

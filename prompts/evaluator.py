@@ -1,7 +1,7 @@
 """The prompts of a model under evaluation: label an utterance or a conversation from outside.
 
-Who evaluates knows what both people know, and never the private fact, what it concerns, or the
-goal: the view has no field for them.
+An evaluator sees what both roles know, and never the private fact, what it concerns, or the goal:
+its view has no field for them.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class EvaluatorPrompts:
     """The prompts of the three aspects for one scheme; every aspect has one fixed system message."""
 
     def __init__(self, templates: Templates, scheme: Scheme, *, reasoned: bool = False) -> None:
-        """Render the system messages, and rehearse every prompt once so that mistakes show early.
+        """Render the system messages, and every prompt once so that mistakes show early.
 
         Args:
             templates: where the texts come from.
@@ -119,7 +119,7 @@ class EvaluatorPrompts:
                 [[self._prompts[a].system, self.formats[a].schema] for a in ASPECTS],
             ]
         )
-        self._rehearse()
+        self._render_all()
 
     def system(self, aspect: Aspect) -> str:
         """Return the system message of an aspect: the task, the labels, the form of the answer."""
@@ -165,7 +165,7 @@ class EvaluatorPrompts:
     def _render_scene(self, view: EvaluatorView) -> MultilineText:
         return MultilineText(self._templates.render("evaluator_scene.j2", {"view": view}))
 
-    def _rehearse(self) -> None:
+    def _render_all(self) -> None:
         view = EvaluatorView("Two talk.", "a", "A.", "b", "B.", "en (English)")
         self.utterance(view, "So.")
         histories: tuple[History, ...] = ((), (("initiator", "Why?"), ("responder", "So.")))

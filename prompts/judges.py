@@ -1,7 +1,7 @@
 """The prompts of the judges: label an utterance anew, or say whether it carries declared labels.
 
-Both kinds of judge see the private fact, since whether words manipulate what the speaker knows
-cannot be told without it. Neither is told the goal; the blind one is not told any label.
+Both kinds of judge see the private fact: without it nobody can say whether words mislead about what
+the speaker knows. Neither sees the goal, and the self-judge sees no declared label.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class JudgePrompts:
         whole = self._turn_prompt(tuple(d.id for d in scheme.utterance_dimensions))
         prompts = (self._self_turn, self._self_goal, whole, self._dialogue)
         self.fingerprint = prompts_fingerprint(templates, JUDGE_TEMPLATES, scheme, prompts)
-        self._rehearse()
+        self._render_all()
 
     def self_turn(
         self, view: JudgeView, history: History, utterance: str
@@ -163,7 +163,7 @@ class JudgePrompts:
             )
         return self._turns[dimensions]
 
-    def _rehearse(self) -> None:
+    def _render_all(self) -> None:
         """Render each user message with and without its optional parts."""
         view = JudgeView("Two talk.", "a", "A.", "b", "B.", "en (English)", "a thing", "It is so.")
         declared = [

@@ -1,4 +1,4 @@
-"""Make text that others wrote safe to place on one line, and tidy what a model calls an utterance."""
+"""Put untrusted text on one line, and strip speaker tags and quotes from utterances."""
 
 from __future__ import annotations
 

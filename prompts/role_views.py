@@ -1,4 +1,4 @@
-"""What each of the two people knows: the only thing their prompts are made from."""
+"""What each role knows: the actors' prompts are made from these views and nothing else."""
 
 from __future__ import annotations
 

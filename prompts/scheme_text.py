@@ -34,7 +34,7 @@ class DimensionText:
 
 @dataclass(frozen=True, slots=True)
 class SchemeText:
-    """Everything about a scheme that a prompt may tell."""
+    """What prompts say about a scheme."""
 
     goal: DimensionText
     dimensions: tuple[DimensionText, ...]

@@ -39,19 +39,19 @@ def find_object(text: str, keys: Collection[str]) -> Answer | None:
     else:
         if isinstance(value, dict) and all(key in value for key in keys):
             return value
-        found = _best((value,), keys)
-        if found is not None:
-            return found
+        best = _best((value,), keys)
+        if best is not None:
+            return best
     if len(text) > _MAX_CHARACTERS:
         return None
     body = _END_OF_THOUGHT.split(text)[-1]
     fenced = [match[1] for match in _FENCE.finditer(body)]
-    found = _best((v for part in (*fenced, body) for v in _embedded(part)), keys)
-    if found is not None and all(_has(found, key) for key in keys):
-        return found
+    sound = _best((v for part in (*fenced, body) for v in _embedded(part)), keys)
+    if sound is not None and all(_has(sound, key) for key in keys):
+        return sound
     # Prose may hold braces too: a sound object wins, and repair is for what is left.
     repaired = _best((v for part in (*fenced, body) for v in _repaired(part)), keys)
-    return _best([c for c in (repaired, found) if c is not None], keys)
+    return _best([c for c in (repaired, sound) if c is not None], keys)
 
 
 def _embedded(text: str) -> Iterator[object]:
@@ -82,7 +82,7 @@ def _repaired(text: str) -> Iterator[object]:
 def _best(values: Iterator[object] | Collection[object], keys: Collection[str]) -> Answer | None:
     """Return the object with most of the keys, looking one level into each value.
 
-    Of equals the last counts: who corrects an answer does so after it.
+    Of equals the last wins: a model that corrects itself writes the correction last.
     """
     best: Answer | None = None
     most = 0

@@ -12,6 +12,8 @@ from scenarios.spec import RoleKey
 
 History = tuple[tuple[RoleKey, str], ...]
 """(role, text) of utterances, the oldest first."""
+Wanted = tuple[tuple[str, str], ...]
+"""(dimension, label) pairs that the responder is asked for; empty where it chooses freely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,7 @@ class Turn:
     role: RoleKey
     text: str
     kind: Literal["opening", "improvised"]
-    wanted: tuple[tuple[str, str], ...] = ()
-    """(dimension, label) pairs the actor was asked for; empty where it was free to choose."""
+    wanted: Wanted = ()
     declared_goal: LabelValue | None = None
     tactic: tuple[TacticLabel, ...] = ()
     trace: Trace | None = None
