@@ -165,14 +165,15 @@ _LABELS = """
         join dimensions x on x.seq = l.dimension
     where l.source = 1 group by 1, 2, 3 order by 1, 2, 3"""
 # Two selections of one relation, label by label about the same subject: who gave the first, who
-# gave the second, and which column of them is compared.
+# gave the second, and which column of them is compared. The plus keeps SQLite from deriving a range
+# of turns for the second, which it would search instead of the one turn.
 _PAIRS = """
     select {by}, x.id, f.{column}, s.{column}, count(*)
     from newest_annotations f join newest_annotations s on s.dialogue = f.dialogue
             and s.turn = f.turn and s.dimension = f.dimension
             and s.last_turn is f.last_turn and s.part is f.part
         join dimensions x on x.seq = f.dimension
-    where f.turn >= {since} and f.kind = '{first}' and s.kind = '{second}' and {which}
+    where +f.turn >= {since} and f.kind = '{first}' and s.kind = '{second}' and {which}
         and f.{column} is not null and s.{column} is not null
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
 _WANTED = _PAIRS.format(

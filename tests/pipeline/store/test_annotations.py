@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass, read_annotations
 from pipeline.store.migrations import MIGRATIONS, migrate, schema_version
+from pipeline.store.queries import export, report
 from pipeline.store.sqlite import DATABASE, connect
 from tests.pipeline.store.samples import ARM, begun, case, dialogue
 
@@ -166,3 +167,13 @@ async def test_a_run_of_turns_and_a_claim_are_subjects_too(number):
         (1, 3, None, "own"),
         (3, None, "claim 2", None),
     ]
+
+
+@pytest.mark.parametrize("query", [export._LABEL_GROUPS, report._WANTED, report._JUDGE_PAIRS])
+def test_labels_of_a_dialogue_are_sought_by_its_number_and_no_range_of_them(tmp_path, query):
+    begun(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
+        plan = connection.execute(f"explain query plan {query}", (1,) * query.count("?")).fetchall()
+    steps = [step for *_, step in plan if "PRIMARY KEY (source=? AND" in step]
+    assert steps
+    assert not any(">" in step or "<" in step for step in steps)
