@@ -24,9 +24,9 @@ def hiding_file() -> Path | None:
             continue
         if spec is None or spec.origin is None:
             continue
-        found = Path(spec.origin)
-        if found.resolve() != home / name / "__init__.py":
-            return found
+        origin = Path(spec.origin)
+        if origin.resolve() != home / name / "__init__.py":
+            return origin
     return None
 
 

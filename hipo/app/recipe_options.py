@@ -154,19 +154,23 @@ def _models(recipe: Recipe, given: RecipeChanges) -> dict[str, Any]:
     Another provider takes none of the address, key and price that the recipe has for the first.
     """
     prefix = "models.default."
-    said = {
+    default_changes = {
         field.removeprefix(prefix): value
         for field, value in given.items()
         if field.startswith(prefix) and value is not None
     }
     before = recipe.models.default
-    default = ModelSettings(model=said["model"]).over(before) if "model" in said else before
-    changes: dict[str, Any] = {"default": {**default.model_dump(), **said}}
+    default = (
+        ModelSettings(model=default_changes["model"]).over(before)
+        if "model" in default_changes
+        else before
+    )
+    changes: dict[str, Any] = {"default": {**default.model_dump(), **default_changes}}
     for role, settings in recipe.models.by_role.items():
         own = settings.model_dump()
-        own |= {name: None for name in _SAMPLING if name in said}
+        own |= {name: None for name in _SAMPLING if name in default_changes}
         named = given.get(f"models.{role}.model")
-        if named is not None or "model" in said:
+        if named is not None or "model" in default_changes:
             own = {name: own[name] if name in _SAMPLING else None for name in own}
             own["model"] = named
         changes[role] = own

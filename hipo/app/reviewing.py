@@ -110,7 +110,7 @@ def open_study(store: ReviewStore, material: RunMaterial, wishes: StudyWishes) -
 
 def scenario_finder(material: RunMaterial, study: ReviewStudy) -> Callable[[Case], Scenario | None]:
     """Return what finds the scenario of a case; the quiz can do without those that changed."""
-    told: set[str] = set()
+    warned: set[str] = set()
 
     def scenario_of(case: Case) -> Scenario | None:
         try:
@@ -118,8 +118,8 @@ def scenario_finder(material: RunMaterial, study: ReviewStudy) -> Callable[[Case
         except UsageError as error:
             if study.mode == "review":
                 raise  # veracity has no meaning without the fact
-            if case.scenario not in told:
-                told.add(case.scenario)
+            if case.scenario not in warned:
+                warned.add(case.scenario)
                 _log.warning("%s; its dialogues are shown without background", error.message)
             return None
 

@@ -65,6 +65,6 @@ def find_run(name: str) -> Path:
         if is_run(folder):
             bring_up_to_date(folder)
             return folder
-    known = [folder.name for folder in runs_in(RUNS)]
-    hint = suggestion(name, known, listing="runs here") or "list them with: hipo runs"
+    names = [folder.name for folder in runs_in(RUNS)]
+    hint = suggestion(name, names, listing="runs here") or "list them with: hipo runs"
     raise UsageError(f"there is no run {name!r}: neither a folder nor a name under ./{RUNS}", hint)

@@ -68,11 +68,11 @@ def contamination(
     if output_format is Format.JSON:
         write_json(comparison.report())
     else:
-        print(_as_text(comparison, clean))
+        print(comparison_as_text(comparison, clean))
     return ExitCode.DONE
 
 
-def _as_text(comparison: Contamination, clean: Path | None) -> str:
+def comparison_as_text(comparison: Contamination, clean: Path | None) -> str:
     """Return the comparison in words."""
     header = ["set", "rows", "sharing any", "overlapping", "share", "bare"]
     lines = [columns(header, [_row(comparison.checked), _row(comparison.reference)])]

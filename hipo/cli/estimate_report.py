@@ -142,72 +142,76 @@ def pilot_as_json(piloted: Piloted) -> dict[str, object]:
     ``dialogues_low``, ``dialogues_high`` (None: cannot be said), ``cost_usd``, ``cost_usd_low``
     and ``cost_usd_high`` if so many accepted ones are wanted.
     """
-    told = piloted.forecast
+    forecast = piloted.forecast
     return {
         "pilot": plain(
-            told.pilot,
+            forecast.pilot,
             "generated failed accepted pending discarded cost_usd",
             stopped=piloted.stopped,
         ),
-        "yield": {"share": told.yield_share, "low": told.yield_low, "high": told.yield_high},
-        "cost_per_dialogue": told.cost_per_dialogue,
-        "cost_per_accepted": told.cost_per_accepted,
+        "yield": {
+            "share": forecast.yield_share,
+            "low": forecast.yield_low,
+            "high": forecast.yield_high,
+        },
+        "cost_per_dialogue": forecast.cost_per_dialogue,
+        "cost_per_accepted": forecast.cost_per_accepted,
         "whole": _whole(piloted),
     }
 
 
 def _whole(piloted: Piloted) -> dict[str, object]:
-    told = piloted.forecast
+    forecast = piloted.forecast
     if piloted.accepted is None:
         n = piloted.dialogues
         return {
             "dialogues": n,
-            "accepted": round(n * told.yield_share),
-            "accepted_low": round(n * told.yield_low),
-            "accepted_high": round(n * told.yield_high),
-            "cost_usd": told.cost_of(n),
+            "accepted": round(n * forecast.yield_share),
+            "accepted_low": round(n * forecast.yield_low),
+            "accepted_high": round(n * forecast.yield_high),
+            "cost_usd": forecast.cost_of(n),
         }
-    expected, best, worst = told.dialogues_for(piloted.accepted)
+    expected, best, worst = forecast.dialogues_for(piloted.accepted)
     return {
         "accepted": piloted.accepted,
         "dialogues": expected,
         "dialogues_low": best,
         "dialogues_high": worst,
-        "cost_usd": told.cost_of(expected),
-        "cost_usd_low": told.cost_of(best),
-        "cost_usd_high": told.cost_of(worst),
+        "cost_usd": forecast.cost_of(expected),
+        "cost_usd_low": forecast.cost_of(best),
+        "cost_usd_high": forecast.cost_of(worst),
     }
 
 
 def pilot_as_text(piloted: Piloted) -> str:
     """Return the forecast the way ``hipo generate --dry-run --pilot N`` prints it."""
-    told = piloted.forecast
-    pilot = told.pilot
+    forecast = piloted.forecast
+    pilot = forecast.pilot
     played = f"{plural(pilot.generated, 'dialogue')}, {number(pilot.failed)} failed"
     verdicts = (
         f"{number(pilot.accepted)} accepted, {number(pilot.pending)} waiting for review, "
         f"{number(pilot.discarded)} discarded"
     )
-    interval = f"95 % interval {_percent(told.yield_low)} to {_percent(told.yield_high)}"
-    dear = f"{dollars(told.cost_per_accepted)} an accepted one"
+    interval = f"95 % interval {_percent(forecast.yield_low)} to {_percent(forecast.yield_high)}"
+    dear = f"{dollars(forecast.cost_per_accepted)} an accepted one"
     lines = [
         f"pilot: {played}; {verdicts}; {dollars(pilot.cost_usd)}",
-        f"yield {_percent(told.yield_share)} ({interval})",
-        f"{dollars(told.cost_per_dialogue)} a dialogue, {dear if pilot.accepted else NOTHING}",
+        f"yield {_percent(forecast.yield_share)} ({interval})",
+        f"{dollars(forecast.cost_per_dialogue)} a dialogue, {dear if pilot.accepted else NOTHING}",
     ]
     if piloted.stopped:
         lines.append(f"the pilot ended early: {piloted.stopped}")
     if piloted.accepted is None:
         n = piloted.dialogues
         lines.append(
-            f"all {number(n)} dialogues: about {number(n * told.yield_share)} accepted "
-            f"({number(n * told.yield_low)} to {number(n * told.yield_high)}), "
-            f"{dollars(told.cost_of(n))}"
+            f"all {number(n)} dialogues: about {number(n * forecast.yield_share)} accepted "
+            f"({number(n * forecast.yield_low)} to {number(n * forecast.yield_high)}), "
+            f"{dollars(forecast.cost_of(n))}"
         )
         return "\n".join(lines)
-    expected, best, worst = told.dialogues_for(piloted.accepted)
+    expected, best, worst = forecast.dialogues_for(piloted.accepted)
     rows = [
-        [name, "more than can be said" if n is None else number(n), dollars(told.cost_of(n))]
+        [name, "more than can be said" if n is None else number(n), dollars(forecast.cost_of(n))]
         for name, n in (("expected", expected), ("at best", best), ("at worst", worst))
     ]
     title = f"for {number(piloted.accepted)} accepted dialogues:"

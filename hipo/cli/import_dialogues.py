@@ -43,7 +43,7 @@ def import_file(
     goal, labels of a message, language, and opening (given exchanges that are not judged) are
     optional. Every line that cannot be used is named, and then nothing is imported.
     """
-    done = import_dialogues(
+    imported = import_dialogues(
         file,
         output or RUNS / file.stem,
         scheme=scheme,
@@ -52,28 +52,28 @@ def import_file(
         generator=generator,
     )
     if output_format is Format.JSON:
-        write_json(imported_as_json(done))
+        write_json(imported_as_json(imported))
     else:
-        print(_told(done))
+        print(_as_text(imported))
     return ExitCode.DONE
 
 
-def imported_as_json(done: ImportedRun) -> dict[str, object]:
+def imported_as_json(imported: ImportedRun) -> dict[str, object]:
     """Return what ``hipo import --format json`` prints.
 
     ``folder``; ``dialogues``; ``situations``: those that came with the dialogues; ``unlabelled``:
     answers that declare no label.
     """
-    return plain(done, "folder dialogues situations unlabelled", folder=str(done.folder))
+    return plain(imported, "folder dialogues situations unlabelled", folder=str(imported.folder))
 
 
-def _told(done: ImportedRun) -> str:
-    lines = [f"{plural(done.dialogues, 'dialogue')} imported into {done.folder}"]
-    if done.situations:
-        lines.append(f"{plural(done.situations, 'situation')} came with them")
-    if done.unlabelled:
+def _as_text(imported: ImportedRun) -> str:
+    lines = [f"{plural(imported.dialogues, 'dialogue')} imported into {imported.folder}"]
+    if imported.situations:
+        lines.append(f"{plural(imported.situations, 'situation')} came with them")
+    if imported.unlabelled:
         lines.append(
-            f"{plural(done.unlabelled, 'answer')} without a label: judges can say whether they are "
+            f"{plural(imported.unlabelled, 'answer')} without a label: judges can say whether they are "
             "coherent and mislead, but not whether labels are carried"
         )
-    return "\n".join([*lines, f"next: hipo verify {done.folder}"])
+    return "\n".join([*lines, f"next: hipo verify {imported.folder}"])

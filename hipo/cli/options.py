@@ -19,7 +19,7 @@ Command = Callable[..., int]
 
 def with_group(
     name: str,
-    made: Callable[..., object],
+    build: Callable[..., object],
     parameters: Sequence[inspect.Parameter] | None = None,
 ) -> Callable[[Command], Command]:
     """Return a decorator that puts options in the place of a command's parameter ``name``.
@@ -27,12 +27,12 @@ def with_group(
     typer reads options from a signature, so that is where they are put together.
 
     Args:
-        name: of the parameter, which gets what ``made`` returns.
-        made: is called with what was said for each of the parameters, by name.
-        parameters: keyword-only, with options of typer as defaults; None: those of ``made``.
+        name: of the parameter, which gets what ``build`` returns.
+        build: is called with the value of each of the parameters, by name.
+        parameters: keyword-only, with options of typer as defaults; None: those of ``build``.
     """
     if parameters is None:
-        parameters = tuple(inspect.signature(made, eval_str=True).parameters.values())
+        parameters = tuple(inspect.signature(build, eval_str=True).parameters.values())
     group = tuple(parameters)
 
     def decorate(command: Command) -> Command:
@@ -41,8 +41,8 @@ def with_group(
 
         @functools.wraps(command)
         def wrapper(**values: Any) -> int:
-            said = {p.name: values.pop(p.name) for p in group}
-            return command(**{name: made(**said)}, **values)
+            chosen = {p.name: values.pop(p.name) for p in group}
+            return command(**{name: build(**chosen)}, **values)
 
         wrapper.__signature__ = inspect.Signature(together)  # type: ignore[attr-defined]
         wrapper.__annotations__ = {p.name: p.annotation for p in together}
@@ -78,8 +78,8 @@ def with_recipe_options(*fields: str) -> Callable[[Command], Command]:
     known = {option.field: option for option in RECIPE_OPTIONS}
     options = [known[field] for field in fields or known]
 
-    def given(**said: Any) -> RecipeChanges:
-        return {option.field: said[option.parameter] for option in options}
+    def given(**chosen: Any) -> RecipeChanges:
+        return {option.field: chosen[option.parameter] for option in options}
 
     parameters = [
         inspect.Parameter(

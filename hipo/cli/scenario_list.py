@@ -92,12 +92,12 @@ def listing_as_json(entries: Sequence[CatalogueEntry]) -> dict[str, object]:
     }
 
 
-def _check(kind: str, wanted: Iterable[str], there: Iterable[str]) -> None:
-    known = sorted(set(there))
+def _check(kind: str, wanted: Iterable[str], existing: Iterable[str]) -> None:
+    names = sorted(set(existing))
     for name in wanted:
-        if name not in known:
+        if name not in names:
             raise UsageError(
-                f"no scenario has the {kind} {name!r}", suggestion(name, known, listing="there are")
+                f"no scenario has the {kind} {name!r}", suggestion(name, names, listing="there are")
             )
 
 

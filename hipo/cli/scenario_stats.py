@@ -47,11 +47,11 @@ def stats(
         wanted = load_scheme(scheme).id
         scenarios = [scenario for scenario in scenarios if scenario.scheme == wanted]
     similarity, remark = similarity_if(wanted=embeddings)
-    found = measure(scenarios, similarity)
+    statistics = measure(scenarios, similarity)
     if output_format is Format.JSON:
-        write_json(statistics_as_json(found))
+        write_json(statistics_as_json(statistics))
     else:
-        print("\n".join(statistics_as_text(found)))
+        print("\n".join(statistics_as_text(statistics)))
         if remark:
             print(remark)
 
@@ -71,7 +71,7 @@ def _load() -> Embed:
     return load_sentence_model(None)
 
 
-def statistics_as_json(found: Statistics) -> dict[str, object]:
+def statistics_as_json(statistics: Statistics) -> dict[str, object]:
     """Return what ``hipo scenarios stats --format json`` prints.
 
     ``scenarios`` and ``facts``: how many; ``categories``: by category, an object with ``scenarios``
@@ -83,40 +83,42 @@ def statistics_as_json(found: Statistics) -> dict[str, object]:
     ``backgrounds``: None, or an object with ``score`` and ``between`` (two ids).
     """
     return {
-        "scenarios": found.scenarios,
-        "facts": found.facts,
+        "scenarios": statistics.scenarios,
+        "facts": statistics.facts,
         "categories": {
             name: {"scenarios": scenarios, "facts": facts}
-            for name, (scenarios, facts) in found.categories.items()
+            for name, (scenarios, facts) in statistics.categories.items()
         },
-        "bearings": dict(found.bearings),
-        "facts_per_scenario": _lengths(found.facts_per_scenario),
-        "background_sentences": _lengths(found.background_sentences),
-        "words": {kind: _lengths(lengths) for kind, lengths in found.words.items()},
+        "bearings": dict(statistics.bearings),
+        "facts_per_scenario": _lengths(statistics.facts_per_scenario),
+        "background_sentences": _lengths(statistics.background_sentences),
+        "words": {kind: _lengths(lengths) for kind, lengths in statistics.words.items()},
         "highest_similarity": {
-            "wording": _alike(found.wording),
-            "meaning": None if found.meaning is None else _alike(found.meaning),
+            "wording": _alike(statistics.wording),
+            "meaning": None if statistics.meaning is None else _alike(statistics.meaning),
         },
     }
 
 
-def statistics_as_text(found: Statistics) -> Iterator[str]:
+def statistics_as_text(statistics: Statistics) -> Iterator[str]:
     """Yield the figures as lines for people."""
-    rows = [[name, str(count), str(facts)] for name, (count, facts) in found.categories.items()]
-    total = ["in all", str(found.scenarios), str(found.facts)]
+    rows = [
+        [name, str(count), str(facts)] for name, (count, facts) in statistics.categories.items()
+    ]
+    total = ["in all", str(statistics.scenarios), str(statistics.facts)]
     yield columns(["category", "scenarios", "facts"], [*rows, total])
     yield ""
     measured = {
-        "facts per scenario": found.facts_per_scenario,
-        "sentences per background": found.background_sentences,
-        **{f"words per {kind}": lengths for kind, lengths in found.words.items()},
+        "facts per scenario": statistics.facts_per_scenario,
+        "sentences per background": statistics.background_sentences,
+        **{f"words per {kind}": lengths for kind, lengths in statistics.words.items()},
     }
     header = ["length", "min", "mean", "max"]
     yield columns(header, [[name, *_shown(lengths)] for name, lengths in measured.items()])
     yield ""
-    yield "facts: " + ", ".join(f"{count} {name}" for name, count in found.bearings.items())
-    yield from _closest("meaning (cosine)", found.meaning, TOO_ALIKE)
-    yield from _closest("wording (Jaccard)", found.wording, None)
+    yield "facts: " + ", ".join(f"{count} {name}" for name, count in statistics.bearings.items())
+    yield from _closest("meaning (cosine)", statistics.meaning, TOO_ALIKE)
+    yield from _closest("wording (Jaccard)", statistics.wording, None)
 
 
 def _closest(measure_name: str, alike: Alike | None, limit: float | None) -> Iterator[str]:
