@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from hipo.app.preparation import ModelUse
+from hipo.app.models import ModelUse
 from pipeline.budget import Ledger
 from pipeline.client import Client, InFlight
 from pipeline.endpoint import DirectSender, Endpoint, Sender
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.protocol import Provider
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
-from pipeline.providers.registry import build_provider, parse_model
+from pipeline.providers.registry import ModelName, build_provider
 from pipeline.providers.retry import RetryPolicy
 from pipeline.recipe import Limits
 from pipeline.run_link import LocalRun, RunLink
@@ -104,7 +104,7 @@ async def providers_for(
         for address, models in by_address.items():
             use = next(iter(models.values()))
             providers[address] = build_provider(
-                parse_model(use.spec.name),
+                ModelName(use.spec.provider, use.spec.model),
                 base_url=use.spec.base_url,
                 api_key_env=use.api_key_env,
                 max_concurrency=limits.max_concurrency * len(models),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from hipo.app.estimates import BYTES_PER_TOKEN
-from hipo.app.preparation import ModelUse
+from hipo.app.models import ModelUse
 from hipo.app.verification import Ready
 from pipeline.chunks import chunks
 from pipeline.providers.protocol import Usage

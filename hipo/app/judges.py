@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 import orjson
 
 from hipo.app.endpoints import EndpointPool
-from hipo.app.preparation import ModelUse
-from pipeline.providers.prices import Price, PriceTable
-from pipeline.providers.registry import PROVIDERS, effective_base_url, parse_model
+from hipo.app.models import ModelUse, resolve_model
+from pipeline.providers.prices import PriceTable
+from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import JudgeSettings, ModelSettings, Recipe, VerificationSettings
 from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
 from prompts.judges import JUDGE_TEMPLATES, JudgePrompts
 from quality.judges.protocol import Judge, JudgeExtension, JudgeIdentity, seat
 from quality.judges.registry import JUDGES
-from scenarios.arms import ModelSpec, Parameters
+from scenarios.arms import Parameters
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
@@ -123,27 +123,16 @@ class _Choosing:
         """Return a model as it judges: what is not said comes from the generator's endpoint."""
         if settings.model is None:
             raise UsageError("a judge has no model", "write it as provider/model")
-        name = parse_model(settings.model)
         full = settings.over(self.recipe.models.role("responder"))
-        if PROVIDERS.get(name.provider).needs_url and full.base_url is None:
+        own = {name: getattr(settings, name) for name in ("temperature", "top_p", "max_tokens")}
+        provider = settings.model.partition("/")[0]
+        entry = PROVIDERS.find(provider)
+        if entry is not None and entry.needs_url and full.base_url is None:
             raise UsageError(
-                f"{name} needs to know where to send requests",
+                f"{settings.model} needs to know where to send requests",
                 "give --judge-base-url, or base_url under the judge in the recipe",
             )
-        temperature = settings.temperature
-        spec = ModelSpec(
-            provider=name.provider,
-            model=name.model,
-            base_url=effective_base_url(name, full.base_url),
-            parameters=Parameters(
-                temperature=parameters.temperature if temperature is None else temperature,
-                top_p=settings.top_p,
-                max_tokens=settings.max_tokens or parameters.max_tokens,
-                extra=full.extra or {},
-            ),
-            structured=full.structured or "auto",
-        )
-        return ModelUse(spec, full.api_key_env, self._price(full, spec))
+        return resolve_model(settings.model, full.model_copy(update=own), self.prices, parameters)
 
     def generator(self, arm: ArmState) -> ModelSettings | None:
         """Return the model that wrote an arm's answers; None where it cannot be asked."""
@@ -158,12 +147,6 @@ class _Choosing:
             structured=writer.structured,
             extra=dict(writer.parameters.extra) or None,
         )
-
-    def _price(self, settings: ModelSettings, spec: ModelSpec) -> Price | None:
-        own = settings.price
-        if own is not None:
-            return Price(input=own.input, output=own.output, cached_input=own.cached_input)
-        return self.prices.price(spec.provider, spec.model)
 
 
 def choose_panels(

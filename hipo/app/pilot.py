@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hipo.app.generation import generate_prepared
 from hipo.app.preparation import Prepared
-from hipo.app.verification import Wishes
+from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from pipeline.store.queries.status import RunState
 from quality.forecast import Forecast, Pilot, forecast
@@ -29,7 +29,7 @@ class Piloted:
 
 
 async def run_pilot(
-    prepared: Prepared, wishes: Wishes, *, cases: int, accepted: int | None
+    prepared: Prepared, overrides: VerificationOverrides, *, cases: int, accepted: int | None
 ) -> Piloted:
     """Play and verify ``cases`` cases in a folder that is removed afterwards.
 
@@ -42,7 +42,7 @@ async def run_pilot(
         run = await generate_prepared(
             prepared.of_size(cases),
             Path(folder) / "pilot",
-            play=VerifiedPlay(wishes),
+            play=VerifiedPlay(overrides),
             signals=True,
         )
         state = run.state()

@@ -21,7 +21,8 @@ from hipo.app.judge_estimates import (
     judge_prompt_tokens,
 )
 from hipo.app.judges import Panels
-from hipo.app.preparation import ModelUse, Prepared, prepare
+from hipo.app.models import ModelUse
+from hipo.app.preparation import Prepared, prepare
 from hipo.app.run_folders import RUNS
 from hipo.app.verified_generation import VerifiedPlay
 from pipeline.recipe import Recipe

@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hipo.app.ingredients import Ingredients
+from hipo.app.models import ModelUse, resolve_model
 from pipeline.critics.registry import CRITICS
 from pipeline.plan import Plan
-from pipeline.providers.prices import Price, PriceTable
-from pipeline.providers.registry import PROVIDERS, effective_base_url, languages_of, parse_model
-from pipeline.recipe import ModelSettings, Recipe
+from pipeline.providers.prices import PriceTable
+from pipeline.providers.registry import PROVIDERS
+from pipeline.recipe import Recipe
 from pipeline.run_identity import describe
 from pipeline.run_material import RunMaterial, material_items
 from pipeline.store.materials import MaterialItem
 from pipeline.strategies.registry import STRATEGIES
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
-from scenarios.arms import Arm, ModelSpec, Parameters
+from scenarios.arms import Arm, Parameters
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
 from scenarios.fingerprint import fingerprint
@@ -31,15 +32,6 @@ from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 from scenarios.variation import Axis
-
-
-@dataclass(frozen=True, slots=True)
-class ModelUse:
-    """A model as one arm uses it for one role."""
-
-    spec: ModelSpec
-    api_key_env: str | None
-    price: Price | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,39 +221,20 @@ def _use(recipe: Recipe, role: str, table: PriceTable, temperature: float | None
             f"no model is given for the {role}",
             "give --model provider/name, e.g. --model offline/rules; see: hipo models",
         )
-    name = parse_model(settings.model)
-    spec = ModelSpec(
-        provider=name.provider,
-        model=name.model,
-        base_url=effective_base_url(name, settings.base_url),
-        parameters=Parameters(
-            temperature=settings.temperature if temperature is None else temperature,
-            top_p=settings.top_p,
-            max_tokens=settings.max_tokens or Parameters().max_tokens,
-            extra=settings.extra or {},
-        ),
-        structured=settings.structured or "auto",
-    )
-    return ModelUse(spec, settings.api_key_env, _price(settings, spec, table))
-
-
-def _price(settings: ModelSettings, spec: ModelSpec, table: PriceTable) -> Price | None:
-    """Return the recipe's price, else the one of the table; None where it is unknown."""
-    if settings.price is not None:
-        own = settings.price
-        return Price(input=own.input, output=own.output, cached_input=own.cached_input)
-    return table.price(spec.provider, spec.model)
+    if temperature is not None:
+        settings = settings.model_copy(update={"temperature": temperature})
+    return resolve_model(str(settings.model), settings, table, Parameters())
 
 
 def _check_languages(recipe: Recipe, uses: Mapping[tuple[str, str], ModelUse]) -> None:
     """Refuse a language that a model is known not to have."""
     for use in uses.values():
-        known = languages_of(parse_model(use.spec.name))
+        languages = PROVIDERS.get(use.spec.provider).languages
         for language in recipe.languages:
-            if known is not None and language not in known:
+            if languages is not None and language not in languages:
                 raise UsageError(
                     f"{use.spec.name} has no language {language!r}",
-                    f"it has: {', '.join(sorted(known))}; another model may have it (--model)",
+                    f"it has: {', '.join(sorted(languages))}; another model may have it (--model)",
                 )
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import orjson
 
-from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_finder, study_of
+from hipo.app.reviewing import ReviewOptions, open_study, run_material, scenario_finder, study_of
 from pipeline.store.reviews import ReviewStore
 from quality.review.exchange import Outgoing, outgoing
 from quality.review.exhibits import Exhibits
@@ -43,7 +43,7 @@ def export_answers(
     folder: Path,
     to: Target,
     output: Path | None,
-    wishes: StudyWishes,
+    options: ReviewOptions,
     *,
     annotator: str | None = None,
     blank: bool = False,
@@ -55,7 +55,7 @@ def export_answers(
         folder: the run.
         to: the tool.
         output: the folder to write to; None is ``review-<study>`` in the folder of the run.
-        wishes: which study, and how one that is begun is made.
+        options: which study, and how one that is begun is made.
         annotator: one code whose answers are written only; None is all.
         blank: whether rows to fill in are written instead of answers (csv).
         blind: whether declared labels are left out; None: for a quiz.
@@ -65,7 +65,7 @@ def export_answers(
     """
     with ReviewStore.open(folder) as store:
         material = run_material(folder)
-        chosen = _existing(store, wishes.name) or open_study(store, material, wishes)
+        chosen = _existing(store, options.name) or open_study(store, material, options)
         exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
         dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
         hidden = chosen.mode == "quiz" if blind is None else blind

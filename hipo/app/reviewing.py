@@ -26,7 +26,7 @@ _log = logger("review")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyWishes:
+class ReviewOptions:
     """What the command line says about a study."""
 
     mode: Mode = "review"
@@ -53,7 +53,7 @@ def run_material(folder: Path) -> RunMaterial:
 
 def open_desk(
     folder: Path,
-    wishes: StudyWishes,
+    options: ReviewOptions,
     access_of: Callable[[int], Access],
     announce: Callable[[str, str], None],
 ) -> ReviewService:
@@ -61,7 +61,7 @@ def open_desk(
 
     Args:
         folder: the run.
-        wishes: the study.
+        options: the study.
         access_of: from the number of accounts to how people get in.
         announce: called with (role, token) for every new link.
 
@@ -71,17 +71,17 @@ def open_desk(
     store = ReviewStore.open(folder)
     try:
         material = run_material(folder)
-        study = open_study(store, material, wishes)
+        study = open_study(store, material, options)
         desk = ReviewService(
             store=store,
             study=study,
             scheme=material.scheme,
-            selection=_selection(store, wishes),
+            selection=_selection(store, options),
             scenario_of=scenario_finder(material, study),
-            consent=load_consent(wishes.consent),
-            translations=Translations.load(wishes.translations),
+            consent=load_consent(options.consent),
+            translations=Translations.load(options.translations),
             access=access_of(store.people.accounts()),
-            lease_s=wishes.lease_minutes * 60,
+            lease_s=options.lease_minutes * 60,
             announce=announce,
         )
     except BaseException:
@@ -90,21 +90,21 @@ def open_desk(
     return desk
 
 
-def open_study(store: ReviewStore, material: RunMaterial, wishes: StudyWishes) -> ReviewStudy:
+def open_study(store: ReviewStore, material: RunMaterial, options: ReviewOptions) -> ReviewStudy:
     """Begin a study or go on with it, and take in what has become reviewable.
 
     Raises:
         UsageError: there is nothing in it, or it was begun otherwise.
     """
     study = store.studies.begin(
-        wishes.name or wishes.mode,
-        wishes.mode,
-        per_item=wishes.per_item,
-        seed=wishes.seed,
-        hidden=_hidden(material.scheme, wishes),
+        options.name or options.mode,
+        options.mode,
+        per_item=options.per_item,
+        seed=options.seed,
+        hidden=_hidden(material.scheme, options),
     )
-    fill(store, study, _selection(store, wishes), scenario_finder(material, study))
-    _check_filled(store, study, wishes)
+    fill(store, study, _selection(store, options), scenario_finder(material, study))
+    _check_filled(store, study, options)
     return study
 
 
@@ -145,10 +145,10 @@ def study_of(store: ReviewStore, name: str | None) -> ReviewStudy:
     return studies[0]
 
 
-def _hidden(scheme: Scheme, wishes: StudyWishes) -> Mapping[str, tuple[str, ...]]:
-    hidden = dict(quiz_hides(scheme)) if wishes.mode == "quiz" else {}
+def _hidden(scheme: Scheme, options: ReviewOptions) -> Mapping[str, tuple[str, ...]]:
+    hidden = dict(quiz_hides(scheme)) if options.mode == "quiz" else {}
     dimensions = {d.id: d for d in scheme.dimensions}
-    for wish in wishes.hidden:
+    for wish in options.hidden:
         name, _, label = wish.partition("=")
         if name not in dimensions or label not in dimensions[name].values:
             known = [f"{d.id}={value}" for d in scheme.dimensions for value in d.values]
@@ -157,30 +157,30 @@ def _hidden(scheme: Scheme, wishes: StudyWishes) -> Mapping[str, tuple[str, ...]
     return hidden
 
 
-def _selection(store: ReviewStore, wishes: StudyWishes) -> QueueSelection:
-    if wishes.everything:
+def _selection(store: ReviewStore, options: ReviewOptions) -> QueueSelection:
+    if options.everything:
         which = "all"
-    elif wishes.mode == "review":
+    elif options.mode == "review":
         which = "pending"
     else:
         which = "accepted" if store.judgements.counts().verdicts else "all"
     return QueueSelection(
         which,  # type: ignore[arg-type] # one of the three, see above
-        categories=tuple(wishes.categories),
-        reasons=tuple(wishes.reasons),
-        most=wishes.most,
+        categories=tuple(options.categories),
+        reasons=tuple(options.reasons),
+        most=options.most,
     )
 
 
-def _check_filled(store: ReviewStore, study: ReviewStudy, wishes: StudyWishes) -> None:
+def _check_filled(store: ReviewStore, study: ReviewStudy, options: ReviewOptions) -> None:
     if store.sheets.items(study):
         return
     folder = store.folder
-    if wishes.categories or wishes.reasons:
+    if options.categories or options.reasons:
         raise UsageError(
             f"nothing in {folder} fits the categories and reasons", "leave some of them out"
         )
-    if wishes.mode == "review":
+    if options.mode == "review":
         raise UsageError(
             f"nothing in {folder} waits for review",
             f"hipo verify {folder} flags what is doubtful; --all reviews every dialogue",

@@ -16,7 +16,7 @@ from hipo.app.preparation import Prepared
 from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS, is_run
-from hipo.app.verification import Wishes
+from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent, Watcher
 from outputs.export_facts import code_version
@@ -83,7 +83,7 @@ def study(
     models: Sequence[str] = (),
     strategies: Sequence[str] = STRATEGIES.shipped,
     output: str | Path | None = None,
-    wishes: Wishes | None = None,
+    overrides: VerificationOverrides | None = None,
     watcher: Watcher | None = None,
 ) -> StudyOutcome:
     """Play the same cases with several models and all strategies, judge them, and compare.
@@ -101,7 +101,7 @@ def study(
         models: as ``provider/name``; none: the recipe's.
         strategies: every model plays all of them.
         output: the folder; None is ``./runs/<name of the recipe>-study``.
-        wishes: who judges; None leaves the recipe as it is.
+        overrides: who judges; None leaves the recipe as it is.
         watcher: is told of every dialogue as soon as it is durable.
 
     Raises:
@@ -109,7 +109,7 @@ def study(
         RunError: it could not go on; what was finished is kept.
     """
     given = {"strategies": list(strategies)}
-    plan = plan_study(recipe, models=models, output=output, wishes=wishes, given=given)
+    plan = plan_study(recipe, models=models, output=output, overrides=overrides, given=given)
     return asyncio.run(play_study(plan, watcher=watcher))
 
 
@@ -118,7 +118,7 @@ def plan_study(
     *,
     models: Sequence[str] = (),
     output: str | Path | None = None,
-    wishes: Wishes | None = None,
+    overrides: VerificationOverrides | None = None,
     given: RecipeChanges | None = None,
 ) -> StudyPlan:
     """Check every leg of a study before anything is sent.
@@ -127,7 +127,7 @@ def plan_study(
         recipe: see :func:`study`, as for those that follow.
         models: to compare.
         output: the folder.
-        wishes: who judges.
+        overrides: who judges.
         given: changes to lay over the recipe; what they say of the default model holds for each
             of ``models``. Without strategies among them, all of them play.
 
@@ -144,7 +144,7 @@ def plan_study(
         raise UsageError(
             f"{folder} is a run, not a study", "choose another folder with -o for the study"
         )
-    play = VerifiedPlay(wishes or Wishes())
+    play = VerifiedPlay(overrides or VerificationOverrides())
     legs = []
     for model, own in _recipes(resolved, changes, models).items():
         own_folder = folder / _slug(model, list(models) or [model])

@@ -50,7 +50,7 @@ OPTION_OF: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class VerificationOverrides:
     """What the command line says about verification; None leaves the recipe as it is."""
 
     judges: Sequence[str] = ()
@@ -72,7 +72,7 @@ class Wishes:
     """Templates of judges; None takes those the run was made with in place of shipped ones."""
 
     def over(self, recipe: Recipe) -> Recipe:
-        """Return the recipe with these wishes laid over it; a budget is only what is wished.
+        """Return the recipe with these overrides laid over it; a budget is only what is wished.
 
         Raises:
             UsageError: a value is not allowed; names the option.
@@ -145,7 +145,7 @@ class Verified:
     notes: tuple[str, ...] = field(default=())
 
 
-def make_ready(store: RunStore, wishes: Wishes) -> Ready:
+def make_ready(store: RunStore, overrides: VerificationOverrides) -> Ready:
     """Find and check what verifying a run takes.
 
     Raises:
@@ -153,12 +153,12 @@ def make_ready(store: RunStore, wishes: Wishes) -> Ready:
         InputError: a file is not valid.
     """
     material = load_material(store)
-    recipe = wishes.over(material.recipe)
+    recipe = overrides.over(material.recipe)
     policy, gates, panels = check_settings(recipe, material.scheme, store.state().arms)
     templates = (
         Templates(stored=material.own_templates)
-        if wishes.prompt_dir is None
-        else Templates(wishes.prompt_dir)
+        if overrides.prompt_dir is None
+        else Templates(overrides.prompt_dir)
     )
     prompts = JudgePrompts(templates, material.scheme)
     return Ready(recipe, material, panels, prompts, policy, gates)
@@ -192,7 +192,7 @@ def verify(
     judges: Sequence[str] = (),
     policy: str | None = None,
     budget_usd: float | None = None,
-    wishes: Wishes | None = None,
+    overrides: VerificationOverrides | None = None,
     retry_unreadable: bool = False,
     watcher: Watcher | None = None,
 ) -> Verified:
@@ -208,7 +208,7 @@ def verify(
         judges: external judges as ``provider/model``; none: as the recipe says.
         policy: ``review``, ``auto``, ``gates`` or a file; None: as the recipe says.
         budget_usd: verification stops before the run, over its life, costs more.
-        wishes: everything else that is laid over the recipe.
+        overrides: everything else that is laid over the recipe.
         retry_unreadable: whether judges whose answer could not be read are asked again.
         watcher: is told of every dialogue as soon as its verdict is durable.
 
@@ -216,7 +216,7 @@ def verify(
         UsageError: the run, a judge or the policy is not fit.
         RunError: it could not go on; what was finished is kept.
     """
-    base = wishes or Wishes()
+    base = overrides or VerificationOverrides()
     together = replace(
         base,
         judges=judges or base.judges,
@@ -230,7 +230,7 @@ def verify(
 
 async def verify_async(
     folder: Path,
-    wishes: Wishes,
+    overrides: VerificationOverrides,
     *,
     watcher: Watcher | None = None,
     retry_unreadable: bool = False,
@@ -240,7 +240,7 @@ async def verify_async(
 
     Args:
         folder: the run.
-        wishes: what is laid over its recipe.
+        overrides: what is laid over its recipe.
         watcher: is told of every dialogue as soon as its verdict is durable.
         retry_unreadable: whether judges whose answer could not be read are asked again.
         signals: whether the first SIGINT or SIGTERM finishes the calls in flight and stops, and
@@ -250,7 +250,7 @@ async def verify_async(
     if RunStore.exists(folder):
         bring_up_to_date(folder)
     with RunStore.open(folder) as store:
-        ready = make_ready(store, wishes)
+        ready = make_ready(store, overrides)
         before = store.state()
         ledger = ledger_of(ready.recipe, store)
         stop = Stop()

@@ -13,7 +13,7 @@ from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
 from hipo.app.resumption import ledger_of
 from hipo.app.verification import (
-    Wishes,
+    VerificationOverrides,
     check_settings,
     comparing,
     make_ready,
@@ -43,7 +43,7 @@ MOST_GROWTH = 4
 class VerifiedPlay:
     """Plays a run's plan with verification; give it to ``generate_async`` as ``play``."""
 
-    wishes: Wishes
+    overrides: VerificationOverrides
     accepted: int | None = None
     """Go on until so many dialogues are accepted; None plays the plan."""
     most: int | None = None
@@ -99,11 +99,11 @@ class VerifiedPlay:
             verification.raise_usage_error()
         return rounds.outcome()
 
-    def _within(self, recipe: Recipe) -> Wishes:
-        """Return the wishes within the budget of the run, which one ledger holds for all of it."""
+    def _within(self, recipe: Recipe) -> VerificationOverrides:
+        """Return the overrides within the budget of the run, which one ledger holds for all of it."""
         folder = recipe.prompt_dir  # gone since the run was made: what is stored serves
         return replace(
-            self.wishes,
+            self.overrides,
             budget_usd=recipe.budget_usd,
             budget_tokens=recipe.budget_tokens,
             prompt_dir=folder if folder is not None and folder.is_dir() else None,

@@ -10,7 +10,7 @@ import typer
 from hipo.app.demo import SETS, samples, usable_folder, write_outputs
 from hipo.app.report import REPORT
 from hipo.app.resumption import prepare_for
-from hipo.app.verification import Wishes
+from hipo.app.verification import VerificationOverrides
 from hipo.cli.console import hush
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, say
@@ -46,7 +46,7 @@ def demo(
     code = run_prepared(prepare_for(folder, recipe), folder, quiet=quiet)
     if not quiet:
         say("verifying: two judgements of every turn, and rules ...")
-    code = max(code, run_verification(folder, Wishes(), quiet=quiet))
+    code = max(code, run_verification(folder, VerificationOverrides(), quiet=quiet))
     made = write_outputs(folder, say)
     if not quiet:
         _show_samples(folder)

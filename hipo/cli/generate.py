@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hipo.app.preview import preview as preview_cases
 from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS
-from hipo.app.verification import Wishes
+from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay, first_size
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
@@ -95,7 +96,7 @@ def generate(
         Format.TEXT, "--format", help="json prints the estimate, the preview, or the run's state."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
-    wishes: Wishes,
+    overrides: VerificationOverrides,
     given: RecipeChanges,
 ) -> int:
     """Generate labelled dialogues from scenarios, and go on where an earlier run stopped.
@@ -110,10 +111,10 @@ def generate(
     if pilot is not None and not dry_run:
         raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
     if dry_run and pilot is not None:
-        return _pilot(resolved, wishes, output_format, cases=pilot, accepted=accepted)
+        return _pilot(resolved, overrides, output_format, cases=pilot, accepted=accepted)
     if preview and not dry_run:
         return _preview(resolved, preview, output_format)
-    play = _verified_play(resolved, wishes, verify=verify, accepted=accepted)
+    play = _verified_play(resolved, overrides, verify=verify, accepted=accepted)
     if play is not None and play.accepted is not None:
         first = first_size(play.accepted, len(resolved.strategies), resolved.n)
         resolved = resolved.with_changes({"n": first})
@@ -136,12 +137,12 @@ def generate(
 
 
 def _verified_play(
-    recipe: Recipe, wishes: Wishes, *, verify: bool, accepted: int | None
+    recipe: Recipe, overrides: VerificationOverrides, *, verify: bool, accepted: int | None
 ) -> VerifiedPlay | None:
     """Return how to play with verification; None where nobody asked for it."""
     if accepted is not None:
-        return VerifiedPlay(wishes, accepted, most=recipe.n)
-    return VerifiedPlay(wishes) if verify else None
+        return VerifiedPlay(overrides, accepted, most=recipe.n)
+    return VerifiedPlay(overrides) if verify else None
 
 
 def run_prepared(
@@ -192,7 +193,7 @@ def run_prepared(
 def _announce(planned: PlanEstimate) -> None:
     """Say what a run will take that costs something, or may."""
     if planned.cost_usd is None or planned.cost_usd > 0:
-        say(plan_as_text(planned))
+        say(plan_as_text(replace(planned, unmet=())))  # the run itself says what is unmet
         say("")
 
 
@@ -205,9 +206,14 @@ def _print_plan(planned: PlanEstimate, output_format: Format) -> None:
 
 
 def _pilot(
-    recipe: Recipe, wishes: Wishes, output_format: Format, *, cases: int, accepted: int | None
+    recipe: Recipe,
+    overrides: VerificationOverrides,
+    output_format: Format,
+    *,
+    cases: int,
+    accepted: int | None,
 ) -> int:
-    piloted = asyncio.run(run_pilot(prepare(recipe), wishes, cases=cases, accepted=accepted))
+    piloted = asyncio.run(run_pilot(prepare(recipe), overrides, cases=cases, accepted=accepted))
     if output_format is Format.JSON:
         write_json(pilot_as_json(piloted))
     else:

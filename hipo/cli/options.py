@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from hipo.app.recipe_options import RECIPE_OPTIONS, RecipeChanges
-from hipo.app.verification import Wishes
+from hipo.app.verification import VerificationOverrides
 from scenarios.plugins import load_plugins
 
 Command = Callable[..., int]
@@ -93,7 +93,7 @@ def with_recipe_options(*fields: str) -> Callable[[Command], Command]:
     return with_group("given", given, parameters)
 
 
-def _wishes(
+def _overrides(
     *,
     judges: list[str] | None = typer.Option(
         None, "--judge", metavar="MODEL", show_default=False,
@@ -122,8 +122,8 @@ def _wishes(
     judge_api_key_env: str | None = typer.Option(
         None, "--judge-api-key-env", help="Variable that holds their key."
     ),
-) -> Wishes:  # fmt: skip
-    return Wishes(
+) -> VerificationOverrides:  # fmt: skip
+    return VerificationOverrides(
         judges=tuple(judges or ()),
         self_judge=self_judge,
         base_url=judge_base_url,
@@ -135,5 +135,5 @@ def _wishes(
     )
 
 
-with_verification_options = with_group("wishes", _wishes)
-"""Gives a command the options of verification; it gets them as ``wishes``."""
+with_verification_options = with_group("overrides", _overrides)
+"""Gives a command the options of verification; it gets them as ``overrides``."""

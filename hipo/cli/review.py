@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.reviewing import StudyWishes, open_desk
+from hipo.app.reviewing import ReviewOptions, open_desk
 from hipo.app.run_folders import find_run
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
@@ -85,7 +85,7 @@ def serve(
     Prints a link for annotators and one for the expert; each lets one browser in, and a fresh one
     is printed when it has been used.
     """
-    wishes = StudyWishes(
+    options = ReviewOptions(
         mode=mode.value,
         name=study,
         per_item=per_item,
@@ -102,21 +102,21 @@ def serve(
     _check_packages()
     from quality.review.server import Address  # noqa: PLC0415 - optional
 
-    _serve(find_run(run), wishes, Address(host, port, certfile, keyfile, trusted_proxy))
+    _serve(find_run(run), options, Address(host, port, certfile, keyfile, trusted_proxy))
     return ExitCode.DONE
 
 
-def _serve(folder: Path, wishes: StudyWishes, address: Address) -> None:
+def _serve(folder: Path, options: ReviewOptions, address: Address) -> None:
     from quality.review.server import access_at, listening, server  # noqa: PLC0415 - optional
 
     def announce(role: str, token: str) -> None:
         say(f"  {role + ':':11}{address.url}/enter?token={token}")
 
-    desk = open_desk(folder, wishes, lambda accounts: access_at(address, accounts), announce)
+    desk = open_desk(folder, options, lambda accounts: access_at(address, accounts), announce)
     with desk.store, listening(address) as listener:
         serving = server(desk, address)
         items = len(desk.store.sheets.items(desk.study))
-        say(f"{items} items, {wishes.per_item} annotators each; Ctrl-C ends the page")
+        say(f"{items} items, {options.per_item} annotators each; Ctrl-C ends the page")
         if desk.access.accounts:
             say(f"  people with an account log in at {address.url}/login")
         else:

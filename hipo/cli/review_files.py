@@ -11,7 +11,7 @@ import typer
 from hipo.app.review_exchange import export_answers as write_answers
 from hipo.app.review_exchange import import_answers as read_answers
 from hipo.app.review_exchange import reported_scenarios
-from hipo.app.reviewing import StudyWishes
+from hipo.app.reviewing import ReviewOptions
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
@@ -63,11 +63,11 @@ def export_answers(
     spreadsheet would compute are made harmless.
     """
     folder = find_run(run)
-    wishes = StudyWishes(
+    options = ReviewOptions(
         mode=mode.value, name=study, everything=everything, most=most, per_item=per_item
     )
     written = write_answers(
-        folder, to.value, output, wishes, annotator=annotator, blank=blank, blind=blind
+        folder, to.value, output, options, annotator=annotator, blank=blank, blind=blind
     )
     for path in written.paths:
         print(path)

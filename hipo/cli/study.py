@@ -9,7 +9,7 @@ import typer
 
 from hipo.app.recipe_options import RecipeChanges, split
 from hipo.app.study import StudyOutcome, StudyPlan, plan_study, play_study
-from hipo.app.verification import Wishes
+from hipo.app.verification import VerificationOverrides
 from hipo.cli.console import Format, columns, dollars, hush, number, plural, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
@@ -47,7 +47,7 @@ def study(
         Format.TEXT, "--format", help="json: see outputs.study.study_as_json."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no table."),
-    wishes: Wishes,
+    overrides: VerificationOverrides,
     given: RecipeChanges,
 ) -> int:
     """Let every strategy and model play the same cases, judge them, and say which labels hold.
@@ -61,7 +61,7 @@ def study(
         load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(),
         models=list(dict.fromkeys(split(models or []))),
         output=output,
-        wishes=wishes,
+        overrides=overrides,
         given=given,
     )
     if dry_run:

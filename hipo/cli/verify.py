@@ -11,7 +11,7 @@ import typer
 from hipo.app.judge_estimates import estimate_judging
 from hipo.app.recipe_options import RecipeChanges
 from hipo.app.run_folders import find_run
-from hipo.app.verification import Wishes, make_ready, verify_async
+from hipo.app.verification import VerificationOverrides, make_ready, verify_async
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import judging_as_json, judging_as_text
@@ -41,7 +41,7 @@ def verify(
         Format.TEXT, "--format", help="json: see hipo.cli.verify_report.findings_as_json."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
-    wishes: Wishes,
+    overrides: VerificationOverrides,
 ) -> int:
     """Judge, flag and decide on the dialogues of a run, and go on where it stopped before.
 
@@ -51,8 +51,8 @@ def verify(
     """  # fmt: skip
     hush()
     folder = find_run(run)
-    wishes = replace(
-        wishes,
+    overrides = replace(
+        overrides,
         budget_usd=given["budget_usd"],
         budget_tokens=given["budget_tokens"],
         max_concurrency=given["limits.max_concurrency"],
@@ -61,10 +61,10 @@ def verify(
         prompt_dir=given["prompt_dir"],
     )
     if dry_run:
-        return _dry_run(folder, wishes, output_format, retry_unreadable=retry_unreadable)
+        return _dry_run(folder, overrides, output_format, retry_unreadable=retry_unreadable)
     return run_verification(
         folder,
-        wishes,
+        overrides,
         retry_unreadable=retry_unreadable,
         output_format=output_format,
         quiet=quiet,
@@ -73,7 +73,7 @@ def verify(
 
 def run_verification(
     folder: Path,
-    wishes: Wishes,
+    overrides: VerificationOverrides,
     *,
     retry_unreadable: bool = False,
     output_format: Format = Format.TEXT,
@@ -87,7 +87,7 @@ def run_verification(
     done = asyncio.run(
         verify_async(
             folder,
-            wishes,
+            overrides,
             watcher=watcher(quiet=quiet),
             retry_unreadable=retry_unreadable,
             signals=True,
@@ -103,10 +103,12 @@ def run_verification(
     return ExitCode.FAILED_CASES if done.outcome.failed else ExitCode.DONE
 
 
-def _dry_run(folder: Path, wishes: Wishes, output_format: Format, *, retry_unreadable: bool) -> int:
+def _dry_run(
+    folder: Path, overrides: VerificationOverrides, output_format: Format, *, retry_unreadable: bool
+) -> int:
     """Say what verification would take."""
     with RunStore.open(folder, readonly=True) as store:
-        ready = make_ready(store, wishes)
+        ready = make_ready(store, overrides)
         planned = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
     if output_format is Format.JSON:
         write_json(judging_as_json(planned))

@@ -139,11 +139,6 @@ def parse_model(text: str) -> ModelName:
     return ModelName(provider, model)
 
 
-def languages_of(name: ModelName) -> frozenset[str] | None:
-    """Return the language codes a model can answer in, or None for no known restriction."""
-    return PROVIDERS.get(name.provider).languages
-
-
 def effective_base_url(name: ModelName, base_url: str | None) -> str | None:
     """Return the address requests go to, checked and normalised, without importing anything.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hipo.app.judges import Juror, choose_panels
-from hipo.app.verification import Wishes
+from hipo.app.verification import VerificationOverrides
 from pipeline.recipe import Recipe
 from pipeline.store.queries.status import ArmState
 from prompts.environment import Templates
@@ -48,7 +48,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def jurors(*judges: str) -> tuple[Juror, ...]:
-    recipe = Wishes(judges=judges).over(Recipe())
+    recipe = VerificationOverrides(judges=judges).over(Recipe())
     writer = ModelSpec("openai", "gpt-4o")
     arm = Arm("direct", {"initiator": writer, "responder": writer})
     panels = choose_panels(recipe, recipe.verification, [ArmState(arm.id, arm, 1, 0)])

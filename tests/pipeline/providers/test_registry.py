@@ -11,7 +11,6 @@ from pipeline.providers.registry import (
     ModelName,
     build_provider,
     effective_base_url,
-    languages_of,
     parse_model,
 )
 from scenarios.errors import UsageError
@@ -40,8 +39,8 @@ def test_offline_has_only_its_rules():
 
 
 def test_only_the_rules_are_bound_to_a_language():
-    assert languages_of(ModelName("offline", "rules")) == {"en"}
-    assert languages_of(ModelName("openai", "gpt-4o")) is None
+    assert PROVIDERS.get("offline").languages == {"en"}
+    assert PROVIDERS.get("openai").languages is None
 
 
 @pytest.mark.parametrize(

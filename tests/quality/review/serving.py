@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hipo.app.generation import generate
-from hipo.app.reviewing import StudyWishes, open_desk
+from hipo.app.reviewing import ReviewOptions, open_desk
 from hipo.app.verification import verify
 from pipeline.recipe_source import load_recipe
 from quality.review.server import Address, access_at, server
@@ -56,7 +56,7 @@ def served(folder: Path, address: Address | None = None, **wishes: object) -> It
     links: list[tuple[str, str]] = []
     desk = open_desk(
         folder,
-        StudyWishes(**wishes),
+        ReviewOptions(**wishes),
         lambda accounts: access_at(address, accounts),
         lambda role, token: links.append((role, token)),
     )

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import orjson
 import pytest
 
-from hipo.app.reviewing import StudyWishes, open_study, run_material, scenario_finder
+from hipo.app.reviewing import ReviewOptions, open_study, run_material, scenario_finder
 from pipeline.store.reviews import ReviewStore
 from quality.review.exchange import outgoing
 from quality.review.exhibits import Exhibits
@@ -39,7 +39,7 @@ class Room:
         self.store = store
         material = run_material(folder)
         self.scheme: Scheme = material.scheme
-        wishes = StudyWishes(mode=mode, everything=True, per_item=2)
+        wishes = ReviewOptions(mode=mode, everything=True, per_item=2)
         self.study: ReviewStudy = open_study(store, material, wishes)
         self.exhibits = Exhibits(
             store, self.scheme, self.study, scenario_finder(material, self.study)

@@ -1,0 +1,56 @@
+"""From the settings of a model to what is needed to ask it: provider, address, parameters, price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.providers.prices import Price, PriceTable
+from pipeline.providers.registry import effective_base_url, parse_model
+from pipeline.recipe import ModelSettings
+from scenarios.arms import ModelSpec, Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """A model as one arm uses it for one role."""
+
+    spec: ModelSpec
+    api_key_env: str | None
+    price: Price | None
+
+
+def resolve_model(
+    name: str, settings: ModelSettings, prices: PriceTable, defaults: Parameters
+) -> ModelUse:
+    """Return the model of a name as settings say it is asked.
+
+    Args:
+        name: ``provider/model``.
+        settings: address, key, price and parameters; the model in them is not looked at.
+        prices: for a model whose settings have no price.
+        defaults: for the parameters that settings leave open.
+
+    Raises:
+        UsageError: there is no such provider or model, or the address is missing or malformed.
+    """
+    model = parse_model(name)
+    temperature = settings.temperature
+    spec = ModelSpec(
+        provider=model.provider,
+        model=model.model,
+        base_url=effective_base_url(model, settings.base_url),
+        parameters=Parameters(
+            temperature=defaults.temperature if temperature is None else temperature,
+            top_p=settings.top_p,
+            max_tokens=settings.max_tokens or defaults.max_tokens,
+            extra=settings.extra or {},
+        ),
+        structured=settings.structured or "auto",
+    )
+    own = settings.price
+    price = (
+        prices.price(spec.provider, spec.model)
+        if own is None
+        else Price(input=own.input, output=own.output, cached_input=own.cached_input)
+    )
+    return ModelUse(spec, settings.api_key_env, price)
