@@ -16,6 +16,7 @@ import pytest
 from pipeline.store.run_store import RunStore
 from scenarios.run_configuration import RunConfiguration
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 ARM = "arm-a"
 

@@ -18,6 +18,7 @@ from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from tests.quality.stats_tables import LABELS, dimension, table, tables
 
+pytestmark = pytest.mark.slow
 MEASUREMENTS = tuple(STATISTICS_BY_MEASUREMENT)
 QUICK = Resampling(resamples=20)
 any_table = st.sampled_from(MEASUREMENTS).flatmap(

@@ -13,6 +13,7 @@ from quality.confusion import (
 )
 from scenarios.errors import UsageError
 
+pytestmark = pytest.mark.slow
 LABELS = ("a", "b", "c")
 QUICK = Resampling(resamples=20)
 

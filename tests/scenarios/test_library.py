@@ -16,6 +16,8 @@ from scenarios.dialogue import Dialogue
 from scenarios.inspection import inspect_files
 from scenarios.pack import LIBRARY, PATH_VARIABLE
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _only_what_ships(monkeypatch: pytest.MonkeyPatch) -> None:
