@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from hipo.app.old_runs import bring_up_to_date
+from pipeline.store.sqlite import DATABASE
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
 
-DATABASE = "run.sqlite"
 RUNS = Path("runs")
 
 

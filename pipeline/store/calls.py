@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 
 from pipeline.store.texts import Messages, PromptComposer, TextTable
-from pipeline.store.writer import Writer
+from pipeline.store.writer import Writer, required
 
 COUNTED_AT_ONCE = 1_000
 """Cache hits are counted in memory and written this many at a time, and when the run is closed."""
@@ -220,7 +220,7 @@ class CallLog:
                     (prompt, c.sample, c.epoch, c.status, c.finish, c.text),
                 )
 
-        return self._writing().post(write)
+        return required(self._writer).post(write)
 
     async def reserve(self, usd: float | None, tokens: int) -> int:
         """Write a reservation and return its id once it is durable."""
@@ -232,7 +232,7 @@ class CallLog:
             )
             return row.lastrowid or 0
 
-        future = self._writing().post(write)
+        future = required(self._writer).post(write)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
@@ -242,7 +242,7 @@ class CallLog:
 
     def release(self, reservation: int) -> None:
         """Remove a reservation whose request was never sent."""
-        self._writing().send(
+        required(self._writer).send(
             lambda connection: connection.execute(
                 "delete from reservations where seq = ?", (reservation,)
             )
@@ -299,11 +299,6 @@ class CallLog:
     def _release_when_known(self, reserved: asyncio.Future[int]) -> None:
         if not reserved.cancelled() and reserved.exception() is None:
             self.release(reserved.result())
-
-    def _writing(self) -> Writer:
-        if self._writer is None:
-            raise ValueError("this run was opened for reading only")
-        return self._writer
 
 
 def charge_lost(connection: sqlite3.Connection) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from pipeline.store.writer import Writer
+from pipeline.store.writer import Writer, required
 from scenarios.case import Case
 from scenarios.fingerprint import canonical_json
 
@@ -47,7 +47,7 @@ class CaseLog:
         if self._reader.execute("select 1 from arms where id = ?", (arm,)).fetchone():
             return
         text = canonical_json(dict(description)).decode()
-        self._writing().run(
+        required(self._writer).run(
             lambda connection: connection.execute(
                 "insert into arms (id, description, added_at) values (?, ?, ?)"
                 " on conflict do nothing",
@@ -61,7 +61,9 @@ class CaseLog:
         if not unknown:
             return
         rows = [case_values(cases[i]) for (i,) in unknown]
-        await self._writing().post(lambda connection: connection.executemany(_INSERT_CASE, rows))
+        await required(self._writer).post(
+            lambda connection: connection.executemany(_INSERT_CASE, rows)
+        )
 
     def pending(
         self, cases: Sequence[Case], arm: str, *, retry_failed: bool = False
@@ -77,11 +79,6 @@ class CaseLog:
         """Return id and fingerprint of every scenario that cases were made from."""
         rows = self._reader.execute("select distinct scenario, scenario_fingerprint from cases")
         return rows.fetchall()
-
-    def _writing(self) -> Writer:
-        if self._writer is None:
-            raise ValueError("this run was opened for reading only")
-        return self._writer
 
 
 def case_values(c: Case) -> tuple[object, ...]:

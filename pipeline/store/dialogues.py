@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pipeline.store.annotation_schema import DECLARED_SOURCE, WANTED_SOURCE
 from pipeline.store.annotations import LabelRow, add_labels
 from pipeline.store.traces import Stored, stored_label, trace_json
-from pipeline.store.writer import Writer
+from pipeline.store.writer import Writer, required
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 
@@ -34,7 +34,7 @@ _INSERT_TRACEBACK = "insert into tracebacks values (?, 'generation', ?, ?) on co
 class DialogueLog:
     """Stores outcomes; a dialogue that is there is never overwritten."""
 
-    def __init__(self, writer: Writer, config_epoch: Callable[[], int]) -> None:
+    def __init__(self, writer: Writer | None, config_epoch: Callable[[], int]) -> None:
         """Write with ``writer`` under the configuration in force at that moment."""
         self._writer = writer
         self._config_epoch = config_epoch
@@ -61,7 +61,7 @@ class DialogueLog:
             add_labels(connection, seq, DECLARED_SOURCE, declared)
             connection.executemany(_INSERT_TRACE, [(seq, *row) for row in traces])
 
-        await self._writer.post(write)
+        await required(self._writer).post(write)
 
     async def fail(
         self, case: Case, arm: str, code: str, reason: str, epoch: int, *, traceback: str = ""
@@ -81,7 +81,7 @@ class DialogueLog:
             if seq is not None and traceback:
                 connection.execute(_INSERT_TRACEBACK, (seq, epoch, traceback))
 
-        await self._writer.post(write)
+        await required(self._writer).post(write)
 
 
 def _store_ending(

@@ -27,7 +27,7 @@ from pipeline.store.queries.judgements import (
     read_tallies,
     read_verdict_counts,
 )
-from pipeline.store.writer import Writer
+from pipeline.store.writer import Writer, required
 from scenarios.annotations import Annotation
 from scenarios.verdicts import (
     Assessment,
@@ -105,7 +105,7 @@ class JudgementLog:
                 connection, dialogue, source, rows, at=now, epoch=run.epoch, readable=run.readable
             )
 
-        await self._writing().post(write)
+        await required(self._writer).post(write)
 
     async def assess(self, assessment: Assessment, decision: Decision | None = None) -> None:
         """Store the flags of a dialogue and what is decided on them, in one transaction.
@@ -124,7 +124,7 @@ class JudgementLog:
             if decision is not None:
                 _store_decision(connection, dialogue, decision)
 
-        await self._writing().post(write)
+        await required(self._writer).post(write)
 
     async def fail(self, case: str, arm: str, traceback: str) -> None:
         """Store where judging a dialogue raised an exception, until it is assessed.
@@ -136,7 +136,7 @@ class JudgementLog:
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(_STORE_TRACEBACK, (_dialogue(connection, case, arm), traceback))
 
-        await self._writing().post(write)
+        await required(self._writer).post(write)
 
     async def decide(self, decisions: Sequence[Decision]) -> None:
         """Store decisions in one transaction; see :meth:`assess` for what is left out.
@@ -151,11 +151,11 @@ class JudgementLog:
                 _store_decision(connection, dialogue, decision)
 
         if decisions:
-            await self._writing().post(write)
+            await required(self._writer).post(write)
 
     def decide_now(self, decision: Decision) -> None:
         """Store one decision from ordinary code; durable on return."""
-        self._writing().run(
+        required(self._writer).run(
             lambda connection: _store_decision(
                 connection, _dialogue(connection, decision.case, decision.arm), decision
             )
@@ -227,11 +227,6 @@ class JudgementLog:
     def flag_counts(self) -> list[FlagCount]:
         """Return how often each flag was raised, the commonest first."""
         return read_flag_counts(self._reader)
-
-    def _writing(self) -> Writer:
-        if self._writer is None:
-            raise ValueError("this run was opened for reading only")
-        return self._writer
 
 
 def _store_assessment(

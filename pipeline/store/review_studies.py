@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
@@ -153,10 +153,10 @@ class StudyLog:
         return self._writer.run(write)
 
 
-def _study(row: Sequence[object]) -> ReviewStudy:
+def _study(row: Sequence[Any]) -> ReviewStudy:
     seq, study, mode, per_item, seed, hidden = row
-    labels = {key: tuple(values) for key, values in orjson.loads(str(hidden)).items()}
-    return ReviewStudy(seq, study, mode, per_item, seed, labels)  # type: ignore[arg-type] # STRICT columns
+    labels = {key: tuple(values) for key, values in orjson.loads(hidden).items()}
+    return ReviewStudy(seq, study, mode, per_item, seed, labels)
 
 
 def _shown(study: ReviewStudy) -> str:

@@ -34,7 +34,7 @@ from pipeline.store.queries.status import (
 )
 from pipeline.store.sqlite import DATABASE, connect, connect_readonly
 from pipeline.store.texts import TextTable
-from pipeline.store.writer import Writer
+from pipeline.store.writer import Writer, required
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -64,7 +64,7 @@ class RunStore:
         self._writer = writer
         self._lock = lock
         self._configs = read_configs(reader)
-        self._log = None if writer is None else DialogueLog(writer, lambda: self.config.epoch)
+        self._log = DialogueLog(writer, lambda: self.config.epoch)
         self._cases = CaseLog(reader, writer)
         self.calls = CallLog(reader, writer, texts or TextTable())
         self.reader = DialogueReader(reader)
@@ -219,13 +219,13 @@ class RunStore:
 
     async def finish(self, dialogue: Dialogue, epoch: int) -> None:
         """Store a dialogue, durable on return; see :meth:`DialogueLog.finish`."""
-        await self._writing().finish(dialogue, epoch)
+        await self._log.finish(dialogue, epoch)
 
     async def fail(
         self, case: Case, arm: str, code: str, reason: str, epoch: int, *, traceback: str = ""
     ) -> None:
         """Store that a case failed, durable on return; see :meth:`DialogueLog.fail`."""
-        await self._writing().fail(case, arm, code, reason, epoch, traceback=traceback)
+        await self._log.fail(case, arm, code, reason, epoch, traceback=traceback)
 
     def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
         """Yield finished dialogues in the order of cases, in constant memory."""
@@ -257,11 +257,11 @@ class RunStore:
     def add_materials(self, items: Sequence[MaterialItem]) -> None:
         """Store material, durable on return; nothing is written if all of it is there."""
         if not set(items) <= set(self.materials()):
-            self._run_writer().run(lambda connection: store_items(connection, items))
+            required(self._writer).run(lambda connection: store_items(connection, items))
 
     def complete_materials(self, items: Sequence[MaterialItem], *, complete: bool) -> None:
         """Store what was found of the material of an older run, and whether that is all of it."""
-        self._run_writer().run(lambda c: complete_items(c, items, complete=complete))
+        required(self._writer).run(lambda c: complete_items(c, items, complete=complete))
 
     def record_config(self, config: RunConfiguration, material: Sequence[MaterialItem] = ()) -> int:
         """Go on under this configuration, with this material, and return its epoch.
@@ -272,8 +272,7 @@ class RunStore:
         if canonical_json(config.fields()) == canonical_json(now.config.fields()):
             self.add_materials(material)
             return now.epoch
-        self._writing()
-        epoch = self._run_writer().run(lambda c: add_config(c, config, material))
+        epoch = required(self._writer).run(lambda c: add_config(c, config, material))
         self._configs = read_configs(self._connection)
         write_recipe(self.folder, config.recipe)
         return epoch
@@ -286,7 +285,7 @@ class RunStore:
         """
         if state not in STATES and not state.startswith("stopped:"):
             raise ValueError(f"a run cannot be {state!r}")
-        self._run_writer().run(lambda connection: set_state(connection, state))
+        required(self._writer).run(lambda connection: set_state(connection, state))
 
     def state(self) -> RunState:
         """Return where the run stands, in a time that does not grow with it."""
@@ -295,16 +294,6 @@ class RunStore:
     def spent(self) -> tuple[float, int]:
         """Return (US dollars, tokens) charged so far; requests in flight at their worst."""
         return read_spent(self._connection)
-
-    def _run_writer(self) -> Writer:
-        if self._writer is None:
-            raise ValueError("this run is closed, or was opened for reading only")
-        return self._writer
-
-    def _writing(self) -> DialogueLog:
-        if self._log is None:
-            raise ValueError("this run was opened for reading only")
-        return self._log
 
 
 def _refuse_existing(folder: Path) -> None:

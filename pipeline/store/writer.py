@@ -182,6 +182,17 @@ class Writer:
         self._rolled_back()
 
 
+def required(writer: Writer | None) -> Writer:
+    """Return the writer of a run that was opened for writing.
+
+    Raises:
+        ValueError: it was opened for reading only, or is closed.
+    """
+    if writer is None:
+        raise ValueError("this run is closed, or was opened for reading only")
+    return writer
+
+
 def _explained(error: Exception) -> Exception:
     """Turn trouble of the database (disk full, locked, unreadable) into a failure of the run."""
     if not isinstance(error, sqlite3.OperationalError):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline.store.migrations import check_current
 from pipeline.store.sqlite import DATABASE, connect_readonly
-from pipeline.store.traces import label_from
+from pipeline.store.traces import Stored, label_from
 from scenarios.schemes.model import LabelValue
 from scenarios.verdicts import Source, Verdict
 
@@ -360,5 +360,5 @@ def open_figures(folder: Path) -> Iterator[Figures]:
         connection.execute("commit")
 
 
-def _pair(by: str, dimension: str, first: object, second: object, n: int) -> PairCount:
-    return PairCount(by, dimension, label_from(first), label_from(second), n)  # type: ignore[arg-type] # any column
+def _pair(by: str, dimension: str, first: Stored, second: Stored, n: int) -> PairCount:
+    return PairCount(by, dimension, label_from(first), label_from(second), n)
