@@ -1,0 +1,26 @@
+"""Query an exported data set with DuckDB, straight from its Parquet files.
+
+python examples/read_with_duckdb.py runs/example/sft
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import duckdb
+
+
+def main(data_set: Path) -> None:
+    files = str(data_set / "data" / "*.parquet")
+    rows = duckdb.sql("select * from read_parquet($files)", params={"files": files})
+    print(f"{len(rows)} rows with the columns {', '.join(rows.columns)}")
+    print(
+        duckdb.sql(
+            "select scenario, goal, count(*) as n from rows group by all order by n desc, scenario, goal"
+        )
+    )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,61 @@
+"""The examples run as they stand, one after the other, in an empty folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def example(folder: Path, *arguments: str) -> str:
+    script, *rest = arguments
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / script), *rest],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which the first example has made its run."""
+    folder = tmp_path_factory.mktemp("examples")
+    told = example(folder, "generate.py", "-n", "24", "-o", "runs/example")
+    assert "24 dialogues, verdicts:" in told
+    assert (folder / "runs" / "example" / "report.html").is_file()
+    return folder
+
+
+def test_a_run_is_read_with_pandas(folder: Path) -> None:
+    pytest.importorskip("pandas")
+    told = example(folder, "read_with_pandas.py", "runs/example")
+    assert "truthful non-disclosure" in told
+    assert "external offline/judge" in told
+
+
+def test_a_data_set_is_read_with_duckdb(folder: Path) -> None:
+    pytest.importorskip("duckdb")
+    assert "scenario" in example(folder, "read_with_duckdb.py", "runs/example/sft")
+
+
+def test_a_model_is_trained_on_a_data_set_with_trl(folder: Path) -> None:
+    pytest.importorskip("trl")
+    assert (
+        example(folder, "export_to_trl.py", "runs/example/sft")
+        .splitlines()[-1]
+        .startswith("2 steps")
+    )
+
+
+def test_dialogues_are_labelled_with_a_scheme_of_ones_own(tmp_path: Path) -> None:
+    told = example(tmp_path, "own_scheme.py")
+    assert "off record" in told
+    assert "warmth" in told
