@@ -48,7 +48,7 @@ def contamination(
         None, "--clean", metavar="FILE", help="Write the rows that do not overlap as JSON lines."
     ),
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see outputs.contamination.Contamination.report."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> int:
     """Compare two sets of JSON lines or Parquet, in any format, by runs of words and by meaning.

@@ -157,7 +157,7 @@ def export_command(
     selection: Selection,
     extras: ExportExtras,
     output_format: Format = typer.Option(
-        Format.TEXT, "--print", help="json: see hipo.cli.export.exported_as_json."
+        Format.TEXT, "--print", help="json: see docs/json-shapes.md."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No summary."),
 ) -> int:

@@ -33,7 +33,7 @@ def import_file(
         None, "--generator", metavar="MODEL", help="provider/model that wrote the answers."
     ),
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.import_dialogues.imported_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> int:
     """Bring other people's dialogues into a new run, all of them or none.

@@ -64,7 +64,7 @@ def _row(entry: ProviderExtension) -> list[str]:
 @app.command("models")
 def models(
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="text, or json: see hipo.cli.models.describe_models."
+        Format.TEXT, "--format", help="text, or json: see docs/json-shapes.md."
     ),
     plugins: list[Path] | None = PLUGINS,
 ) -> None:

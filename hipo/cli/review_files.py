@@ -92,7 +92,7 @@ def list_reports(
     run: str = RUN,
     study: str | None = _STUDY,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see quality.review.scenario_reports.ScenarioReport."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> None:
     """List what reviewers find wrong with scenarios, for their authors."""

@@ -44,7 +44,7 @@ def add(
 def show(
     run: str = RUN,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.review_people.person_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> None:
     """List everybody who took part, with the name behind each code."""

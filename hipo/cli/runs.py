@@ -44,7 +44,7 @@ def runs(ctx: typer.Context, folder: Path = _DIR, output_format: Format = _FORMA
 def show(
     run: str = RUN,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.run_report.state_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> None:
     """Show the state of one run: what is generated, failed and pending, calls, tokens, cost."""

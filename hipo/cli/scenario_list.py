@@ -35,7 +35,7 @@ def list_scenarios(
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.scenario_list.listing_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> None:
     """List scenarios with their category, tags and number of facts."""

@@ -62,7 +62,7 @@ def preview(
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.scenario_preview.preview_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> int:
     """Play one dialogue for each goal and print it; nothing is kept.

@@ -43,7 +43,7 @@ def show(
     output_format: ShowFormat = typer.Option(
         ShowFormat.TEXT,
         "--format",
-        help="text; json: see hipo.cli.scenario_show.scenario_as_data; or yaml: the same, as a "
+        help="text; json: see docs/json-shapes.md; or yaml: the same, as a "
         "scenario file with its names filled in.",
     ),
 ) -> None:

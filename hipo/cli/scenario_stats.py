@@ -38,7 +38,7 @@ def stats(
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.scenario_stats.statistics_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> None:
     """Count scenarios and facts, measure their texts, and find the two that are most alike."""

@@ -38,7 +38,7 @@ def validate(
     ),
     scenario_dirs: list[Path] | None = SCENARIO_DIRS,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.scenario_validate.inspection_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> int:
     """Check scenario files: form, references, labels, truth, leaks, names, near-duplicates.

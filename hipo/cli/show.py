@@ -38,8 +38,7 @@ def show(
     output_format: Format = typer.Option(
         Format.TEXT,
         "--format",
-        help="json: hipo.cli.show.ending_as_json, or, with an ID, "
-        "hipo.cli.dialogue_json.dialogue_as_json.",
+        help="json: see docs/json-shapes.md.",
     ),
 ) -> None:
     """Read the dialogues of a run, labels beside them."""

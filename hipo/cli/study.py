@@ -44,7 +44,7 @@ def study(
     ),
     dry_run: bool = DRY_RUN,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see outputs.study.study_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no table."),
     overrides: VerificationOverrides,

@@ -33,7 +33,7 @@ def verdict(
     ),
     note: str = typer.Option("", "--note", help="Why; needed to overrule, and kept."),
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.verdict.verdict_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
 ) -> int:
     """Show what judges said about a dialogue, its flags and decisions, or overrule them.

@@ -38,7 +38,7 @@ def verify(
     given: RecipeChanges,
     dry_run: bool = DRY_RUN,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see hipo.cli.verify_report.findings_as_json."
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
     overrides: VerificationOverrides,
