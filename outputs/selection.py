@@ -31,7 +31,7 @@ from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 from scenarios.verdicts import Flag, Judgement, Verdict
 
-Wish = Literal["accepted", "any"]
+WantedVerdict = Literal["accepted", "any"]
 Labels = Literal["adjudicated", "declared"]
 
 
@@ -41,7 +41,7 @@ class Selection:
 
     runs: tuple[Path, ...]
     """Folders of runs."""
-    verdict: Wish = "accepted"
+    verdict: WantedVerdict = "accepted"
     """``any`` takes every generated dialogue, whatever was decided on it."""
     scenarios: tuple[str, ...] | None = None
     """Ids, categories, globs or ``tag:...``."""

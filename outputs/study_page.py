@@ -10,9 +10,9 @@ from outputs.plots.canvas import standalone
 from outputs.report.page import (
     Block,
     Grid,
-    Note,
     Page,
     Plot,
+    Remark,
     ReportSection,
     Table,
     Tile,
@@ -47,7 +47,7 @@ def study_page(study: StudyResult, *, title: str, version: str) -> str:
     notices = []
     if any(model.startswith("offline/") for _, model in study.contestants):
         notices.append(
-            Note(
+            Remark(
                 "Demonstration baseline: built-in rules (offline) wrote these dialogues, not a "
                 "language model; the comparison says nothing about any model.",
                 tone="warning",
@@ -55,14 +55,14 @@ def study_page(study: StudyResult, *, title: str, version: str) -> str:
         )
     if study.left_out:
         notices.append(
-            Note(
+            Remark(
                 f"{counted(study.left_out, 'case')} left out: not every strategy and model has "
                 "them. The same command tries again what is missing.",
                 tone="warning",
             )
         )
     if study.cases and narrow(study.scenarios):
-        notices.append(Note(narrow(study.scenarios), tone="warning"))
+        notices.append(Remark(narrow(study.scenarios), tone="warning"))
     models = dict.fromkeys(model for _, model in study.contestants)
     page = Page(
         title=title,
@@ -138,16 +138,16 @@ def _result(study: StudyResult) -> ReportSection:
     if plots:
         blocks.append(Grid(plots))
     else:
-        blocks.append(Note("No judge has looked at these dialogues yet."))
+        blocks.append(Remark("No judge has looked at these dialogues yet."))
     for source in SOURCES:
         header, rows = study_table(study, [source])
         if study.dimensions(source):
             caption = f"{_NAMES[source]}: shares with 95% intervals, and scenarios won"
             blocks.append(Table(caption, tuple(header), tuple(map(tuple, rows))))
     if any(study.scheme.assigned in study.dimensions(source) for source in SOURCES):
-        blocks.append(Note(GOAL_REMARK))
+        blocks.append(Remark(GOAL_REMARK))
     if study.judges:
-        blocks.append(Note(f"Judges: {', '.join(study.judges)}."))
+        blocks.append(Remark(f"Judges: {', '.join(study.judges)}."))
     lead = (
         "How often a judge finds the labels that an answer was written to carry: the generator "
         "itself, reading again without seeing them, and other models that are asked about them."
@@ -162,7 +162,7 @@ def _certainty(study: StudyResult) -> ReportSection:
     )
     title = "Strategies compared"
     if not study.differences:
-        note = Note("Direct improvisation is not among the strategies, or it is the only one.")
+        note = Remark("Direct improvisation is not among the strategies, or it is the only one.")
         return ReportSection("certainty", title, lead, (note,))
     rows = tuple(
         (

@@ -36,7 +36,7 @@ GPU_BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _EncodingJob:
     """Texts that one caller waits for."""
 
     texts: tuple[str, ...]
@@ -56,7 +56,7 @@ class BatchingEncoder:
     def __init__(self, load: Callable[[], Embed]) -> None:
         """Take the function that loads the model; it runs on the worker thread."""
         self._load = load
-        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._queue: SimpleQueue[_EncodingJob | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closed = False
 
@@ -73,7 +73,7 @@ class BatchingEncoder:
             self._thread = threading.Thread(target=self._work, name="hipo-encoder", daemon=True)
             self._thread.start()
         loop = asyncio.get_running_loop()
-        job = _Job(tuple(texts), loop, loop.create_future())
+        job = _EncodingJob(tuple(texts), loop, loop.create_future())
         self._queue.put(job)
         return await job.result
 
@@ -98,7 +98,7 @@ class BatchingEncoder:
             if ended:
                 return
 
-    def _drain(self, first: _Job) -> tuple[list[_Job], bool]:
+    def _drain(self, first: _EncodingJob) -> tuple[list[_EncodingJob], bool]:
         """Take along what is waiting; say whether the end was among it."""
         jobs, count = [first], len(first.texts)
         while count < DRAIN:
@@ -113,7 +113,7 @@ class BatchingEncoder:
         return jobs, False
 
 
-def _encode_together(embed: Embed, jobs: Sequence[_Job]) -> list[Vectors]:
+def _encode_together(embed: Embed, jobs: Sequence[_EncodingJob]) -> list[Vectors]:
     """Encode each distinct text of the jobs once and hand every job its rows."""
     distinct = list(dict.fromkeys(text for job in jobs for text in job.texts))
     row = {text: i for i, text in enumerate(distinct)}
@@ -121,9 +121,9 @@ def _encode_together(embed: Embed, jobs: Sequence[_Job]) -> list[Vectors]:
     return [vectors[[row[text] for text in job.texts]] for job in jobs]
 
 
-def _settle(outcomes: Iterable[tuple[_Job, Vectors | Exception]]) -> None:
+def _settle(outcomes: Iterable[tuple[_EncodingJob, Vectors | Exception]]) -> None:
     """Resolve jobs on their event loops, one wake-up per loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Job, Vectors | Exception]]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_EncodingJob, Vectors | Exception]]] = {}
     for job, outcome in outcomes:
         by_loop.setdefault(job.loop, []).append((job, outcome))
     for loop, settled in by_loop.items():
@@ -133,7 +133,7 @@ def _settle(outcomes: Iterable[tuple[_Job, Vectors | Exception]]) -> None:
             continue
 
 
-def _resolve(settled: Iterable[tuple[_Job, Vectors | Exception]]) -> None:
+def _resolve(settled: Iterable[tuple[_EncodingJob, Vectors | Exception]]) -> None:
     for job, result in settled:
         if job.result.done():  # its dialogue was cancelled meanwhile
             continue

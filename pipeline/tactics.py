@@ -178,7 +178,7 @@ class _Draw:
 
 def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[TargetDistribution]:
     """Turn the file into targets, with every label spelt as the scheme does."""
-    reader = _Reader(located, scheme)
+    reader = _TacticsReader(located, scheme)
     targets = []
     for name, weights in content.margins.items():
         where = ("margins", name)
@@ -195,7 +195,7 @@ def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[Tar
     return targets
 
 
-def _joint(content: TacticsFile, reader: _Reader) -> TargetDistribution:
+def _joint(content: TacticsFile, reader: _TacticsReader) -> TargetDistribution:
     """Read the table of combinations; all of its rows name the same dimensions."""
     names = tuple(content.combinations[0].labels)
     shares: dict[Combination, float] = {}
@@ -213,7 +213,7 @@ def _joint(content: TacticsFile, reader: _Reader) -> TargetDistribution:
     return TargetDistribution(names, shares)
 
 
-class _Reader:
+class _TacticsReader:
     """Resolves the names in a tactics file and collects what is wrong with them."""
 
     def __init__(self, located: Located, scheme: Scheme) -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from hipo.app.contamination import embedding_for_neighbours
 from hipo.app.run import RunLike, folder_of
@@ -19,12 +20,13 @@ from outputs.export import export as write_data_set
 from outputs.export_kind import DEFAULT_FRACTIONS, KINDS, ExportOptions, KindOption, places_of
 from outputs.formats.registry import FORMATS
 from outputs.hub import prepare_push, push_folder
-from outputs.selection import Labels, Selection, Wish
+from outputs.selection import Labels, Selection, WantedVerdict
 from outputs.splits import SplitBy, checked_fractions
 from pipeline.embeddings import Embed
 from prompts.evaluator import ASPECTS, chosen_aspects
 from scenarios.errors import UsageError
 from scenarios.log import logger
+from scenarios.spelling import suggestion
 
 _log = logger("export")
 
@@ -67,28 +69,44 @@ class DataSet:
         return self.exported.rows
 
 
+class ExportArguments(TypedDict, total=False):
+    """What an export is, beside its kind; all of it may be left out."""
+
+    task: str | None
+    """What is learnt: ``label``, ``actor`` or ``initiator`` (sft); None is the kind's first."""
+    aspects: Sequence[str] | None
+    """What may be seen of a dialogue (benchmark, and sft of labels); None is all."""
+    rationale: bool
+    """Whether labels come with reasons (sft of labels)."""
+    format: str | None
+    """How rows are written down (sft and dpo); None is ``messages``."""
+    split_by: SplitBy
+    """What no two splits share, ``scenario`` (default) or ``fact``."""
+    fractions: Sequence[float]
+    """Shares of train, validation and test."""
+    seed: int
+    """Of splits and balancing."""
+    balance: str | None
+    """A dimension whose labels get the same number of rows."""
+    include_deception: bool
+    """Whether a model may learn to deceive (dpo, and sft of actors)."""
+    parquet: bool
+    """Whether Parquet is written beside JSON lines (default)."""
+
+
 def export(
     runs: RunLike | Sequence[RunLike],
     kind: str,
     output: str | Path,
     *,
-    verdict: Wish = "accepted",
+    verdict: WantedVerdict = "accepted",
     scenarios: Sequence[str] | None = None,
     goals: Sequence[str] | None = None,
     strategies: Sequence[str] | None = None,
     labels: Labels = "adjudicated",
-    task: str | None = None,
-    aspects: Sequence[str] | None = None,
-    rationale: bool = False,
-    format: str | None = None,  # noqa: A002 - the word of the option
-    split_by: SplitBy = "scenario",
-    fractions: Sequence[float] = DEFAULT_FRACTIONS,
-    seed: int = 0,
-    balance: str | None = None,
-    include_deception: bool = False,
-    parquet: bool = True,
     overwrite: bool = False,
     extras: ExportExtras | None = None,
+    **arguments: Unpack[ExportArguments],
 ) -> DataSet:
     """Write a data set of dialogues with card, datasheet, Croissant metadata and manifest.
 
@@ -106,69 +124,36 @@ def export(
         goals: goal labels; None is all.
         strategies: None is all.
         labels: ``declared`` leaves the speaker's label where an expert decided on another.
-        task: what is learnt: ``label``, ``actor`` or ``initiator`` (sft); None is the first of
-            the kind.
-        aspects: what may be seen of a dialogue (benchmark, and sft of labels); None is all.
-        rationale: whether labels come with reasons (sft of labels).
-        format: how rows are written down (sft and dpo); None is ``messages``.
-        split_by: what no two splits share, ``scenario`` or ``fact``.
-        fractions: shares of train, validation and test.
-        seed: of splits and balancing.
-        balance: a dimension whose labels get the same number of rows.
-        include_deception: whether a model may learn to deceive (dpo, and sft of actors).
-        parquet: whether Parquet is written beside JSON lines.
         overwrite: whether an earlier export in ``output`` is replaced.
         extras: what the set is compared with, and where it is sent.
+        arguments: see :class:`ExportArguments`.
 
     Raises:
         UsageError: an option does not fit, the folder may not be written to, or nothing was left.
         RunError: it could not be written; the folder is as it was.
     """
+    options = export_options(kind, **arguments)
     given = [runs] if isinstance(runs, RunLike) else list(runs)
-    selection = Selection(
-        runs=tuple(folder_of(run) for run in given),
-        verdict=verdict,
-        scenarios=_named(scenarios),
-        goals=_named(goals),
-        strategies=_named(strategies),
-        labels=labels,
-    )
-    options = export_options(
-        kind,
-        task=task,
-        aspects=aspects,
-        rationale=rationale,
-        format=format,
-        split_by=split_by,
-        fractions=fractions,
-        seed=seed,
-        balance=balance,
-        include_deception=include_deception,
-        parquet=parquet,
-    )
+    folders = tuple(folder_of(run) for run in given)
+    filters = (_named(scenarios), _named(goals), _named(strategies))
+    selection = Selection(folders, verdict, *filters, labels=labels)
     return make_data_set(selection, options, Path(output), extras, overwrite=overwrite)
 
 
-def export_options(
-    kind: str,
-    *,
-    task: str | None,
-    aspects: Sequence[str] | None,
-    rationale: bool,
-    format: str | None,  # noqa: A002 - the word of the option
-    split_by: SplitBy,
-    fractions: Sequence[float],
-    seed: int,
-    balance: str | None,
-    include_deception: bool,
-    parquet: bool,
-) -> ExportOptions:
-    """Return the options of an export; see :func:`export`.
+def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOptions:
+    """Return the options of an export.
 
     Raises:
         UsageError: an option is unknown, or would be silently without effect.
     """
+    unknown = sorted(set(arguments) - set(ExportArguments.__annotations__))
+    if unknown:
+        raise UsageError(
+            f"an export has no option {unknown[0]!r}",
+            suggestion(unknown[0], ExportArguments.__annotations__),
+        )
     tasks = KINDS.get(kind).tasks
+    task, aspects = arguments.get("task"), arguments.get("aspects")
     if task is not None and len(tasks) == 1:
         several = [name for name in KINDS.shipped if len(KINDS.get(name).tasks) > 1]
         raise UsageError(f"--task {task} is for --to {', '.join(several)}", "leave one of them out")
@@ -176,20 +161,20 @@ def export_options(
         kind,
         task=tasks[0].name if task is None else task,
         aspects=chosen_aspects(aspects) if aspects else ASPECTS,
-        rationale=rationale,
-        format=format or "messages",
-        split_by=split_by,
-        fractions=checked_fractions(fractions),
-        seed=seed,
-        balance=balance,
-        include_deception=include_deception,
-        parquet=parquet,
+        rationale=arguments.get("rationale", False),
+        format=arguments.get("format") or "messages",
+        split_by=arguments.get("split_by", "scenario"),
+        fractions=checked_fractions(arguments.get("fractions", DEFAULT_FRACTIONS)),
+        seed=arguments.get("seed", 0),
+        balance=arguments.get("balance"),
+        include_deception=arguments.get("include_deception", False),
+        parquet=arguments.get("parquet", True),
     )
     given: dict[KindOption, bool] = {
-        "format": format is not None,
-        "rationale": rationale,
+        "format": arguments.get("format") is not None,
+        "rationale": options.rationale,
         "aspects": bool(aspects),
-        "include_deception": include_deception,
+        "include_deception": options.include_deception,
     }
     _check_fit(options, [option for option, is_given in given.items() if is_given])
     return options

@@ -103,21 +103,9 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     ingredients = Ingredients(recipe, stored)
     scheme = ingredients.scheme()
     prompts = ActorPrompts(ingredients.templates(), scheme)
-    scenarios, facts = ingredients.scenarios(scheme)
-    axes = ingredients.axes()
+    plan = _plan(recipe, ingredients, scheme)
+    scenarios, axes = plan.scenarios, plan.axes
     tactics = ingredients.tactics()
-    plan = Plan(
-        scheme=scheme,
-        scenarios=scenarios,
-        turns=recipe.turns,
-        languages=recipe.languages,
-        goals=_goals(recipe, scheme),
-        facts=facts,
-        axes=axes,
-        repetitions=recipe.repetitions,
-        n=recipe.n,
-        seed=recipe.seed,
-    )
     arms, uses = _arms(recipe)
     _check_languages(recipe, uses)
     config = describe(
@@ -155,6 +143,23 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     )
     _check_budget(prepared)
     return prepared
+
+
+def _plan(recipe: Recipe, ingredients: Ingredients, scheme: Scheme) -> Plan:
+    """Return the plan over the scenarios, facts and axes that the recipe selects."""
+    scenarios, facts = ingredients.scenarios(scheme)
+    return Plan(
+        scheme=scheme,
+        scenarios=scenarios,
+        turns=recipe.turns,
+        languages=recipe.languages,
+        goals=_goals(recipe, scheme),
+        facts=facts,
+        axes=ingredients.axes(),
+        repetitions=recipe.repetitions,
+        n=recipe.n,
+        seed=recipe.seed,
+    )
 
 
 def _goals(recipe: Recipe, scheme: Scheme) -> tuple[str, ...] | None:

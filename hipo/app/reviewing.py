@@ -51,13 +51,13 @@ def run_material(folder: Path) -> RunMaterial:
         return load_material(store)
 
 
-def open_desk(
+def open_review(
     folder: Path,
     options: ReviewOptions,
     access_of: Callable[[int], Access],
     announce: Callable[[str, str], None],
 ) -> ReviewService:
-    """Open a study of a run, fill it, and return the desk it is reviewed at.
+    """Open a study of a run, fill it, and return the service it is reviewed with.
 
     Args:
         folder: the run.
@@ -72,7 +72,7 @@ def open_desk(
     try:
         material = run_material(folder)
         study = open_study(store, material, options)
-        desk = ReviewService(
+        service = ReviewService(
             store=store,
             study=study,
             scheme=material.scheme,
@@ -87,7 +87,7 @@ def open_desk(
     except BaseException:
         store.close()
         raise
-    return desk
+    return service
 
 
 def open_study(store: ReviewStore, material: RunMaterial, options: ReviewOptions) -> ReviewStudy:

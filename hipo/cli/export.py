@@ -32,7 +32,7 @@ class SplitBy(StrEnum):
     FACT = "fact"
 
 
-class LabelSource(StrEnum):
+class LabelChoice(StrEnum):
     """Whose labels count."""
 
     ADJUDICATED = "adjudicated"
@@ -96,8 +96,8 @@ def _selection(
     strategies: list[str] = typer.Option([], "--strategy", help="Of these strategies only."),
     arms: list[str] = typer.Option([], "--arm", help="Of these arms only: beginnings of ids."),
     languages: list[str] = typer.Option([], "--language", help="Language codes."),
-    labels: LabelSource = typer.Option(
-        LabelSource.ADJUDICATED, "--labels", help="An expert's where there are, or the declared."
+    labels: LabelChoice = typer.Option(
+        LabelChoice.ADJUDICATED, "--labels", help="An expert's where there are, or the declared."
     ),
 ) -> Selection:
     return Selection(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.reviewing import ReviewOptions, open_desk
+from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.run_folders import find_run
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
@@ -112,17 +112,17 @@ def _serve(folder: Path, options: ReviewOptions, address: Address) -> None:
     def announce(role: str, token: str) -> None:
         say(f"  {role + ':':11}{address.url}/enter?token={token}")
 
-    desk = open_desk(folder, options, lambda accounts: access_at(address, accounts), announce)
-    with desk.store, listening(address) as listener:
-        serving = server(desk, address)
-        items = len(desk.store.sheets.items(desk.study))
+    service = open_review(folder, options, lambda accounts: access_at(address, accounts), announce)
+    with service.store, listening(address) as listener:
+        serving = server(service, address)
+        items = len(service.store.sheets.items(service.study))
         say(f"{items} items, {options.per_item} annotators each; Ctrl-C ends the page")
-        if desk.access.accounts:
+        if service.access.accounts:
             say(f"  people with an account log in at {address.url}/login")
         else:
             say("links (each lets one browser in):")
-            announce("annotator", desk.links.mint("annotator"))
-            announce("expert", desk.links.mint("expert"))
+            announce("annotator", service.links.mint("annotator"))
+            announce("expert", service.links.mint("expert"))
         serving.run(sockets=[listener])
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outputs.plots.lines import Series, Spot, line_chart
-from outputs.report.page import Grid, Note, Plot, ReportSection, Table
+from outputs.report.page import Grid, Plot, Remark, ReportSection, Table
 from outputs.report.wording import count, dimension_title, percent
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
@@ -85,7 +85,7 @@ def cumulative_section(
             "No benchmark results were given. Export the benchmark items, have a model label them, "
             f"and name a CSV file with the columns {', '.join(COLUMNS)}:"
         )
-        note = Note(text, f"hipo report {run} --benchmark results.csv")
+        note = Remark(text, f"hipo report {run} --benchmark results.csv")
         return ReportSection("cumulative", "Accuracy as dialogues unfold", lead, (note,))
     by_dimension: defaultdict[str, list[CumulativeScore]] = defaultdict(list)
     for score in scores:

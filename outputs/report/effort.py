@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered
-from outputs.report.page import Block, Grid, Note, Plot, ReportSection, Table, Tile, Tiles
+from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
 from pipeline.store.queries.report import RequestCount
 
@@ -21,7 +21,9 @@ def diversity_section(run: Gathered) -> ReportSection:
     )
     title = "Diversity"
     if not run.diversity:
-        return ReportSection("diversity", title, lead, (Note("There are no answers to look at."),))
+        return ReportSection(
+            "diversity", title, lead, (Remark("There are no answers to look at."),)
+        )
     rows, bars = [], []
     for arm, found in run.diversity.items():
         name = run.arms[arm]
@@ -56,7 +58,7 @@ def diversity_section(run: Gathered) -> ReportSection:
         ),
     ]
     if run.diversity_note:
-        blocks.append(Note(run.diversity_note))
+        blocks.append(Remark(run.diversity_note))
     return ReportSection("diversity", title, lead, tuple(blocks))
 
 
@@ -64,7 +66,7 @@ def effort_section(run: Gathered) -> ReportSection:
     """Return calls, tokens, cost, latency and retries, by role and model."""
     lead = "Every request to a model, those that failed too. Times are of requests that went well."
     if not run.requests:
-        note = Note("No model was asked: these dialogues came from elsewhere.")
+        note = Remark("No model was asked: these dialogues came from elsewhere.")
         return ReportSection("effort", "Cost, tokens, time", lead, (note,))
     by_use: defaultdict[tuple[str, str], list[RequestCount]] = defaultdict(list)
     for found in run.requests:

@@ -13,8 +13,8 @@ from outputs.report.page import (
     Grid,
     Line,
     Mark,
-    Note,
     Plot,
+    Remark,
     ReportSection,
     Table,
     Transcript,
@@ -37,7 +37,7 @@ def samples_section(run: Gathered) -> ReportSection:
         _transcript(run, exhibit, unfolded=number < _UNFOLDED)
         for number, exhibit in enumerate(run.samples)
     )
-    none = Note("No dialogue has been generated yet.")
+    none = Remark("No dialogue has been generated yet.")
     return ReportSection("samples", "Dialogues to read", lead, blocks or (none,))
 
 
@@ -45,7 +45,7 @@ def flags_section(run: Gathered) -> ReportSection:
     """Return which flags were raised, and the dialogues with most of them."""
     title, lead = "Flags", "What judges and rules objected to, and the dialogues with most flags."
     if not run.flagged:
-        note = Note("Nothing was flagged.") if run.verified else unverified(run)
+        note = Remark("Nothing was flagged.") if run.verified else unverified(run)
         return ReportSection("flags", title, lead, (note,))
     codes = Counter[str]()
     verdicts = Counter[tuple[str, str]]()

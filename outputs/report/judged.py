@@ -12,7 +12,7 @@ from outputs.plots.lines import Series, Spot, line_chart
 from outputs.reliability import people_agreement
 from outputs.report.gathered import Gathered
 from outputs.report.labels import pair_plot
-from outputs.report.page import Block, Grid, Note, Plot, ReportSection, Table
+from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table
 from outputs.report.published import published
 from outputs.report.wording import (
     NOTHING,
@@ -35,9 +35,9 @@ SOURCES: tuple[tuple[Literal["self", "external"], str], ...] = (
 )
 
 
-def unverified(run: Gathered) -> Note:
+def unverified(run: Gathered) -> Remark:
     """Return the remark of a section that needs judges."""
-    return Note("This run has not been verified yet.", f"hipo verify {run.run}")
+    return Remark("This run has not been verified yet.", f"hipo verify {run.run}")
 
 
 def dimensions(run: Gathered, votes: Sequence[VoteCount]) -> list[str]:
@@ -83,9 +83,9 @@ def strategies_section(run: Gathered) -> ReportSection:
         remark = f"Only the {used[0][1]} is asked." if len(used) == 1 else ""
         numbers = Table(heading, ("arm", *(name for _, name in used)), tuple(cells))
         plots.append(Plot(heading, drawn, numbers, remark))
-    note = Note(GOAL_REMARK)
+    note = Remark(GOAL_REMARK)
     few = narrow(len({vote.scenario for vote in votes}))
-    warning = (Note(few, tone="warning"),) if few else ()
+    warning = (Remark(few, tone="warning"),) if few else ()
     return ReportSection("strategies", title, lead, (Grid(tuple(plots)), note, *warning))
 
 
@@ -128,7 +128,7 @@ def turns_section(run: Gathered) -> ReportSection:
         heading = name[0].upper() + name[1:]
         plots.append(Plot(heading, drawn, Table(heading, header, tuple(rows))))
     printed = published(run.scheme.id)
-    notes = [Note(printed.self_consistency)] if printed and printed.self_consistency else []
+    notes = [Remark(printed.self_consistency)] if printed and printed.self_consistency else []
     return ReportSection("turns", title, lead, (Grid(tuple(plots)), *notes))
 
 
@@ -195,7 +195,7 @@ def _agreed(cells: Counter[tuple[str, str]]) -> tuple[str, str, str]:
 def _people(run: Gathered) -> list[Block]:
     """Return the statistics of quality control over what people answered."""
     if not run.answers:
-        note = Note(
+        note = Remark(
             "Nobody has reviewed dialogues of this run yet.", f"hipo review serve {run.run}"
         )
         return [note]
@@ -204,7 +204,7 @@ def _people(run: Gathered) -> list[Block]:
     try:
         agreement = people_agreement(run.scheme, run.answers)
     except UsageError as error:
-        return [Note(f"Agreement between people was not computed: {error.message}. {error.hint}")]
+        return [Remark(f"Agreement between people was not computed: {error.message}. {error.hint}")]
     rows = tuple(
         (
             row.group or every,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.heatmap import heatmap
 from outputs.report.gathered import Gathered
-from outputs.report.page import Block, Grid, Note, Plot, ReportSection, Table
+from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table
 from outputs.report.published import Published, published
 from outputs.report.wording import count, dimension_title, label, part, percent
 from outputs.value_names import names_of, value_names
@@ -53,7 +53,7 @@ def tactics_section(run: Gathered) -> ReportSection:
         "the frame marks where both are the same."
     )
     if not run.wanted:
-        note = Note(
+        note = Remark(
             "Nothing was asked for: the generator chose its tactics freely. Tactics are asked for "
             "with",
             "hipo generate --tactics balanced",
@@ -67,7 +67,7 @@ def tactics_section(run: Gathered) -> ReportSection:
     blocks: list[Block] = [Grid(tuple(plots))]
     unmet = unmet_in_words(run.unmet)
     if unmet:
-        blocks.insert(0, Note(f"{unmet[0].upper()}{unmet[1:]}."))
+        blocks.insert(0, Remark(f"{unmet[0].upper()}{unmet[1:]}."))
     return ReportSection("tactics", "Wanted and obtained tactics", lead, tuple(blocks))
 
 

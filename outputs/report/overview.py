@@ -7,7 +7,7 @@ from collections import Counter
 from outputs.judge_agreement import ConfirmedShare, comparable
 from outputs.plots.bars import FunnelStage, funnel_chart
 from outputs.report.gathered import Gathered
-from outputs.report.page import Grid, Note, Plot, ReportSection, Table, Tile, Tiles
+from outputs.report.page import Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import (
     NOTHING,
     count,
@@ -20,12 +20,12 @@ from outputs.report.wording import (
 )
 
 
-def notices(run: Gathered) -> tuple[Note, ...]:
+def notices(run: Gathered) -> tuple[Remark, ...]:
     """Return what readers must know before anything else."""
     notes = []
     if run.offline:
         notes.append(
-            Note(
+            Remark(
                 "Demonstration baseline: these dialogues were written by built-in rules (offline), "
                 "not by a language model. They show how the pipeline works; they are no training "
                 "data, and their numbers say nothing about any model.",
@@ -36,7 +36,7 @@ def notices(run: Gathered) -> tuple[Note, ...]:
     both = {j for s, j in judges if s == "self"} & {j for s, j in judges if s == "external"}
     if both:
         notes.append(
-            Note(
+            Remark(
                 f"{', '.join(sorted(both))} judged both as the generator's second reading and as "
                 "the external judge: the two views are not independent.",
                 tone="warning",
@@ -44,7 +44,7 @@ def notices(run: Gathered) -> tuple[Note, ...]:
         )
     if run.material.recipe.real_names:
         notes.append(
-            Note(
+            Remark(
                 "Persons and organisations bear their real names. The dialogues and what is "
                 "presented in them as private knowledge are invented.",
                 tone="warning",
@@ -138,17 +138,17 @@ def funnel_section(run: Gathered) -> ReportSection:
         "Dialogues by stage", ("stage", "dialogues"), tuple((s.label, s.text) for s in stages)
     )
     drawn = funnel_chart(stages, label=", ".join(f"{s.label}: {s.text}" for s in stages))
-    blocks: list[Grid | Note] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
+    blocks: list[Grid | Remark] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
     if verified:
         text = (
             f"People decided on {count(people)} of the {count(settled)} dialogues that are settled, "
             "the policy on the others. A dialogue can have several flags, so that counts of flags "
             "add up to more."
         )
-        blocks.append(Note(text))
+        blocks.append(Remark(text))
     if run.options.exported is None:
         note = "How much was exported is not recorded in the run. To count an export, name it:"
-        blocks.append(Note(note, f"hipo report {run.run} --export DIR"))
+        blocks.append(Remark(note, f"hipo report {run.run} --export DIR"))
     lead = "What is left after each stage, and what was lost on the way."
     return ReportSection("funnel", "From plan to export", lead, tuple(blocks))
 

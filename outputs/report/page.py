@@ -49,7 +49,7 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Remark:
     """A remark; ``command`` is something to type."""
 
     kind: ClassVar[str] = "note"
@@ -117,7 +117,7 @@ class Transcript:
     unfolded: bool = False
 
 
-Block = Table | Plot | Grid | Note | Tiles | Transcript
+Block = Table | Plot | Grid | Remark | Tiles | Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Page:
 
     title: str
     subtitle: str
-    notices: tuple[Note, ...]
+    notices: tuple[Remark, ...]
     sections: tuple[ReportSection, ...]
     footer: tuple[str, ...] = ()
 

@@ -42,7 +42,7 @@ class Price:
         return (prompt_tokens * dearest + n * max_tokens * self.output) / MILLION
 
 
-class _Row(BaseModel):
+class _PriceRow(BaseModel):
     """One line of a price file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,7 +64,7 @@ class _PriceFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     note: str = ""
-    prices: dict[str, _Row]
+    prices: dict[str, _PriceRow]
 
 
 class PriceTable:

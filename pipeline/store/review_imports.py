@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from pipeline.store.assignments import NoteOf, read_labels, read_opinion, said, submit
-from scenarios.reviews import Assignment, GivenLabel, Item, Opinion, ReviewStudy
+from scenarios.reviews import Assignment, AssignmentState, GivenLabel, Item, Opinion, ReviewStudy
 
-Outcome = Literal["added", "changed", "unchanged", "surplus", "closed"]
+MergeResult = Literal["added", "changed", "unchanged", "surplus", "closed"]
 
 _NOTE = "select note_id from newest_reviews where assignment = ?"
 
@@ -26,7 +26,7 @@ def merge_answer(
     origin: str,
     note_id: int | None,
     note_of: NoteOf,
-) -> Outcome:
+) -> MergeResult:
     """Store one annotator's answer to one item, inside the caller's transaction.
 
     What the file says replaces what was there, question by question; what it does not say stays.
@@ -70,18 +70,30 @@ def merge_answer(
             return "unchanged"
         if closed:
             return "closed"
-    if row is None:
-        added = connection.execute(
-            "insert into assignments (item, annotator, state, leased_until, opened_at, origin)"
-            " values (?, ?, 'open', ?, ?, ?)",
-            (item.seq, annotator, now, now, origin),
-        )
-        held = Assignment(added.lastrowid or 0, item, annotator, "open", now, now, None)
-    else:
-        held = Assignment(row[0], item, annotator, row[1], now, row[2], None)
+    held = _held(connection, item, annotator, row=row, now=now, origin=origin)
     new_labels = None if set(merged) == set(before) else merged
     submit(connection, held, new_labels, told, now, note_id=note_id, note_of=note_of)
     return "added" if row is None or row[1] != "done" else "changed"
+
+
+def _held(
+    connection: sqlite3.Connection,
+    item: Item,
+    annotator: int,
+    *,
+    row: tuple[int, AssignmentState, float] | None,
+    now: float,
+    origin: str,
+) -> Assignment:
+    """Return the assignment of an annotator, made where there is none (``row``)."""
+    if row is not None:
+        return Assignment(row[0], item, annotator, row[1], now, row[2], None)
+    added = connection.execute(
+        "insert into assignments (item, annotator, state, leased_until, opened_at, origin)"
+        " values (?, ?, 'open', ?, ?, ?)",
+        (item.seq, annotator, now, now, origin),
+    )
+    return Assignment(added.lastrowid or 0, item, annotator, "open", now, now, None)
 
 
 def _has_room(

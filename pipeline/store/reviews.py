@@ -17,7 +17,7 @@ from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
 from pipeline.store.migrations import MIGRATIONS, check_version, migrate
 from pipeline.store.people import Note, PeopleFile, run_mark
 from pipeline.store.queries.dialogues import DialogueReader
-from pipeline.store.review_imports import Outcome, merge_answer
+from pipeline.store.review_imports import MergeResult, merge_answer
 from pipeline.store.review_people import PeopleLog
 from pipeline.store.review_sheets import SheetLog
 from pipeline.store.review_studies import StudyLog
@@ -291,7 +291,7 @@ class ReviewStore:
         opinion: Opinion | None,
         *,
         origin: str,
-    ) -> Outcome:
+    ) -> MergeResult:
         """Store an answer given elsewhere; blocks until durable, see :func:`merge_answer`."""
         note = Note() if opinion is None else Note(opinion.note, opinion.scenario_problem)
         note_id = self._file.add_note_now(self.people.code(annotator), note)

@@ -15,24 +15,30 @@ from starlette.responses import Response
 from quality.review import entry, expert_pages, items
 from quality.review.guard import Guard
 from quality.review.service import ReviewService
-from quality.review.web import Redirect, RefusedRequest, environment, went_elsewhere, went_wrong
+from quality.review.web import (
+    Redirect,
+    RefusedRequest,
+    environment,
+    error_handler,
+    redirect_handler,
+)
 from scenarios.errors import RunError
 from scenarios.fingerprint import content_id
 
 STATIC = Path(__file__).parent / "static"
 
 
-def build_app(desk: ReviewService) -> FastAPI:
+def build_app(service: ReviewService) -> FastAPI:
     """Return the application that serves one study of one run."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        await desk.settle_all()
+        await service.settle_all()
         yield
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.is_file()}
-    app.state.desk = desk
+    app.state.service = service
     app.state.templates = environment()
     # Browsers keep a file until its content, and with it this mark, changes.
     app.state.assets = content_id([name + repr(data) for name, data in files.items()])[:8]
@@ -53,23 +59,23 @@ def build_app(desk: ReviewService) -> FastAPI:
     app.add_exception_handler(HTTPException, _unknown)
     app.add_exception_handler(RequestValidationError, _unknown)
     app.add_exception_handler(RunError, _failed)
-    app.add_middleware(Guard, access=desk.access)
+    app.add_middleware(Guard, access=service.access)
     return app
 
 
 async def _elsewhere(request: Request, error: Exception) -> Response:
-    return went_elsewhere(request, error)
+    return redirect_handler(request, error)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    return went_wrong(request, error)
+    return error_handler(request, error)
 
 
 async def _unknown(request: Request, error: Exception) -> Response:
     status = getattr(error, "status_code", 404)
     message = "There is no such page." if status in (404, 422) else "This cannot be done."
-    return went_wrong(request, RefusedRequest(404 if status == 422 else status, message))
+    return error_handler(request, RefusedRequest(404 if status == 422 else status, message))
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    return went_wrong(request, RefusedRequest(503, f"Nothing was saved: {error}. Try again."))
+    return error_handler(request, RefusedRequest(503, f"Nothing was saved: {error}. Try again."))

@@ -39,13 +39,13 @@ async def home(request: Request) -> Response:
 @router.get("/enter")
 async def enter(request: Request, token: str = "") -> Response:
     """Use up a link."""
-    desk = desk_of(request)
-    if desk.access.accounts:
+    service = desk_of(request)
+    if service.access.accounts:
         raise RefusedRequest(404, "Links let nobody in here; log in with name and password.")
-    role = desk.links.spend(token)
+    role = service.links.spend(token)
     if role is None:
-        known = request.cookies.get(cookie_name(desk), "")
-        if known and desk.store.people.visit(known):
+        known = request.cookies.get(cookie_name(service), "")
+        if known and service.store.people.visit(known):
             return RedirectResponse("/", 303)
         raise RefusedRequest(
             401,
@@ -53,9 +53,9 @@ async def enter(request: Request, token: str = "") -> Response:
             " one stands in the terminal the page was started from.",
         )
     session = new_token()
-    await desk.store.people.open_session(session, role, time.time() + LASTS_S)
+    await service.store.people.open_session(session, role, time.time() + LASTS_S)
     response = RedirectResponse("/", 303)
-    set_cookie(response, desk, session)
+    set_cookie(response, service, session)
     return response
 
 
@@ -70,39 +70,39 @@ async def login_page(request: Request) -> Response:
 @router.post("/login")
 async def login(request: Request) -> Response:
     """Let somebody with an account in."""
-    desk = desk_of(request)
-    if not desk.access.accounts:
+    service = desk_of(request)
+    if not service.access.accounts:
         raise RefusedRequest(404, "There is nothing to log in to; a link lets you in.")
     data = await sent_form(request, None)
     name, password = first(data, "name", LONGEST_NAME), first(data, "password", 1000)
     peer = request.client.host if request.client else ""
     keys = (f"name {name.casefold()}", f"peer {peer}")
-    if desk.patience.is_over(*keys):
+    if service.patience.is_over(*keys):
         raise RefusedRequest(429, "Too many wrong passwords. Try again in five minutes.")
-    secret = desk.store.people.secret_of(name)
+    secret = service.store.people.secret_of(name)
     stored = secret[3] if secret and secret[2] else _WRONG
     fits = await asyncio.to_thread(matches, password, stored)
     if not fits or secret is None or not secret[2]:
-        desk.patience.failed(*keys)
+        service.patience.failed(*keys)
         return page(request, "login", status=403, problem="Name or password is wrong.")
     session = new_token()
     annotator, role, _, _ = secret
-    await desk.store.people.open_session(session, role, time.time() + LASTS_S, annotator)
+    await service.store.people.open_session(session, role, time.time() + LASTS_S, annotator)
     response = RedirectResponse("/", 303)
-    set_cookie(response, desk, session)
+    set_cookie(response, service, session)
     return response
 
 
 @router.post("/leave")
 async def leave(request: Request) -> Response:
     """Log out."""
-    desk, guest = desk_of(request), guest_of(request)
+    service, guest = desk_of(request), guest_of(request)
     await sent_form(request, guest)
-    await desk.store.people.close_session(guest.token)
+    await service.store.people.close_session(guest.token)
     response = page(
         request, "refused", heading="Goodbye", message="You are logged out. Close this page."
     )
-    response.delete_cookie(cookie_name(desk), path="/", secure=desk.access.tls, httponly=True)
+    response.delete_cookie(cookie_name(service), path="/", secure=service.access.tls, httponly=True)
     return response
 
 
@@ -115,11 +115,11 @@ async def consent_page(request: Request) -> Response:
 @router.post("/consent")
 async def consent(request: Request) -> Response:
     """Store that somebody agreed."""
-    desk, guest = desk_of(request), guest_of(request)
+    service, guest = desk_of(request), guest_of(request)
     data = await sent_form(request, guest)
     if first(data, "agree") != "yes":
-        return page(request, "consent", guest, 422, consent=desk.consent)
-    await desk.store.people.consent(guest.token, desk.consent.fingerprint)
+        return page(request, "consent", guest, 422, consent=service.consent)
+    await service.store.people.consent(guest.token, service.consent.fingerprint)
     return RedirectResponse("/", 303)
 
 
@@ -135,11 +135,11 @@ async def name_page(request: Request) -> Response:
 @router.post("/name")
 async def name(request: Request) -> Response:
     """Make somebody known, or let them go on with the code they were given."""
-    desk, guest = desk_of(request), guest_of(request)
+    service, guest = desk_of(request), guest_of(request)
     data = await sent_form(request, guest)
     if guest.visit.annotator is not None:
         return RedirectResponse("/", 303)
-    if guest.visit.consent != desk.consent.fingerprint:
+    if guest.visit.consent != service.consent.fingerprint:
         return RedirectResponse("/consent", 303)
     wanted, code = first(data, "name", LONGEST_NAME), first(data, "code", 40)
     if not wanted:
@@ -149,7 +149,7 @@ async def name(request: Request) -> Response:
     if code:
         return await _come_back(request, wanted, code)
     fresh = return_code()
-    person = await desk.store.people.introduce(
+    person = await service.store.people.introduce(
         guest.token, wanted, await asyncio.to_thread(hashed, fresh)
     )
     if person is None:
@@ -159,19 +159,19 @@ async def name(request: Request) -> Response:
 
 
 async def _come_back(request: Request, name: str, code: str) -> Response:
-    desk, guest = desk_of(request), guest_of(request)
+    service, guest = desk_of(request), guest_of(request)
     keys = (f"code {name.casefold()}",)
-    if desk.patience.is_over(*keys):
+    if service.patience.is_over(*keys):
         raise RefusedRequest(429, "Too many wrong codes. Try again in five minutes.")
-    secret = desk.store.people.secret_of(name)
+    secret = service.store.people.secret_of(name)
     stored = secret[3] if secret else _WRONG
     fits = await asyncio.to_thread(matches, code.lower(), stored)
     # A link for annotators opens no expert's seat, nor the other way round.
     if not fits or secret is None or secret[1] != guest.visit.role:
-        desk.patience.failed(*keys)
+        service.patience.failed(*keys)
         problem = "Name and return code do not go together."
         return page(request, "name", guest, 403, problem=problem, name=name, ask_code=True)
-    await desk.store.people.come_back(guest.token, secret[0])
+    await service.store.people.come_back(guest.token, secret[0])
     return RedirectResponse("/", 303)
 
 
@@ -188,10 +188,10 @@ async def language_page(request: Request) -> Response:
 @router.post("/language")
 async def language(request: Request) -> Response:
     """Store the language."""
-    desk, guest = desk_of(request), guest_of(request)
+    service, guest = desk_of(request), guest_of(request)
     data = await sent_form(request, guest)
     chosen = first(data, "language")
-    if chosen not in desk.translations.languages:
+    if chosen not in service.translations.languages:
         raise RefusedRequest(422, "This language is not on offer.")
-    await desk.store.people.update_session(guest.token, language=chosen)
+    await service.store.people.update_session(guest.token, language=chosen)
     return RedirectResponse("/", 303)

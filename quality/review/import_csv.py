@@ -20,14 +20,14 @@ def read_csv(text: str, scheme: Scheme, file: str) -> list[Incoming]:
     Raises:
         InputError: it is no such table; every problem is named with its line.
     """
-    table = _Table(scheme, file)
+    table = _AnswerTable(scheme, file)
     table.read(text.lstrip("\ufeff"))
     if table.problems:
         raise InputError(table.problems)
     return list(table.found.values())
 
 
-class _Table:
+class _AnswerTable:
     """Collects the answers of a table, and everything that is wrong with it."""
 
     def __init__(self, scheme: Scheme, file: str) -> None:

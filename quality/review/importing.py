@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.store.review_imports import Outcome
+from pipeline.store.review_imports import MergeResult
 from pipeline.store.reviews import ReviewStore
 from quality.annotations import read_value
 from quality.review.exchange import (
@@ -43,7 +43,7 @@ class ImportedAnswer:
 class ImportedReviews:
     """What became of a file."""
 
-    outcomes: Counter[Outcome]
+    outcomes: Counter[MergeResult]
     surplus: tuple[str, ...]
     """``item by annotator`` of answers that were left out: the item has all its annotators."""
     closed: tuple[str, ...]
@@ -100,7 +100,7 @@ def merge_all(
     store: ReviewStore, study: ReviewStudy, checked: Iterable[ImportedAnswer], *, origin: str
 ) -> ImportedReviews:
     """Merge checked answers; the same file again changes nothing."""
-    outcomes: Counter[Outcome] = Counter()
+    outcomes: Counter[MergeResult] = Counter()
     left_out: dict[str, list[str]] = {"surplus": [], "closed": []}
     for answer in checked:
         person = store.people.known_as(answer.annotator)

@@ -25,9 +25,9 @@ from quality.review.web import (
     desk_of,
     first,
     page,
+    saved,
     sent_form,
     wants_json,
-    went_well,
 )
 from scenarios.reviews import AnswerRefused, Assignment, FormDraft, Opinion
 
@@ -39,14 +39,14 @@ _NO_DRAFT = ("csrf", "lead_ms", "edits", "stage")
 @router.get("/next")
 async def next_item(request: Request) -> Response:
     """Give the annotator an item."""
-    desk, guest = desk_of(request), annotator(request)
-    await desk.refresh()
-    if desk.store.has_finished(desk.study, guest.person.seq):
+    service, guest = desk_of(request), annotator(request)
+    await service.refresh()
+    if service.store.has_finished(service.study, guest.person.seq):
         return RedirectResponse("/finish", 303)
-    assignment = await desk.store.take(
-        desk.study,
+    assignment = await service.store.take(
+        service.study,
         guest.person.seq,
-        lease_s=desk.lease_s,
+        lease_s=service.lease_s,
         category=guest.visit.category,
         reason=guest.visit.reason,
     )
@@ -56,8 +56,8 @@ async def next_item(request: Request) -> Response:
 @router.get("/undo")
 async def undo(request: Request) -> Response:
     """Go back to the item that was sent last."""
-    desk, guest = desk_of(request), annotator(request)
-    latest = desk.store.latest_done(desk.study, guest.person.seq)
+    service, guest = desk_of(request), annotator(request)
+    latest = service.store.latest_done(service.study, guest.person.seq)
     return RedirectResponse("/next" if latest is None else f"/item/{latest}", 303)
 
 
@@ -71,16 +71,16 @@ async def item(request: Request, number: int) -> Response:
 @router.post("/item/{number}/draft")
 async def draft(request: Request, number: int) -> Response:
     """Keep a form that is not finished."""
-    desk, guest = desk_of(request), annotator(request)
+    service, guest = desk_of(request), annotator(request)
     data = await sent_form(request, guest)
-    stage = "opinion" if _opines(desk, _mine(desk, guest, number)) else "labels"
+    stage = "opinion" if _opines(service, _mine(service, guest, number)) else "labels"
     if first(data, "stage") != stage:
         raise RefusedRequest(409, "This part of the item has been sent already.")
     kept = {name: values for name, values in data.items() if name not in _NO_DRAFT}
     content = FormDraft(orjson.dumps(kept).decode(), _edits(data), _lead_s(data))
     try:
-        await desk.store.save_draft(
-            desk.study, number, guest.person.seq, content, lease_s=desk.lease_s
+        await service.store.save_draft(
+            service.study, number, guest.person.seq, content, lease_s=service.lease_s
         )
     except AnswerRefused as error:
         raise RefusedRequest(_STATUS[error.code], str(error)) from error
@@ -90,9 +90,9 @@ async def draft(request: Request, number: int) -> Response:
 @router.post("/item/{number}")
 async def send(request: Request, number: int) -> Response:
     """Store what was filled in, or say what is missing."""
-    desk, guest = desk_of(request), annotator(request)
+    service, guest = desk_of(request), annotator(request)
     data = await sent_form(request, guest)
-    assignment = _mine(desk, guest, number)
+    assignment = _mine(service, guest, number)
     try:
         if first(data, "stage") == "opinion":
             return await _send_opinion(request, guest, assignment, data)
@@ -104,10 +104,10 @@ async def send(request: Request, number: int) -> Response:
 @router.post("/item/{number}/give-back")
 async def give_back(request: Request, number: int) -> Response:
     """Let somebody else have an item."""
-    desk, guest = desk_of(request), annotator(request)
+    service, guest = desk_of(request), annotator(request)
     await sent_form(request, guest)
     try:
-        await desk.store.give_back(desk.study, number, guest.person.seq)
+        await service.store.give_back(service.study, number, guest.person.seq)
     except AnswerRefused as error:
         raise RefusedRequest(_STATUS[error.code], str(error)) from error
     return RedirectResponse("/next", 303)
@@ -116,34 +116,34 @@ async def give_back(request: Request, number: int) -> Response:
 async def _send_labels(
     request: Request, guest: VisitorSession, assignment: Assignment, data: dict[str, list[str]]
 ) -> Response:
-    desk = desk_of(request)
-    filled = read_form(desk.exhibits.of(assignment.item).sections, data)
+    service = desk_of(request)
+    filled = read_form(service.exhibits.of(assignment.item).sections, data)
     if filled.problems:
         return _incomplete(request, guest, assignment, data, filled)
-    if desk.study.mode == "quiz":
+    if service.study.mode == "quiz":
         opinion = Opinion(note=read_text(data, "note"), lead_s=_time_spent(assignment, data))
-        await desk.submit(assignment, filled.labels, opinion)
-        return went_well(request, "/next")
-    await desk.store.lock_labels(
-        desk.study, assignment.seq, assignment.annotator, filled.labels, lease_s=desk.lease_s
+        await service.submit(assignment, filled.labels, opinion)
+        return saved(request, "/next")
+    await service.store.lock_labels(
+        service.study, assignment.seq, assignment.annotator, filled.labels, lease_s=service.lease_s
     )
-    return went_well(request, f"/item/{assignment.seq}")
+    return saved(request, f"/item/{assignment.seq}")
 
 
 async def _send_opinion(
     request: Request, guest: VisitorSession, assignment: Assignment, data: dict[str, list[str]]
 ) -> Response:
-    desk = desk_of(request)
-    if not _opines(desk, assignment):
+    service = desk_of(request)
+    if not _opines(service, assignment):
         raise RefusedRequest(
             409, "Choose your labels first; the declared ones are shown after that."
         )
-    offered = reasons(desk.scheme, desk.exhibits.flags(assignment.item))
+    offered = reasons(service.scheme, service.exhibits.flags(assignment.item))
     opinion, problems = read_opinion(data, offered, _time_spent(assignment, data))
     if problems:
         return _incomplete(request, guest, assignment, data, Filled((), problems))
-    await desk.submit(assignment, None, opinion)
-    return went_well(request, "/next")
+    await service.submit(assignment, None, opinion)
+    return saved(request, "/next")
 
 
 def _incomplete(
@@ -172,17 +172,17 @@ def _item_page(
     problems: dict[str, str] | None = None,
 ) -> Response:
     """Render an item at its stage; the declared labels reach the template in the second only."""
-    desk = desk_of(request)
-    exhibit = desk.exhibits.of(assignment.item)
-    opining = _opines(desk, assignment)
-    draft = desk.store.draft_of(assignment.seq)
-    values = _kept_values(desk, assignment, exhibit)
+    service = desk_of(request)
+    exhibit = service.exhibits.of(assignment.item)
+    opining = _opines(service, assignment)
+    draft = service.store.draft_of(assignment.seq)
+    values = _kept_values(service, assignment, exhibit)
     if draft is not None:
         values |= orjson.loads(draft.content)
-    done, total = desk.store.progress(
-        desk.study, guest.person.seq, category=guest.visit.category, reason=guest.visit.reason
+    done, total = service.store.progress(
+        service.study, guest.person.seq, category=guest.visit.category, reason=guest.visit.reason
     )
-    visible_flags = desk.exhibits.flags(assignment.item) if opining else ()
+    visible_flags = service.exhibits.flags(assignment.item) if opining else ()
     return page(
         request,
         "opinion" if opining else "item",
@@ -197,32 +197,32 @@ def _item_page(
         done=done,
         total=total,
         position=done if assignment.state == "done" else done + 1,
-        back=desk.store.latest_done(desk.study, guest.person.seq, before=assignment.seq),
+        back=service.store.latest_done(service.study, guest.person.seq, before=assignment.seq),
         flags=visible_flags,
-        reasons=reasons(desk.scheme, visible_flags) if opining else (),
-        given={(g.turn, g.dimension): g.value for g in desk.store.labels_of(assignment.seq)},
-        shows_fact=desk.study.mode == "review",
+        reasons=reasons(service.scheme, visible_flags) if opining else (),
+        given={(g.turn, g.dimension): g.value for g in service.store.labels_of(assignment.seq)},
+        shows_fact=service.study.mode == "review",
     )
 
 
 def _kept_values(
-    desk: ReviewService, assignment: Assignment, exhibit: ReviewDialogue
+    service: ReviewService, assignment: Assignment, exhibit: ReviewDialogue
 ) -> dict[str, list[str]]:
     """Return what was sent before, as form values."""
     if assignment.state == "open":
         return {}
-    opinion = desk.store.opinion_of(assignment.seq)
-    if desk.study.mode == "review":
+    opinion = service.store.opinion_of(assignment.seq)
+    if service.study.mode == "review":
         return opinion_values(opinion)
-    values = form_values(exhibit.sections, desk.store.labels_of(assignment.seq))
+    values = form_values(exhibit.sections, service.store.labels_of(assignment.seq))
     return values | opinion_values(opinion)
 
 
 @router.get("/filter")
 async def filter_page(request: Request) -> Response:
     """Ask which items somebody wants to see."""
-    desk, guest = desk_of(request), annotator(request)
-    items = [found for found, _ in desk.store.sheets.items(desk.study)]
+    service, guest = desk_of(request), annotator(request)
+    items = [found for found, _ in service.store.sheets.items(service.study)]
     return page(
         request,
         "filter",
@@ -235,9 +235,9 @@ async def filter_page(request: Request) -> Response:
 @router.post("/filter")
 async def set_filter(request: Request) -> Response:
     """Store which items somebody wants to see."""
-    desk, guest = desk_of(request), annotator(request)
+    service, guest = desk_of(request), annotator(request)
     data = await sent_form(request, guest)
-    await desk.store.people.update_session(
+    await service.store.people.update_session(
         guest.token, category=first(data, "category"), reason=first(data, "reason")
     )
     return RedirectResponse("/next", 303)
@@ -246,11 +246,11 @@ async def set_filter(request: Request) -> Response:
 @router.get("/finish")
 async def finish_page(request: Request) -> Response:
     """Say that nothing is left, and, once closed, how far the answers agree with the gold."""
-    desk, guest = desk_of(request), annotator(request)
+    service, guest = desk_of(request), annotator(request)
     person = guest.person
-    finished = desk.store.has_finished(desk.study, person.seq)
-    done, total = desk.store.progress(
-        desk.study, person.seq, category=guest.visit.category, reason=guest.visit.reason
+    finished = service.store.has_finished(service.study, person.seq)
+    done, total = service.store.progress(
+        service.study, person.seq, category=guest.visit.category, reason=guest.visit.reason
     )
     return page(
         request,
@@ -260,42 +260,42 @@ async def finish_page(request: Request) -> Response:
         done=done,
         left=total - done,
         filtered=bool(guest.visit.category or guest.visit.reason),
-        scores=_scores(desk, person.code) if finished else [],
+        scores=_scores(service, person.code) if finished else [],
     )
 
 
 @router.post("/finish")
 async def finish(request: Request) -> Response:
     """Close somebody's answers."""
-    desk, guest = desk_of(request), annotator(request)
+    service, guest = desk_of(request), annotator(request)
     await sent_form(request, guest)
-    await desk.store.finish(desk.study, guest.person.seq)
+    await service.store.finish(service.study, guest.person.seq)
     return RedirectResponse("/finish", 303)
 
 
-def _scores(desk: ReviewService, code: str) -> list[object]:
-    final = desk.store.sheets.adjudications(desk.study)
-    mine = [s for s in desk.store.sheets.sheets(desk.study) if s.annotator == code]
+def _scores(service: ReviewService, code: str) -> list[object]:
+    final = service.store.sheets.adjudications(service.study)
+    mine = [s for s in service.store.sheets.sheets(service.study) if s.annotator == code]
     gold = {
         sheet.item.seq: gold_labels(
-            desk.exhibits.of(sheet.item), final.get(sheet.item.seq), desk.study
+            service.exhibits.of(sheet.item), final.get(sheet.item.seq), service.study
         )
         for sheet in mine
     }
-    return list(scores(desk.scheme, mine, gold))
+    return list(scores(service.scheme, mine, gold))
 
 
-def _mine(desk: ReviewService, guest: VisitorSession, number: int) -> Assignment:
+def _mine(service: ReviewService, guest: VisitorSession, number: int) -> Assignment:
     """Return one of the guest's own items; what is not theirs does not exist."""
-    assignment = desk.store.assignment(desk.study, number, guest.person.seq)
+    assignment = service.store.assignment(service.study, number, guest.person.seq)
     if assignment is None or assignment.state == "given_back":
         raise RefusedRequest(404, "There is no such item among yours.")
     return assignment
 
 
-def _opines(desk: ReviewService, assignment: Assignment) -> bool:
+def _opines(service: ReviewService, assignment: Assignment) -> bool:
     """Whether the labels are locked and the declared ones may be seen."""
-    return desk.study.mode == "review" and assignment.state != "open"
+    return service.study.mode == "review" and assignment.state != "open"
 
 
 def _edits(data: dict[str, list[str]]) -> int:

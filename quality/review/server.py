@@ -97,7 +97,7 @@ def listening(address: Address) -> socket.socket:
     return listener
 
 
-def server(desk: ReviewService, address: Address) -> uvicorn.Server:
+def server(service: ReviewService, address: Address) -> uvicorn.Server:
     """Return a server of the page; ``run(sockets=[listening(address)])`` starts it.
 
     Raises:
@@ -106,7 +106,7 @@ def server(desk: ReviewService, address: Address) -> uvicorn.Server:
     if address.certfile is not None:
         _check_certificate(address.certfile, address.keyfile)
     config = uvicorn.Config(
-        build_app(desk),
+        build_app(service),
         host=address.host,
         port=address.port,
         ssl_certfile=address.certfile,

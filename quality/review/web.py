@@ -77,25 +77,25 @@ def environment() -> Environment:
 
 
 def desk_of(request: Request) -> ReviewService:
-    """Return the desk of the application."""
-    desk: ReviewService = request.app.state.desk
-    return desk
+    """Return the service of the application."""
+    service: ReviewService = request.app.state.service
+    return service
 
 
-def cookie_name(desk: ReviewService) -> str:
+def cookie_name(service: ReviewService) -> str:
     """Return the name of the cookie: one per run, and bound to the host under TLS."""
-    name = f"hipo-review-{content_id(str(desk.store.folder.resolve()))[:8]}"
-    return f"__Host-{name}" if desk.access.tls else name
+    name = f"hipo-review-{content_id(str(service.store.folder.resolve()))[:8]}"
+    return f"__Host-{name}" if service.access.tls else name
 
 
-def set_cookie(response: Response, desk: ReviewService, token: str) -> None:
+def set_cookie(response: Response, service: ReviewService, token: str) -> None:
     """Let the browser keep its session."""
     response.set_cookie(
-        cookie_name(desk),
+        cookie_name(service),
         token,
         max_age=int(LASTS_S),
         path="/",
-        secure=desk.access.tls,
+        secure=service.access.tls,
         httponly=True,
         samesite="lax",
     )
@@ -108,11 +108,11 @@ def guest_of(request: Request) -> VisitorSession:
         Elsewhere: they have to log in.
         Refused: there is no session and nothing to log in with.
     """
-    desk = desk_of(request)
-    token = request.cookies.get(cookie_name(desk), "")
-    visit = desk.store.people.visit(token) if token else None
+    service = desk_of(request)
+    token = request.cookies.get(cookie_name(service), "")
+    visit = service.store.people.visit(token) if token else None
     if visit is None:
-        if desk.access.accounts:
+        if service.access.accounts:
             raise Redirect("/login")
         raise RefusedRequest(
             401,
@@ -128,13 +128,13 @@ def seated(request: Request) -> VisitorSession:
     Raises:
         Elsewhere: they have not.
     """
-    desk, guest = desk_of(request), guest_of(request)
+    service, guest = desk_of(request), guest_of(request)
     visit = guest.visit
-    if visit.consent != desk.consent.fingerprint:
+    if visit.consent != service.consent.fingerprint:
         raise Redirect("/consent")
     if visit.annotator is None:
         raise Redirect("/name")
-    if visit.language is None and len(desk.translations.languages) > 1:
+    if visit.language is None and len(service.translations.languages) > 1:
         raise Redirect("/language")
     return guest
 
@@ -197,15 +197,15 @@ def page(
     **context: Any,
 ) -> HTMLResponse:
     """Render a page."""
-    desk = desk_of(request)
+    service = desk_of(request)
     language = guest.visit.language if guest else None
 
     def translated(text: str) -> str:
-        return desk.translations.of(text, language)
+        return service.translations.of(text, language)
 
     html = request.app.state.templates.get_template(f"{template}.html.j2").render(
-        study=desk.study,
-        scheme=desk.scheme,
+        study=service.study,
+        scheme=service.scheme,
         language="" if language in (None, ORIGINAL) else language,
         tr=translated,
         csrf=form_token(guest.token) if guest else "",
@@ -223,14 +223,14 @@ def wants_json(request: Request) -> bool:
     return "application/json" in request.headers.get("accept", "")
 
 
-def went_well(request: Request, path: str) -> Response:
+def saved(request: Request, path: str) -> Response:
     """Acknowledge what was sent, and say where to go on."""
     if wants_json(request):
         return JSONResponse({"saved": True, "next": path})
     return RedirectResponse(path, 303)
 
 
-def went_elsewhere(request: Request, error: Exception) -> Response:
+def redirect_handler(request: Request, error: Exception) -> Response:
     """Answer :class:`Redirect`."""
     path = error.path if isinstance(error, Redirect) else "/"
     if wants_json(request):
@@ -239,7 +239,7 @@ def went_elsewhere(request: Request, error: Exception) -> Response:
     return RedirectResponse(path, 303)
 
 
-def went_wrong(request: Request, error: Exception) -> Response:
+def error_handler(request: Request, error: Exception) -> Response:
     """Answer :class:`RefusedRequest`."""
     status, message = 500, "Something went wrong."
     if isinstance(error, RefusedRequest):

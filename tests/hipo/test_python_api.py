@@ -79,3 +79,8 @@ def test_a_folder_of_the_same_name_without_init_does_no_harm(tmp_path: Path) -> 
     (tmp_path / "prompts").mkdir()
     done = script(tmp_path, "from hipo import export, generate\nprint(export.__module__)")
     assert (done.stdout, done.stderr) == ("hipo.app.export\n", "")
+
+
+def test_an_option_no_export_has_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(hipo.UsageError, match=r"no option 'frmat'.*format"):
+        hipo.export(tmp_path, "sft", tmp_path / "set", frmat="trl")  # type: ignore[call-arg]

@@ -47,7 +47,7 @@ background: >-
   The town library lends books for four weeks. A novel that others are waiting for has been out for
   three months. The reader who has it has come in to borrow something else.
 roles:
-  initiator: {name: librarian, description: Runs the lending desk., aim: get the novel back}
+  initiator: {name: librarian, description: Runs the lending service., aim: get the novel back}
   responder: {name: reader, description: Comes in every week., aim: keep the library card}
 opening:
   question: The novel you took out in spring is still missing. Where is it?

@@ -26,7 +26,7 @@ roles:
     description: Had to prepare the meeting without the report.
     aim: let the colleague know without saying so
 opening:
-  question: I put the report on your desk. Is it any use to you?
+  question: I put the report on your service. Is it any use to you?
   statements:
     any:
       text: How thoughtful of you to bring it in time for the coffee.

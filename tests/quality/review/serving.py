@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hipo.app.generation import generate
-from hipo.app.reviewing import ReviewOptions, open_desk
+from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.verification import verify
 from pipeline.recipe_source import load_recipe
 from quality.review.server import Address, access_at, server
@@ -34,12 +34,12 @@ class Served:
     """A page that is being served."""
 
     url: str
-    desk: ReviewService
+    service: ReviewService
     links: list[tuple[str, str]] = field(default_factory=list)
 
     def link(self, role: str = "annotator") -> str:
         """Return a fresh link."""
-        return f"{self.url}/enter?token={self.desk.links.mint(role)}"
+        return f"{self.url}/enter?token={self.service.links.mint(role)}"
 
 
 def free_port() -> int:
@@ -54,13 +54,13 @@ def served(folder: Path, address: Address | None = None, **wishes: object) -> It
     """Serve the review page of a run until the block ends."""
     address = address or Address(port=free_port())
     links: list[tuple[str, str]] = []
-    desk = open_desk(
+    service = open_review(
         folder,
         ReviewOptions(**wishes),
         lambda accounts: access_at(address, accounts),
         lambda role, token: links.append((role, token)),
     )
-    running = server(desk, address)
+    running = server(service, address)
     thread = threading.Thread(target=lambda: asyncio.run(running.serve()), daemon=True)
     thread.start()
     try:
@@ -68,8 +68,8 @@ def served(folder: Path, address: Address | None = None, **wishes: object) -> It
             if not thread.is_alive():
                 raise RuntimeError("the server did not start")
             thread.join(0.01)
-        yield Served(address.url, desk, links)
+        yield Served(address.url, service, links)
     finally:
         running.should_exit = True
         thread.join(10)
-        desk.store.close()
+        service.store.close()

@@ -197,9 +197,9 @@ def test_a_form_kept_in_the_browser_comes_back_after_the_connection(run: Path) -
         assert page.locator("#answers input:checked").count() == 1
         number = int(page.get_attribute("#answers", "data-item") or 0)
         for _ in range(400):
-            if site.desk.store.draft_of(number):
+            if site.service.store.draft_of(number):
                 break
             page.wait_for_timeout(25)
-        draft = site.desk.store.draft_of(number)
+        draft = site.service.store.draft_of(number)
     assert draft is not None
     assert "t3.intention" in draft.content

@@ -37,7 +37,7 @@ def site(run: Path) -> Iterator[Served]:
 
 
 def sheets_of(site: Served) -> list[Sheet]:
-    return list(site.desk.store.sheets.sheets(site.desk.study))
+    return list(site.service.store.sheets.sheets(site.service.study))
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -230,7 +230,7 @@ def test_text_is_never_markup(tmp_path: Path) -> None:
         pages += [expert.get(path)[1].text for path in ("/adjudicate/1", "/dashboard")]
         headers = visitor.send("GET", item).headers
         (report,) = scenario_reports(
-            site.desk.store, site.desk.store.sheets.sheets(site.desk.study)
+            site.service.store, site.service.store.sheets.sheets(site.service.study)
         )
     assert (report.problem, report.annotator) == (HOSTILE, "A01")
     assert all("<script>alert" not in page and "<img" not in page for page in pages)
@@ -297,5 +297,5 @@ def test_behind_a_proxy_the_cookie_is_secure_and_a_password_is_needed(run: Path)
         assert cookie.startswith("__host-")
         assert all(part in cookie for part in ("secure", "httponly", "samesite=lax"))
         assert visitor.send("GET", "/consent", headers=https).status == 200
-        token = site.desk.links.mint("expert")
+        token = site.service.links.mint("expert")
         assert visitor.send("GET", f"/enter?token={token}", headers=https).status == 404
