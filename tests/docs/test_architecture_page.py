@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 FILES = sorted(set(re.findall(r"`([\w./]+/[\w.]+\.(?:py|yaml))`", PAGE)))
-ROWS = re.findall(r"^\| (.+?) \| `(.+?)` \| (?:`(\w+)`)? ?\|$", PAGE, re.MULTILINE)
+ROWS = re.findall(r"^\| (.+?) \| `(.+?)` \| `(\w+)` \|$", PAGE, re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", FILES)
