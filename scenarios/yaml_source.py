@@ -240,4 +240,8 @@ class _Reader:
             return text
         if abs(number) > 1e300:
             raise self.refused(event, "a number beyond 1e300", "a smaller number or quoted text")
+        if isinstance(number, int) and not -(2**63) <= number < 2**64:  # what JSON keeps exactly
+            raise self.refused(
+                event, "a whole number beyond 64 bits", "a smaller one or quoted text"
+            )
         return number

@@ -72,7 +72,8 @@ def identity_of(items: list[MaterialItem], scheme: Scheme) -> RunIdentity:
     st.lists(scenarios(), max_size=3, unique_by=lambda scenario: scenario.id),
     axes(),
     st.sampled_from(scheme_names()),
-    st.none() | st.dictionaries(TEXT, st.integers() | TEXT, min_size=1, max_size=3),
+    st.none()
+    | st.dictionaries(TEXT, st.integers(-(2**63), 2**64 - 1) | TEXT, min_size=1, max_size=3),
     st.booleans(),
 )
 def test_material_comes_out_of_a_run_as_it_was_put_in(

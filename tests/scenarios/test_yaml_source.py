@@ -91,6 +91,7 @@ def test_a_key_that_stands_twice_is_refused_with_both_lines():
         ("a: [1, 2\n", "broken YAML"),
         ("a: b: c\n", "broken YAML"),
         ("a: 1e999\n", "beyond 1e300"),
+        ("a: 18446744073709551616\n", "beyond 64 bits"),
         ("a: \x07\n", "broken YAML"),
         ("[" * 5000, "levels"),
         ("- " * 5000, "levels"),
