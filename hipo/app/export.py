@@ -35,7 +35,7 @@ _log = logger("export")
 class ExportExtras:
     """What an export is compared with, and where it is sent."""
 
-    against: Sequence[Path] = ()
+    against: Sequence[str | Path] = ()
     """Other data sets; the overlap with each is in the card."""
     remove_overlap: bool = False
     """Whether rows that overlap with one of them are left out."""
@@ -228,7 +228,7 @@ class _OverlapChecks:
     def screen(self, rows: Callable[[], Iterator[Row]]) -> Collection[int]:
         """Compare with every set, and return the rows to leave out."""
         checked = RowSet(self.name, rows)
-        for path in self.extras.against:
+        for path in map(Path, self.extras.against):
             self.comparisons.append(compare(checked, row_set(path, path.name), None, self.embed))
         if not self.extras.remove_overlap:
             return ()

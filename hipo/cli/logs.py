@@ -8,23 +8,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from enum import StrEnum
 
-
-class LogLevel(StrEnum):
-    """How much is logged: this and whatever is more serious."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class LogFormat(StrEnum):
-    """How a record is written."""
-
-    TEXT = "text"
-    JSON = "json"
+from hipo.cli.main import LogFormat, LogLevel
 
 
 class TextLines(logging.Formatter):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
 from hipo.cli.errors import guarded
-from hipo.cli.logs import LogFormat, LogLevel, logging_to_stderr
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
@@ -25,6 +25,22 @@ def command_app(**settings: Any) -> typer.Typer:
     """Return an app of one command or a group, set up as all of ours are."""
     settings.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
     return typer.Typer(rich_markup_mode=None, add_completion=False, **settings)
+
+
+class LogLevel(StrEnum):
+    """How much is logged: this and whatever is more serious."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class LogFormat(StrEnum):
+    """How a record is written."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 class CommandEntry(NamedTuple):
@@ -133,7 +149,8 @@ def root(
     ),
 ) -> None:
     """Turn scenarios with private knowledge into labelled dialogues."""
-    ctx.with_resource(logging_to_stderr(log_level, log_format))
+    logs = importlib.import_module("hipo.cli.logs")  # not before a command runs: help stays quick
+    ctx.with_resource(logs.logging_to_stderr(log_level, log_format))
 
 
 def run(arguments: Sequence[str]) -> int:

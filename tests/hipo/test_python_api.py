@@ -82,5 +82,5 @@ def test_a_folder_of_the_same_name_without_init_does_no_harm(tmp_path: Path) -> 
 
 
 def test_an_option_no_export_has_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(hipo.UsageError, match=r"no option 'frmat'.*format"):
+    with pytest.raises(hipo.UsageError, match=r"no option 'frmat'\n  did you mean 'format'"):
         hipo.export(tmp_path, "sft", tmp_path / "set", frmat="trl")  # type: ignore[call-arg]

@@ -12,7 +12,8 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-from hipo.cli.logs import LogFormat, LogLevel, logging_to_stderr
+from hipo.cli.logs import logging_to_stderr
+from hipo.cli.main import LogFormat, LogLevel
 from scenarios.log import logger
 from tests.hipo.cli.conftest import Hipo
 from tests.wire.faults import Faults
