@@ -138,10 +138,11 @@ def shortened(value: Any) -> Any:
 
 def json_page() -> str:
     """Return the page; run it in an empty folder."""
-    here = str(Path.cwd())
+    here, installed = str(Path.cwd()), str(PAGE.parents[1])
     sections = []
     for shape, value in examples().items():
-        text = json.dumps(shortened(value), indent=2, ensure_ascii=False).replace(here, ".")
+        plain = json.dumps(value).replace(here, ".").replace(installed, "site-packages")
+        text = json.dumps(shortened(json.loads(plain)), indent=2, ensure_ascii=False)
         sections.append(
             f"## {shape.title}\n\n```sh\n{shape.command}\n```\n\n```json\n{text}\n```\n"
         )
