@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from outputs.dataset.manifest import Column, ExportedFile
 from prompts.question import Message
+from scenarios.errors import UsageError
 from scenarios.plugins import PointName
 
 Prompt = Sequence[Message]
@@ -29,8 +30,15 @@ class RowFormat(ABC):
         """Return the columns of a prompt with its answer."""
 
     def pair(self, prompt: Prompt, chosen: str, rejected: str) -> dict[str, object]:
-        """Return the columns of a prompt with a better and a worse answer."""
-        raise NotImplementedError
+        """Return the columns of a prompt with a better and a worse answer.
+
+        Raises:
+            UsageError: the format has no form for pairs.
+        """
+        raise UsageError(
+            f"the row format {self.name!r} has no form for preference pairs",
+            "choose another --format",
+        )
 
     def companions(self, files: Sequence[ExportedFile], *, pairs: bool) -> Mapping[str, str]:
         """Return the files that trainers expect beside the rows, text by relative path."""
