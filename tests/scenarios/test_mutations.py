@@ -342,6 +342,7 @@ PARAPHRASES = [
 ]
 
 
+@pytest.mark.slow
 def test_what_says_the_same_in_other_words_is_found_by_its_meaning(library):
     pytest.importorskip("sentence_transformers", reason="the extra embeddings is not installed")
     similarity = meaning_similarity(lambda: load_sentence_model(None))
