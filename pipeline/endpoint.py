@@ -11,6 +11,7 @@ from typing import Protocol
 from pipeline.accounting import AttemptAccount, Record, bound_of
 from pipeline.endpoint_capabilities import EndpointCapabilities, StructureProbe
 from pipeline.providers.errors import EmptyReply, ProviderError
+from pipeline.providers.outcome import outcome_of
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import (
     Choice,
@@ -255,22 +256,15 @@ class Endpoint:
             reply = await self.sender.send(request)
         except BaseException as error:
             attempt = account.failed(error)
-            self.link.settle(Settlement(permit, attempt.row, self._pause_after(error)))
+            retry_after_s = error.retry_after_s if isinstance(error, ProviderError) else None
+            self.link.settle(Settlement(permit, attempt.row, outcome_of(error), retry_after_s))
             record(attempt)
             raise
         attempt = account.answered(reply)
-        self.link.settle(Settlement(permit, attempt.row))
+        self.link.settle(Settlement(permit, attempt.row, "answered"))
         record(attempt)
         if not attempt.choices:
             raise EmptyReply(
                 "the endpoint answered without any choice", request_id=reply.request_id
             )
         return dict(attempt.choices)
-
-    def _pause_after(self, error: BaseException) -> float | None:
-        """Return for how many seconds no request shall go to this model, if the endpoint said so."""
-        if not isinstance(error, ProviderError) or not error.retryable:
-            return None
-        if error.retry_after_s is None:
-            return None
-        return min(error.retry_after_s, self.retry.max_pause_s)

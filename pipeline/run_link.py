@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.budget import Ledger, Reservation
+from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import ModelAddress, RateLimiters
 from pipeline.stop import Stop
 from pipeline.store.calls import CallLog, ChoiceRow, RequestRow
@@ -53,8 +54,9 @@ class Settlement:
     permit: Permit
     row: RequestRow
     """What it was charged, what it used, how long it took."""
-    pause_s: float | None = None
-    """Seconds for which no request shall go to this model, if the endpoint named any."""
+    outcome: CallOutcome
+    retry_after_s: float | None = None
+    """Seconds after which the endpoint wants to be asked again, if it named any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +143,8 @@ class LocalRun:
         if row.prompt_tokens is not None:
             used = row.prompt_tokens + (row.completion_tokens or 0)
             limiter.correct(permit.request.likely_tokens, used)
-        if settlement.pause_s is not None:
-            limiter.close_for(settlement.pause_s)
+        if settlement.outcome != "answered" and settlement.retry_after_s is not None:
+            limiter.close_for(settlement.retry_after_s)
 
     def record(self, report: CallReport) -> Awaitable[None]:
         """Queue a report for the store's writer."""

@@ -13,6 +13,8 @@ from scenarios.log import logger
 
 STOP_LOOK_S = 0.5
 """A wait looks this often whether the run has been asked to stop."""
+LONGEST_CLOSURE_S = 60.0
+"""No endpoint can ask for more at once."""
 
 Sleep = Callable[[float], Awaitable[None]]
 _log = logger("limits")
@@ -103,6 +105,7 @@ class RateLimiter:
 
     def close_for(self, seconds: float) -> None:
         """Let no further request through for ``seconds``: the endpoint has asked for a pause."""
+        seconds = min(seconds, LONGEST_CLOSURE_S)
         _log.info("no request for %.1f s: the endpoint asked for a pause", seconds)
         until = asyncio.get_running_loop().time() + seconds
         self._closed_until = max(self._closed_until, until)
