@@ -10,6 +10,7 @@ import numpy as np
 from quality.ratings import Ratings
 from quality.resampling import (
     absolute_agreement,
+    alpha_estimator,
     equally_answered,
     fully_answered,
     intraclass_estimator,
@@ -57,13 +58,15 @@ def randolph_kappa(ratings: Ratings) -> float | None:
 
 
 def krippendorff_alpha(ratings: Ratings) -> float | None:
-    """Return Krippendorff's alpha at the dimension's level of measurement; answers may be missing."""
+    """Return Krippendorff's alpha at the dimension's level of measurement; answers may be missing.
+
+    Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability.
+    """
     codes = ratings.codes[ratings.answered >= 2]
     if len(np.unique(codes[np.isfinite(codes)])) < 2:
         return None
-    level = "nominal" if ratings.measurement == "multi" else ratings.measurement
-    library = _library("krippendorff")
-    return float(library.alpha(reliability_data=codes.T, level_of_measurement=level))
+    value = float(alpha_estimator(ratings)(np.ones((1, len(ratings.items))))[0])
+    return value if np.isfinite(value) else None
 
 
 def spearman(ratings: Ratings) -> float | None:

@@ -1,7 +1,7 @@
 """The agreement statistics as functions of item weights, for resampling thousands of times.
 
 Each statistic is rewritten as a function of sums over items; a resample only changes how often an
-item enters those sums. With all weights one they equal what the libraries compute.
+item enters those sums. With all weights one they are the statistics themselves.
 """
 
 from __future__ import annotations

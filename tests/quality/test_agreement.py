@@ -34,13 +34,13 @@ def values(measurement, answers, how=QUICK):
 @pytest.mark.parametrize("measurement", MEASUREMENTS)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_the_weighted_forms_equal_the_libraries_when_every_item_weighs_one(measurement, data):
+def test_the_weighted_forms_equal_the_statistics_when_every_item_weighs_one(measurement, data):
     found = ratings(dimension(measurement), table(data.draw(tables(measurement))))
     for name in STATISTICS_BY_MEASUREMENT[measurement]:
         statistic = agreement._STATISTICS[name]
         weighted = statistic.estimator(found)(np.ones((1, len(found.items))))[0]
-        by_library = statistic.value(found) if found.items else None
-        expected = np.nan if by_library is None else by_library
+        unweighted = statistic.value(found) if found.items else None
+        expected = np.nan if unweighted is None else unweighted
         assert weighted == pytest.approx(expected, abs=1e-9, nan_ok=True), name
 
 
