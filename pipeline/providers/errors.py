@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.providers.context_size import ContextSizes
 from scenarios.errors import RunError
 
 
@@ -20,6 +21,7 @@ class ProviderError(RunError):
         request_id: str | None = None,
         retry_after_s: float | None = None,
         field: str | None = None,
+        sizes: ContextSizes | None = None,
     ) -> None:
         """Keep what the endpoint said, without any secret in it."""
         super().__init__(f"{message} ({hint})" if hint else message)
@@ -29,6 +31,7 @@ class ProviderError(RunError):
         self.request_id = request_id
         self.retry_after_s = retry_after_s
         self.field = field
+        self.sizes = sizes
 
 
 class RateLimited(ProviderError):
@@ -94,3 +97,9 @@ class BadRequest(ProviderError):
     """The endpoint refuses the request for another reason (400, 413, 422)."""
 
     code = "bad_request"
+
+
+class ContextExceeded(BadRequest):
+    """The prompt, with the longest answer, does not fit into the model's context; see ``sizes``."""
+
+    code = "context_exceeded"

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import orjson
 
+from pipeline.providers.context_size import ContextSizes, exceeded_context
 from pipeline.providers.errors import (
     BadRequest,
+    ContextExceeded,
     FieldRejected,
     OutOfFunds,
     ProviderError,
@@ -21,10 +23,15 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.retry import retry_after
+from pipeline.providers.untrusted import count, identifier
 from scenarios.log import scrub
 
 LONGEST_MESSAGE = 500
 """Characters kept of an endpoint's error message."""
+LONGEST_READ = 10_000
+"""Characters of an endpoint's error message that are looked at."""
+DEEPEST_ERROR = 12
+"""Envelopes around an error that are opened; gateways put a handful around each other's."""
 
 _NO_FUNDS = re.compile(
     r"insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low"
@@ -40,6 +47,12 @@ _NOT_TAKEN = re.compile(
 _SCHEMA = re.compile(
     r"response_format|output_config|output_format|json_schema|json schema|structured output"
     r"|guided (?:decoding|json)",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"model_not_found|invalid_model|model_not_supported|unknown[_ ]model\b|no such model\b"
+    r"|invalid model name|invalid model(?: id| identifier)?\s*(?:[:='\"`]|$)|not a valid model\b"
+    r"|\bmodel\b[^\n]{0,120}\b(?:(?:does not|doesn't|not) exist|not found)\b",
     re.IGNORECASE,
 )
 _STATUS_OF_KIND = {"rate_limit": 429, "overloaded": 529, "insufficient_quota": 429}
@@ -58,6 +71,10 @@ class ErrorBody:
     kind: str = ""
     """Its ``code`` and ``type``, space-separated."""
     parameter: str | None = None
+    needed_tokens: int | None = None
+    """How long the prompt was, where there is a field for it."""
+    available_tokens: int | None = None
+    """How long it may be, where there is a field for it."""
 
 
 def read_error(body: bytes) -> ErrorBody:
@@ -70,31 +87,44 @@ def read_error(body: bytes) -> ErrorBody:
     try:
         data: object = orjson.loads(body)
     except orjson.JSONDecodeError:
-        text = body.decode("utf-8", "replace").strip()
+        text = body[: 4 * LONGEST_READ].decode("utf-8", "replace").strip()[:LONGEST_READ]
         return ErrorBody(message="" if text.startswith("<") else text)
     return _error_body(data)
 
 
 def _error_body(data: object) -> ErrorBody:
-    """Return the innermost error of nested envelopes."""
-    if isinstance(data, list):
-        return _error_body(data[0]) if data else ErrorBody()
-    if isinstance(data, str):
-        return ErrorBody(message=data)
-    if not isinstance(data, dict):
-        return ErrorBody()
-    for envelope in ("error", "detail", "message"):
-        inner = data.get(envelope)
-        if isinstance(inner, dict | list) and inner:
-            return _error_body(inner)
+    """Return the innermost error of nested envelopes; of those nested without end nothing."""
+    for _ in range(DEEPEST_ERROR):
+        if isinstance(data, list):
+            inner = data[0] if data else None
+        elif isinstance(data, dict):
+            inners = (data.get(envelope) for envelope in ("error", "detail", "message"))
+            inner = next((i for i in inners if isinstance(i, dict | list) and i), None)
+            if inner is None:
+                return _innermost(data)
+        else:
+            return ErrorBody(data[:LONGEST_READ] if isinstance(data, str) else "")
+        data = inner
+    return ErrorBody()
+
+
+def _innermost(data: Mapping[str, object]) -> ErrorBody:
+    """Read an error that has no other inside it."""
     texts = (data.get(key) for key in ("message", "error", "detail", "msg"))
     message = next((text for text in texts if isinstance(text, str)), "")
-    return ErrorBody(message, _kind(data), _parameter(data))
+    return ErrorBody(
+        message[:LONGEST_READ],
+        _kind(data),
+        _parameter(data),
+        count(data.get("n_prompt_tokens")),
+        count(data.get("n_ctx")),
+    )
 
 
 def _kind(data: Mapping[str, object]) -> str:
     """Join the machine-readable names of an error."""
-    return " ".join(str(data[key]) for key in ("code", "type") if data.get(key) is not None)
+    names = (data.get(key) for key in ("code", "type"))
+    return " ".join(str(name)[:200] for name in names if isinstance(name, str | int | float))
 
 
 def _parameter(data: Mapping[str, object]) -> str | None:
@@ -127,13 +157,14 @@ def from_status(
     reported = read_error(body)
     text = scrub(reported.message, secrets)[:LONGEST_MESSAGE] or f"the endpoint answered {status}"
     lowered = {name.lower(): value for name, value in headers.items()}
-    request_id = lowered.get("x-request-id") or lowered.get("request-id")
+    request_id = identifier(lowered.get("x-request-id") or lowered.get("request-id"))
 
     def make(
         error: type[ProviderError],
         hint: str = "",
         field: str | None = None,
         pause_s: float | None = None,
+        sizes: ContextSizes | None = None,
     ) -> ProviderError:
         return error(
             text,
@@ -142,6 +173,7 @@ def from_status(
             request_id=request_id,
             retry_after_s=pause_s,
             field=field,
+            sizes=sizes,
         )
 
     broke = status in {400, 403, 429} and _NO_FUNDS.search(f"{reported.kind} {reported.message}")
@@ -168,12 +200,19 @@ def _refusal(
     status: int, reported: ErrorBody, sent: Collection[str], make: Callable[..., ProviderError]
 ) -> ProviderError:
     """Tell apart why a request was refused: a field, the model, or something else."""
+    sizes = exceeded_context(
+        reported.kind, reported.message, reported.needed_tokens, reported.available_tokens
+    )
+    if sizes is not None:
+        return make(
+            ContextExceeded, "give the model a larger context, or play fewer turns", sizes=sizes
+        )
     field = _rejected_field(reported, sent)
     if field is not None:
         return make(FieldRejected, f"the endpoint does not take '{field}'", field=field)
     if status == 404:
         return make(UnknownModel, "check the model's name and --base-url")
-    if "model_not_found" in reported.kind:
+    if _NO_MODEL.search(f"{reported.kind} {reported.message}"):
         return make(UnknownModel, "check the model's name")
     named = reported.parameter if reported.parameter in sent else None
     return make(BadRequest, f"check '{named}'" if named else "", field=named)

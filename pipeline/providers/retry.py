@@ -10,6 +10,9 @@ from email.utils import parsedate_to_datetime
 
 from pipeline.providers.errors import ProviderError
 
+LONGEST_RETRY_AFTER_S = 86_400.0
+"""A longer pause than this day is no pause, and taken for none."""
+
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -67,26 +70,32 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     """Read how many seconds an endpoint asks to wait, from any of the spellings in use.
 
     ``retry-after-ms`` wins over ``retry-after``, which may hold seconds or an HTTP date. Header
-    names are compared without case; a value that is neither, or lies in the past, gives None.
+    names are compared without case; a value that is neither, lies in the past, or is longer than a
+    day gives None: no run waits for the year 9999.
     """
     lowered = {name.lower(): value.strip() for name, value in headers.items()}
     seconds = _number(lowered.get("retry-after-ms"))
     if seconds is not None:
-        return seconds / 1000.0
+        return _plausible(seconds / 1000.0)
     text = lowered.get("retry-after")
     if text is None:
         return None
     seconds = _number(text)
     if seconds is not None:
-        return seconds
+        return _plausible(seconds)
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        delta = (moment - (now or datetime.now(UTC))).total_seconds()
+    except (ValueError, TypeError, IndexError, OverflowError):  # the parser is not made for garbage
         return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    delta = (moment - (now or datetime.now(UTC))).total_seconds()
-    return delta if delta > 0 else None
+    return _plausible(delta) if delta > 0 else None
+
+
+def _plausible(seconds: float) -> float | None:
+    """Return a pause that a run can make, or None."""
+    return seconds if seconds <= LONGEST_RETRY_AFTER_S else None
 
 
 def _number(text: str | None) -> float | None:
@@ -97,4 +106,4 @@ def _number(text: str | None) -> float | None:
         value = float(text)
     except ValueError:
         return None
-    return value if 0.0 <= value < 1e9 else None
+    return value if 0.0 <= value < 1e12 else None

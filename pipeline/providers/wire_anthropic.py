@@ -9,18 +9,25 @@ import orjson
 
 from pipeline.providers.failures import broken_body
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
-from pipeline.providers.wire_openai import count
+from pipeline.providers.untrusted import count, identifier
+from pipeline.providers.wire_openai import finish_of
 
 SEED_HEADER = "X-Hipo-Seed"
 """Carries the seed to endpoints on this machine: the format itself has no field for it."""
 
-_FINISH: Mapping[object, FinishReason] = {
+_FINISH: Mapping[str, FinishReason] = {
     "end_turn": "stop",
     "stop_sequence": "stop",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "refusal": "refusal",
 }
+_COUNTS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,30 +94,36 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
         for block in blocks
         if block.get("type") == "text" and isinstance(block.get("text"), str)
     )
-    finish = _FINISH.get(answer.get("stop_reason"), "other")
+    finish = finish_of(answer.get("stop_reason"), _FINISH)
     # no block at all is no answer, unless the endpoint says why it stopped short
     empty = not blocks and finish not in {"refusal", "length"}
-    identity = answer.get("id")
     return Reply(
         choices=() if empty else (Choice(text, finish),),
         usage=read_usage(answer.get("usage")),
-        request_id=request_id or (identity if isinstance(identity, str) else None),
+        request_id=identifier(request_id) or identifier(answer.get("id")),
     )
 
 
 def read_usage(data: object) -> Usage | None:
-    """Read token counts; None if absent.
+    """Read token counts; None if absent or implausible.
 
     ``input_tokens`` excludes what was read from or written to the cache; both are added here, so
     that ``prompt`` means the same for every provider.
     """
     if not isinstance(data, dict):
         return None
-    fresh, completion = count(data.get("input_tokens")), count(data.get("output_tokens"))
+    counts = {name: count(data.get(name)) for name in _COUNTS}
+    if any(counts[name] is None for name in _COUNTS if data.get(name) is not None):
+        return None  # one that is no plausible count makes the sum a guess
+    fresh, completion, read, written = counts.values()
     if fresh is None or completion is None:
         return None
-    read = count(data.get("cache_read_input_tokens")) or 0
-    written = count(data.get("cache_creation_input_tokens")) or 0
     details = data.get("output_tokens_details")
     thinking = count(details.get("thinking_tokens")) if isinstance(details, dict) else None
-    return Usage(fresh + read + written, completion, read, min(thinking or 0, completion), written)
+    return Usage(
+        prompt=fresh + (read or 0) + (written or 0),
+        completion=completion,
+        cached=read or 0,
+        reasoning=min(thinking or 0, completion),
+        cache_written=written or 0,
+    )

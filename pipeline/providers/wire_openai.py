@@ -9,10 +9,11 @@ import orjson
 
 from pipeline.providers.failures import broken_body
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
+from pipeline.providers.untrusted import count, identifier
 
 LengthField = Literal["max_tokens", "max_completion_tokens"]
 
-_FINISH: Mapping[object, FinishReason] = {
+_FINISH: Mapping[str, FinishReason] = {
     "stop": "stop",
     "eos": "stop",
     "stop_sequence": "stop",
@@ -79,7 +80,7 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
     return Reply(
         choices=tuple(_choice(choice) for choice in choices),
         usage=read_usage(answer.get("usage")),
-        request_id=request_id or _text(answer.get("id")) or None,
+        request_id=identifier(request_id) or identifier(answer.get("id")),
     )
 
 
@@ -101,16 +102,14 @@ def read_usage(data: object) -> Usage | None:
     return Usage(prompt, completion, min(cached or 0, prompt), min(reasoning or 0, completion))
 
 
-def count(value: object) -> int | None:
-    """Return a token count if ``value`` is one."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-        return None
-    return int(value)
+def finish_of(value: object, known: Mapping[str, FinishReason]) -> FinishReason:
+    """Return why a sample ended; whatever is not among the ``known`` names is ``other``."""
+    return known.get(value, "other") if isinstance(value, str) else "other"
 
 
 def _choice(data: Mapping[str, object]) -> Choice:
     """Read one choice; a refusal's own words are its text."""
-    finish = _FINISH.get(data.get("finish_reason"), "other")
+    finish = finish_of(data.get("finish_reason"), _FINISH)
     message = data.get("message")
     if not isinstance(message, dict):
         return Choice(_text(data.get("text")), finish)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from pipeline.providers.errors import (
     BadRequest,
+    ContextExceeded,
     FieldRejected,
     OutOfFunds,
     RateLimited,
@@ -82,7 +83,16 @@ def test_the_message_is_found_in_whatever_shape_the_body_has(body, message):
         (404, openai("The model 'm' does not exist", "model_not_found"), UnknownModel),
         (400, openai("The model 'm' does not exist", "model_not_found"), UnknownModel),
         (404, b"404 page not found", UnknownModel),
-        (400, openai("context too long", "context_length_exceeded", "messages"), BadRequest),
+        (400, openai("too long", "context_length_exceeded", "messages"), ContextExceeded),
+        (400, openai("Invalid model name passed in model=nosuch", "400", "None"), UnknownModel),
+        (400, {"error": "Model Not Exist"}, UnknownModel),
+        (
+            400,
+            {"error": {"message": "nosuch/m is not a valid model ID", "code": 400}},
+            UnknownModel,
+        ),
+        (400, openai("The model `qwen2.5` does not exist."), UnknownModel),
+        (400, openai("the value does not suit this model"), BadRequest),
         (413, b"", BadRequest),
         (307, b"", BadRequest),
     ],
@@ -160,6 +170,113 @@ def test_a_field_that_is_not_taken_is_named(status, body, field):
 )
 def test_a_field_out_of_range_or_not_ours_is_the_users_to_mend(body):
     assert type(fail(400, body)) is BadRequest
+
+
+@pytest.mark.parametrize(
+    ("body", "sizes"),
+    [
+        (
+            {
+                "error": {
+                    "code": 400,
+                    "message": "the request exceeds the available context size, try increasing it",
+                    "type": "exceed_context_size_error",
+                    "n_prompt_tokens": 2302,
+                    "n_ctx": 2048,
+                }
+            },
+            (2302, 2048),
+        ),
+        (
+            openai("request (2302 tokens) exceeds the available context size (2048 tokens)"),
+            (2302, 2048),
+        ),
+        (
+            openai(
+                "This model's maximum context length is 4096 tokens. However, you requested 5000"
+                " tokens (4000 in the messages, 1000 in the completion)."
+            ),
+            (5000, 4096),
+        ),
+        (
+            openai(
+                "This model's maximum context length is 8,192 tokens. However, your messages"
+                " resulted in 9,000 tokens."
+            ),
+            (9000, 8192),
+        ),
+        (
+            openai(
+                "'max_tokens' or 'max_completion_tokens' is too large: 1024. This model's maximum"
+                " context length is 512 tokens and your request has 300 input tokens"
+            ),
+            (300, 512),
+        ),
+        (openai("prompt is too long: 208310 tokens > 200000 maximum"), (208310, 200000)),
+        (
+            openai(
+                "input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000,"
+                " decrease input length or `max_tokens` and try again"
+            ),
+            (None, 200000),
+        ),
+        (
+            openai(
+                "The decoder prompt (length 3000) is longer than the maximum model length of 2048"
+            ),
+            (3000, 2048),
+        ),
+        (
+            openai(
+                "The input (5000 tokens) is longer than the model's context length (4096 tokens)."
+            ),
+            (5000, 4096),
+        ),
+        (
+            {"error": "Requested tokens (2302) exceed context window of 2048"},
+            (2302, 2048),
+        ),
+        (
+            openai(
+                "The input token count (1200000) exceeds the maximum number of tokens allowed"
+                " (1048576)."
+            ),
+            (1200000, 1048576),
+        ),
+        (
+            openai(
+                "litellm.ContextWindowExceededError: Prompt contains 40000 tokens, too large for"
+                " model with 32768 maximum context length"
+            ),
+            (40000, 32768),
+        ),
+        (openai("Please reduce the length.", "context_length_exceeded"), (None, None)),
+    ],
+)
+def test_a_prompt_beyond_the_context_is_told_apart_with_its_sizes(body, sizes):
+    error = fail(400, body)
+    assert type(error) is ContextExceeded
+    assert error.sizes is not None
+    assert (error.sizes.needed, error.sizes.available) == sizes
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 1000 + b"]" * 1000,
+        b'{"error":' * 900 + b"1" + b"}" * 900,
+        b"[" * 5000 + b"]" * 5000,
+    ],
+)
+def test_an_error_nested_without_end_is_an_error_like_any_other(body):
+    error = fail(400, body)
+    assert type(error) is BadRequest
+    assert len(error.message) <= 500
+
+
+def test_a_request_id_that_is_no_text_for_a_database_is_cleaned_and_cut():
+    error = fail(500, {}, {"x-request-id": "a\udcff\n" + "b" * 1000})
+    assert error.request_id == "a??" + "b" * 197
 
 
 def test_the_pause_asked_for_and_the_request_id_are_kept():

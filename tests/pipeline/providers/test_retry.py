@@ -68,6 +68,13 @@ def test_the_pauses_of_one_request_are_bounded_together():
         ({"Retry-After": "soon"}, None),
         ({"Retry-After": "-3"}, None),
         ({"Retry-After": "nan"}, None),
+        ({"Retry-After": "86400"}, 86_400.0),
+        ({"Retry-After": "1e5"}, None),
+        ({"Retry-After": "1e308"}, None),
+        ({"retry-after-ms": "1e11"}, None),
+        ({"Retry-After": "Fri, 31 Dec 9999 23:59:59 GMT"}, None),
+        ({"Retry-After": "Sun, 01 Mar 2026 12:00:30 +" + "9" * 30}, None),
+        ({"Retry-After": "Sun, 01 Mar 99999 12:00:30 GMT"}, None),
         ({}, None),
     ],
 )

@@ -53,6 +53,8 @@ def test_omitted_fields_are_left_out_of_both_parts():
         ("refusal", "refusal"),
         ("pause_turn", "other"),
         (None, "other"),
+        (["end_turn"], "other"),
+        ({"a": 1}, "other"),
     ],
 )
 def test_every_way_to_end_is_understood(reason, finish):
@@ -88,6 +90,18 @@ def test_tokens_read_from_and_written_to_the_cache_are_part_of_the_prompt():
     )
 
 
-@pytest.mark.parametrize("usage", [None, {}, {"input_tokens": 1}, {"output_tokens": 1}])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {},
+        {"input_tokens": 1},
+        {"output_tokens": 1},
+        {"input_tokens": 2**63, "output_tokens": 1},
+        {"input_tokens": 1, "output_tokens": -1},
+        {"input_tokens": 1, "output_tokens": 1, "cache_read_input_tokens": 1e30},
+        {"input_tokens": 1, "output_tokens": 1, "cache_creation_input_tokens": "many"},
+    ],
+)
 def test_usage_that_is_not_there_is_not_invented(usage):
     assert read_usage(usage) is None

@@ -1,0 +1,30 @@
+"""What an endpoint sent, made safe to compute with and to store: counts, names and texts."""
+
+from __future__ import annotations
+
+MOST_TOKENS = 1_000_000_000
+"""A larger count of tokens is a mistake of the endpoint's, and as good as none."""
+LONGEST_NAME = 200
+"""Characters kept of an id, a model's name or a fingerprint."""
+
+
+def count(value: object) -> int | None:
+    """Return a count of tokens if ``value`` is a plausible one: a number from 0 to 1e9."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    # NaN is in no range
+    return int(value) if 0 <= value <= MOST_TOKENS else None
+
+
+def identifier(value: object) -> str | None:
+    """Return a short name as one line that can be stored; None if ``value`` is no text, or empty.
+
+    Headers in bytes that are not UTF-8 reach us as half surrogate pairs, which no database holds.
+    """
+    if not isinstance(value, str):
+        return None
+    kept = value[:LONGEST_NAME]
+    if not (kept.isascii() and kept.isprintable()):
+        kept = kept.encode("utf-8", "replace").decode()
+        kept = "".join(mark if mark.isprintable() else "?" for mark in kept)
+    return kept or None
