@@ -175,42 +175,51 @@ class Client:
                 ctx.epoch, ctx.role, self._arm, ctx.case, ctx.turn, ctx.purpose, endpoint.name
             ),
         )
-        attempts: list[RequestAttempt] = []
+        samples: dict[int, ParsedSample[T]] = {}
+        written: list[Awaitable[None]] = []
+
+        def record(attempt: RequestAttempt) -> None:
+            # At once, also where it failed and is tried again: a process that dies while it waits
+            # leaves nothing behind that counts as paid and was not.
+            arrived = _parsed(attempt, question, ctx.epoch)
+            written.append(self._record(key, question, attempt, arrived))
+            samples.update(arrived)
+
         try:
-            await endpoint.ask(request, indices, attempts.append)
+            await endpoint.ask(request, indices, record)
         except Exception:
-            if attempts:
-                await self._record(key, question, ctx, attempts)[1]
+            await asyncio.gather(*written)
             raise
-        except asyncio.CancelledError:
-            # What had arrived was paid for: it is queued for writing, but not waited for.
-            if attempts:
-                self._record(key, question, ctx, attempts)
-            raise
-        samples, durable = self._record(key, question, ctx, attempts)
-        await durable
+        # A cancelled question does not wait: what had arrived is on its way to the disk.
+        await asyncio.gather(*written)
         return samples
 
     def _record(
         self,
         key: bytes,
         question: Question[T],
-        ctx: CallContext,
-        attempts: Sequence[RequestAttempt],
-    ) -> tuple[dict[int, ParsedSample[T]], Awaitable[None]]:
-        """Parse every sample and queue everything for writing, each sample with its status."""
-        samples: dict[int, ParsedSample[T]] = {}
-        for attempt in attempts:
-            for index, choice in attempt.choices.items():
-                row = choice_row(index, ctx.epoch, choice)
-                samples.setdefault(index, parse_sample(row, question.answer))
-        report = CallReport(
-            key,
-            tuple((message.role, message.content) for message in question.messages),
-            tuple(attempt.row for attempt in attempts),
-            tuple(sample.row for sample in samples.values()),
+        attempt: RequestAttempt,
+        samples: Mapping[int, ParsedSample[T]],
+    ) -> Awaitable[None]:
+        """Queue one request for writing with what it brought, each sample with its status."""
+        return self._link.record(
+            CallReport(
+                key,
+                tuple((message.role, message.content) for message in question.messages),
+                (attempt.row,),
+                tuple(sample.row for sample in samples.values()),
+            )
         )
-        return samples, self._link.record(report)
+
+
+def _parsed(
+    attempt: RequestAttempt, question: Question[T], epoch: int
+) -> dict[int, ParsedSample[T]]:
+    """Read every sample that a request brought."""
+    return {
+        index: parse_sample(choice_row(index, epoch, choice), question.answer)
+        for index, choice in attempt.choices.items()
+    }
 
 
 def _unusable(sample: ParsedSample[object], ctx: CallContext) -> AnswerUnusable:

@@ -40,6 +40,27 @@ async def test_failed_attempts_are_recorded_before_the_error_goes_on(store):
 
 
 @pytest.mark.anyio
+async def test_an_attempt_is_on_record_before_the_next_one_is_sent(store):
+    """Else a kill during the wait would leave its reservation behind, charged at its worst."""
+    recorded = []
+
+    def answer(request, n):
+        recorded.append(store.state().calls)
+        return ServerFault("broken", status=500) if n < 3 else [says("Why?")]
+
+    async def wait_for_the_writer(_):
+        for _ in range(500):
+            if store.state().calls == len(recorded):
+                return
+            await asyncio.sleep(0.01)
+
+    client, _ = client_of(store, answer, sleep=wait_for_the_writer, structured="instruct")
+    assert await ask(client) == "Why?"
+    assert recorded == [0, 1, 2]
+    assert store.state().calls == 3
+
+
+@pytest.mark.anyio
 async def test_choices_that_came_before_another_request_failed_are_kept(store):
     def answer(request, n):
         if request.n == 3:
