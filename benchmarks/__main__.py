@@ -21,6 +21,7 @@ NAMES = (
     "export",
     "planted_defects",
     "review_load",
+    "night",
 )
 
 
