@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass
 
-from pipeline.stop import BUDGET
+from pipeline.stop import BUDGET, MustStop
 from pipeline.store.calls import CallLog
-from scenarios.errors import RunError, UsageError
+from scenarios.errors import UsageError
 
 
-class BudgetReached(RunError):
+class BudgetReached(MustStop):
     """The next request could cost more than what is left; the run can be resumed with more."""
 
-    code = BUDGET
+    def __init__(self, reason: str, advice: str = "") -> None:
+        """Say what is spent, and how much would let the run go on."""
+        super().__init__(reason, BUDGET, advice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class Ledger:
         self.held_usd = 0.0
         self.held_tokens = 0
         self._log = log
+        self._largest_usd = 0.0
+        self._largest_tokens = 0
         self._granted = 0
         self._open: set[int] = set()
         self._waiting: list[asyncio.Future[None]] = []
@@ -86,9 +91,11 @@ class Ledger:
                 "add the model to a price table (--prices) or use --budget-tokens",
             )
         worst = 0.0 if usd is None else usd
+        self._largest_usd = max(self._largest_usd, worst)
+        self._largest_tokens = max(self._largest_tokens, tokens)
         while not self._fits(worst, tokens):
             if not self._open or not self._could_fit(worst, tokens):
-                raise BudgetReached(self._exhausted(worst, tokens))
+                raise BudgetReached(self._exhausted(worst, tokens), self._enough())
             await self._next_settlement()
         self._granted += 1
         number = self._granted
@@ -160,3 +167,25 @@ class Ledger:
                 f"the next request may use up to {tokens:,}"
             )
         return f"budget reached: {'; '.join(parts)}"
+
+    def _enough(self) -> str:
+        """Return what budget lets the run go on.
+
+        What is in flight counts at its worst, for it will be spent by then, and of the requests
+        asked for the largest: it may be the first to be sent when the run goes on.
+        """
+        parts = []
+        needed_usd = self.spent_usd + self.held_usd + self._largest_usd
+        needed_tokens = self.spent_tokens + self.held_tokens + self._largest_tokens
+        if self.budget_usd is not None and not self._within(needed_usd, 0):
+            parts.append(f"raise --budget-usd above ${rounded_up(needed_usd)}")
+        if self.budget_tokens is not None and not self._within(0.0, needed_tokens):
+            parts.append(f"raise --budget-tokens above {needed_tokens}")
+        return " and ".join(parts)
+
+
+def rounded_up(usd: float) -> str:
+    """Return an amount in dollars that is not less: in cents, or below a dollar in hundredths of one."""
+    digits = 2 if usd >= 1 else 4
+    # Sums of floats drift: a millionth of a cent does not make the next cent.
+    return f"{math.ceil(round(usd * 10**digits, 6)) / 10**digits:.{digits}f}"

@@ -48,7 +48,7 @@ class Engine:
     """Plays the cases of a plan that are pending; a :class:`~pipeline.runner.Stage`."""
 
     failing = "dialogues in a row failed"
-    go_on = "go on with --retry-failed"
+    go_on = "go on with the same command and --retry-failed"
 
     def __init__(
         self,

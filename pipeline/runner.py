@@ -12,10 +12,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar
 
-from pipeline.budget import BudgetReached
 from pipeline.client import AnswerUnusable
 from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
-from pipeline.stop import CONFIGURATION, Stop, Stopped
+from pipeline.stop import CONFIGURATION, INTERNAL, UNAVAILABLE, MustStop, Stop, Stopped
 from scenarios.errors import RunError, UsageError
 from scenarios.log import scrub
 
@@ -25,8 +24,6 @@ J_contra = TypeVar("J_contra", contravariant=True)
 
 SAME_FAILURE = 50
 """Jobs in a row that may fail with one code before the run stops."""
-INTERNAL_ERROR = "internal_error"
-"""Code of a job that ended with an unforeseen exception: a fault of hipo or of a plugin."""
 LONGEST_REASON = 2_000
 LONGEST_TRACEBACK = 20_000
 
@@ -42,7 +39,7 @@ class JobFailure:
     code: str
     reason: str
     hint: str = ""
-    """What to do about it (``usage`` only)."""
+    """What to do about it (``usage`` and ``stop``)."""
     traceback: str = ""
     """Where an unforeseen exception was raised; empty for every other failure."""
     counts: bool = False
@@ -83,8 +80,9 @@ class RunOutcome:
     stopped: str | None = None
     """Why it ended before everything was done, in a sentence; or None."""
     stop_code: str = ""
-    """The same in a word: one of ``pipeline.stop``, or the code of a failure; empty if it was not
-    stopped."""
+    """The same in a word, one of ``pipeline.stop``; empty if it was not stopped."""
+    advice: str = ""
+    """What the user can do, where that is more than what always holds for ``stop_code``."""
 
 
 class Executor(Protocol):
@@ -134,6 +132,7 @@ class Runner(Generic[J, R]):
         """What was done so far, also where :meth:`run` was cancelled."""
         self._outcome.stopped = self._stop.reason
         self._outcome.stop_code = self._stop.code
+        self._outcome.advice = self._stop.advice
         return self._outcome
 
     async def run(self, jobs: AsyncIterator[J], executor: Executor) -> RunOutcome:
@@ -178,7 +177,7 @@ class Runner(Generic[J, R]):
 
     async def _failed(self, job: J, failure: JobFailure) -> None:
         if failure.kind == "stop":
-            self._stop.request(failure.reason, failure.code)
+            self._stop.request(failure.reason, failure.code, failure.hint)
         elif failure.kind == "usage":
             self._usage_error = self._usage_error or UsageError(failure.reason, failure.hint)
             self._stop.request(failure.reason, failure.code)
@@ -196,14 +195,14 @@ class Runner(Generic[J, R]):
         self._in_a_row = (failure.code, times)
         if not failure.passing or times < SAME_FAILURE:
             return
-        if failure.code == INTERNAL_ERROR:
-            advice = f"a fault in hipo or a plugin: once it is mended, {self._stage.go_on}"
+        if failure.code == INTERNAL:
+            code, advice = INTERNAL, f"once hipo or the plugin is mended, {self._stage.go_on}"
         else:
-            advice = f"once the endpoint is well again, {self._stage.go_on}"
+            code, advice = UNAVAILABLE, f"once the endpoint answers, {self._stage.go_on}"
         self._stop.request(
-            f"{times} {self._stage.failing} ({failure.code}), the last with: {failure.reason}; "
-            f"{advice}",
-            failure.code,
+            f"{times} {self._stage.failing} ({failure.code}), the last with: {failure.reason}",
+            code,
+            advice,
         )
 
 
@@ -223,7 +222,7 @@ def failure_of(error: Exception) -> JobFailure:
     where = "".join(traceback.format_exception(error))
     return JobFailure(
         "failed",
-        INTERNAL_ERROR,
+        INTERNAL,
         _storable(shown)[:LONGEST_REASON],
         traceback=_storable(where)[-LONGEST_TRACEBACK:],
         counts=True,
@@ -235,8 +234,9 @@ def _foreseen(error: Exception) -> JobFailure | None:
     """Return what an error means that asking a model is documented to raise."""
     if isinstance(error, Stopped):
         return JobFailure("pending", error.code, error.reason)
-    if isinstance(error, BudgetReached | OutOfFunds):
-        return JobFailure("stop", error.code, str(error))
+    if isinstance(error, MustStop | OutOfFunds):
+        advice = error.advice if isinstance(error, MustStop) else ""
+        return JobFailure("stop", error.code, error.message, advice)
     if isinstance(error, Unauthorised | UnknownModel | UsageError):
         return JobFailure("usage", CONFIGURATION, error.message, error.hint)
     if isinstance(error, AnswerUnusable):

@@ -7,6 +7,16 @@ from scenarios.log import logger
 
 INTERRUPTED = "interrupted"
 BUDGET = "budget"
+OUT_OF_FUNDS = "out_of_funds"
+"""The account at the endpoint has no credit left."""
+UNAVAILABLE = "unavailable"
+"""The endpoint does not answer, or only with faults that pass."""
+REFUSED = "refused"
+"""What is sent is refused, or what comes back cannot be read, throughout: it would go on so."""
+STORE = "store"
+"""The database of the run cannot be written."""
+INTERNAL = "internal_error"
+"""A fault in hipo or a plugin, throughout."""
 CONFIGURATION = "configuration"
 """The user has to mend something first: a key, the name of a model, a setting."""
 ENOUGH = "enough"
@@ -15,6 +25,20 @@ NOT_ENOUGH = "not_enough"
 """Everything that may be played was, and less was accepted than was asked for."""
 
 _log = logger("runner")
+
+
+class MustStop(RunError):
+    """Ends the run: no job could go on now. What is not done stays pending."""
+
+    def __init__(self, reason: str, code: str, advice: str = "") -> None:
+        """Keep the reason in a sentence, the same in a word, and what the user can do.
+
+        Without ``advice`` the user is told what always holds for the code.
+        """
+        super().__init__(reason)
+        self.message = reason
+        self.code = code
+        self.advice = advice
 
 
 class Stopped(RunError):
@@ -35,18 +59,21 @@ class Stop:
         """Why, in a sentence; None until a stop is asked for."""
         self.code = ""
         """Why, in a word."""
+        self.advice = ""
+        """What the user can do, where that is more than what always holds for the code."""
 
     @property
     def requested(self) -> bool:
         """Whether a stop was requested."""
         return self.reason is not None
 
-    def request(self, reason: str, code: str = INTERRUPTED) -> None:
+    def request(self, reason: str, code: str = INTERRUPTED, advice: str = "") -> None:
         """Ask to stop; the first reason given stays."""
         if self.reason is None:
             _log.info("stopping: %s", reason, extra={"fields": {"code": code}})
             self.reason = reason
             self.code = code
+            self.advice = advice
 
     def check(self) -> None:
         """Do nothing unless a stop was asked for.

@@ -29,7 +29,7 @@ class Verification:
     """
 
     failing = "dialogues in a row could not be judged"
-    go_on = "verify again: what was judged stays judged"
+    go_on = "go on with the same command"
 
     def __init__(
         self,

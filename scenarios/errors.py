@@ -55,3 +55,6 @@ class InputError(UsageError):
 
 class RunError(HipoError):
     """A failure while running: what was finished is kept, and the run can be resumed."""
+
+    code = ""
+    """What failed, in a word; of an error that ends a run, one of ``pipeline.stop``."""

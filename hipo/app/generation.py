@@ -138,7 +138,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
         stage.connections.prepared, stage.store, stage.stop, stage.watching,
     )  # fmt: skip
     recipe = prepared.recipe
-    ledger = ledger_of(recipe, store)
+    ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
 
     def spending() -> Spending:
         return Spending(ledger.spent_tokens, None if prepared.unpriced else ledger.spent_usd)

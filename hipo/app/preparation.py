@@ -55,6 +55,8 @@ class Prepared:
     """What the dialogues will be made of, as it is stored in the run."""
     kept: tuple[str, ...] = ()
     """What is taken from the run although other things are installed now, in words."""
+    spent_elsewhere: tuple[float, int] = (0.0, 0)
+    """US dollars and tokens that the budget holds for besides this run: other parts of a study."""
 
     @property
     def going_on(self) -> str:

@@ -100,13 +100,18 @@ def opened(folder: Path, prepared: Prepared) -> RunStore:
     return store
 
 
-def ledger_of(recipe: Recipe, store: RunStore) -> Ledger:
-    """Return the budget of a run, with what it has spent in all its life so far."""
+def ledger_of(
+    recipe: Recipe, store: RunStore, spent_elsewhere: tuple[float, int] = (0.0, 0)
+) -> Ledger:
+    """Return the budget of a run, with what it has spent in all its life so far.
+
+    ``spent_elsewhere`` is what the budget holds for besides this run, see :class:`Prepared`.
+    """
     usd, tokens = store.spent()
     return Ledger(
         budget_usd=recipe.budget_usd,
         budget_tokens=recipe.budget_tokens,
-        spent_usd=usd,
-        spent_tokens=tokens,
+        spent_usd=usd + spent_elsewhere[0],
+        spent_tokens=tokens + spent_elsewhere[1],
         log=store.calls,
     )

@@ -22,8 +22,11 @@ from hipo.app.watching import Silent, Watcher
 from outputs.export_facts import code_version
 from outputs.study import StudyResult, read_study, study_as_json
 from outputs.study_page import study_files, study_page
+from pipeline.budget import rounded_up
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
+from pipeline.runner import RunOutcome
+from pipeline.stop import BUDGET
 from pipeline.store.run_store import RunStore
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.atomic_files import write_text
@@ -65,6 +68,10 @@ class StudyOutcome:
     """Requests that were sent now."""
     stopped: str | None
     """Why it ended early, if it did; the same call goes on."""
+    stop_code: str = ""
+    """The same in a word, one of ``pipeline.stop``; empty if it was not stopped."""
+    advice: str = ""
+    """What the user can do, where that is more than what always holds for ``stop_code``."""
 
     @property
     def page(self) -> Path:
@@ -165,23 +172,25 @@ async def play_study(
         signals: whether the first SIGINT or SIGTERM stops after the calls in flight.
     """
     watching: Watcher = watcher or Silent()
-    calls, stopped = 0, None
+    calls, outcome = 0, RunOutcome()
     for leg in plan.legs:
-        prepared = _within_budget(leg, plan.legs)
-        if prepared is None:
-            stopped = f"the budget of the study is spent before {leg.model} has played"
+        prepared = replace(leg.prepared, spent_elsewhere=_spent_by_others(leg, plan.legs))
+        if not is_run(leg.folder) and (spent := _spent_up(prepared)) is not None:
+            outcome = spent
             break
         watching.note(f"{leg.model}: {', '.join(prepared.recipe.strategies)} ...")
         run = await generate_prepared(
             prepared, leg.folder, watcher=watching, signals=signals, play=plan.play
         )
         calls += run.calls
-        stopped = None if run.outcome is None else run.outcome.stopped
-        if stopped is not None:
+        outcome = run.outcome or outcome
+        if outcome.stopped is not None:
             break
     result = read_study([leg.folder for leg in plan.legs if is_run(leg.folder)])
     _write(result, plan.folder)
-    return StudyOutcome(plan.folder, result, calls, stopped)
+    return StudyOutcome(
+        plan.folder, result, calls, outcome.stopped, outcome.stop_code, outcome.advice
+    )
 
 
 def _recipes(recipe: Recipe, given: RecipeChanges, models: Sequence[str]) -> dict[str, Recipe]:
@@ -206,23 +215,31 @@ def _slug(model: str, models: Sequence[str]) -> str:
     return plain if len(same) == 1 else f"{plain}-{content_id(model)[:6]}"
 
 
-def _within_budget(leg: StudyLeg, legs: Sequence[StudyLeg]) -> Prepared | None:
-    """Return a leg with what the others have left of the budget; None if nothing is left."""
+def _spent_by_others(leg: StudyLeg, legs: Sequence[StudyLeg]) -> tuple[float, int]:
+    """Return (US dollars, tokens) of the study's budget that its other legs have used up."""
     usd, tokens = 0.0, 0
     for other in legs:
         if other is not leg and is_run(other.folder):
             with RunStore.open(other.folder, readonly=True) as store:
                 spent = store.spent()
             usd, tokens = usd + spent[0], tokens + spent[1]
-    recipe = leg.prepared.recipe
-    left: dict[str, float] = {}
-    if recipe.budget_usd is not None:
-        left["budget_usd"] = recipe.budget_usd - usd
-    if recipe.budget_tokens is not None:
-        left["budget_tokens"] = recipe.budget_tokens - tokens
-    if any(amount <= 0 for amount in left.values()):
-        return None
-    return replace(leg.prepared, recipe=recipe.with_changes(left)) if left else leg.prepared
+    return usd, tokens
+
+
+def _spent_up(prepared: Prepared) -> RunOutcome | None:
+    """Return how a study ends at a leg for which nothing is left of its budget, if that is so."""
+    recipe, (usd, tokens) = prepared.recipe, prepared.spent_elsewhere
+    for budget, spent, advice in (
+        (recipe.budget_usd, usd, f"raise --budget-usd above ${rounded_up(usd)}"),
+        (recipe.budget_tokens, tokens, f"raise --budget-tokens above {tokens}"),
+    ):
+        if budget is not None and spent >= budget:
+            return RunOutcome(
+                stopped="the budget is spent before every model has played",
+                stop_code=BUDGET,
+                advice=advice,
+            )
+    return None
 
 
 def _write(result: StudyResult, folder: Path) -> None:

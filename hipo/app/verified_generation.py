@@ -69,7 +69,7 @@ class VerifiedPlay:
         prepared = stage.connections.prepared
         recipe, store, stop, watching = prepared.recipe, stage.store, stage.stop, stage.watching
         ready = make_ready(store, self._within(recipe))
-        ledger = ledger_of(recipe, store)
+        ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
         link = local_run(recipe.limits, store, ledger, stop)
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
         async with (
@@ -207,7 +207,7 @@ class _Rounds:
         whole.failed += self.verification.outcome.failed
         stop = self.stage.stop
         if stop.code != ENOUGH:
-            whole.stopped, whole.stop_code = stop.reason, stop.code
+            whole.stopped, whole.stop_code, whole.advice = stop.reason, stop.code, stop.advice
         return whole
 
     def _played(self) -> int:

@@ -5,28 +5,71 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any
 
 import typer
 from typer.exceptions import TyperException
 
-from scenarios.errors import HipoError, RunError, UsageError
+from pipeline import stop
+from scenarios.errors import HipoError, RunError
 
 
 class ExitCode(IntEnum):
-    """What a command says to the shell."""
+    """What a command says to the shell; only 3 and 5 are worth trying again as they are."""
 
     DONE = 0
     FAILED_CASES = 1
     USAGE = 2
-    STOPPED = 3
+    INTERRUPTED = 3
+    BUDGET = 4
+    UNAVAILABLE = 5
+    REFUSED = 6
+    STORE = 7
     INTERNAL = 70
 
 
+MEANINGS: Mapping[ExitCode, str] = {
+    ExitCode.DONE: "done",
+    ExitCode.FAILED_CASES: "some cases failed",
+    ExitCode.USAGE: "usage",
+    ExitCode.INTERRUPTED: "interrupted",
+    ExitCode.BUDGET: "budget or funds",
+    ExitCode.UNAVAILABLE: "endpoint unavailable",
+    ExitCode.REFUSED: "refused or unreadable throughout",
+    ExitCode.STORE: "store not writable",
+    ExitCode.INTERNAL: "internal",
+}
+"""Every exit code in a few words, as the root help lists them."""
+
+ENDINGS: Mapping[str, tuple[ExitCode, str]] = {
+    stop.INTERRUPTED: (ExitCode.INTERRUPTED, "go on with the same command"),
+    stop.BUDGET: (ExitCode.BUDGET, "raise the budget"),
+    stop.OUT_OF_FUNDS: (ExitCode.BUDGET, "top the account up, then the same command"),
+    stop.CONFIGURATION: (ExitCode.USAGE, "mend what is named, then the same command"),
+    stop.UNAVAILABLE: (
+        ExitCode.UNAVAILABLE, "once the endpoint answers, go on with the same command"
+    ),
+    stop.REFUSED: (ExitCode.REFUSED, "look at the failures with: hipo show RUN --failed"),
+    stop.STORE: (
+        ExitCode.STORE, "make room on the disk, or end what locks the run, then the same command"
+    ),
+    stop.NOT_ENOUGH: (
+        ExitCode.FAILED_CASES, "see why with: hipo verdict RUN ID; a larger -n allows more cases"
+    ),
+    stop.INTERNAL: (ExitCode.INTERNAL, "please report it"),
+}  # fmt: skip
+"""The exit code of every stop, and what the user can do where the stop itself does not say it."""
+
+
 class StoppedEarly(RunError):
-    """The run ended before it was complete, and can be resumed."""
+    """The run ended before it was complete, and can be resumed; says why, and what to do."""
+
+    def __init__(self, reason: str, code: str, advice: str = "") -> None:
+        """Join the reason with one advice: the one that is given, or what holds for the code."""
+        super().__init__(f"{reason}\n  {advice or ENDINGS[code][1]}")
+        self.code = code
 
 
 def say(message: str) -> None:
@@ -43,7 +86,7 @@ def guarded(call: Callable[[], Any]) -> int:
         return ExitCode.DONE
     except KeyboardInterrupt:
         say("stopped: interrupted")
-        return ExitCode.STOPPED
+        return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last stop of every error
         return _report(error)
 
@@ -54,14 +97,23 @@ def _report(error: Exception) -> int:
         return _report_usage(error)
     if isinstance(error, typer.Abort):
         say("stopped: interrupted")
-        return ExitCode.STOPPED
-    if isinstance(error, StoppedEarly):
-        say(f"stopped: {error}")
-        return ExitCode.STOPPED
+        return ExitCode.INTERRUPTED
+    if isinstance(error, RunError):
+        return _report_failure(error)
     if isinstance(error, HipoError):
         say(f"error: {error}")
-        return ExitCode.USAGE if isinstance(error, UsageError) else ExitCode.FAILED_CASES
+        return ExitCode.USAGE
     return _report_bug(error)
+
+
+def _report_failure(error: RunError) -> int:
+    """Say what went wrong while running, and what to do where that is known."""
+    code, advice = ENDINGS.get(error.code, (ExitCode.FAILED_CASES, ""))
+    if isinstance(error, StoppedEarly):  # says itself what to do
+        say(f"stopped: {error}")
+    else:
+        say(f"error: {error}\n  {advice}" if advice else f"error: {error}")
+    return code
 
 
 def _exit_code(result: object) -> int:

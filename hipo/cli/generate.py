@@ -157,7 +157,7 @@ def run_prepared(
     """Generate what was prepared as the command line does, and return the exit code.
 
     Raises:
-        StoppedEarly: the run was interrupted or its budget is spent; it can be continued.
+        StoppedEarly: the run ended early, e.g. interrupted; it can be continued.
     """
 
     def announce(_: Prepared) -> None:
@@ -185,7 +185,7 @@ def run_prepared(
             print(verification_tables(run.folder))
     outcome = run.outcome
     if outcome is not None and outcome.stopped is not None:
-        raise StoppedEarly(f"{outcome.stopped}\n  go on with the same command")
+        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
     failed = run.state().failed
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from hipo.cli.errors import guarded
+from hipo.cli.errors import MEANINGS, guarded
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
@@ -117,8 +117,8 @@ app = command_app(
     cls=LazyGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    epilog="Exit codes: 0 done, 1 finished with failed cases, 2 usage or configuration, "
-    "3 stopped early and resumable.",
+    epilog=f"Exit codes: {', '.join(f'{code} {meaning}' for code, meaning in MEANINGS.items())}; "
+    "only 3 and 5 are worth trying again as they are.",
 )
 
 

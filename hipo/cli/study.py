@@ -72,7 +72,7 @@ def study(
     elif not quiet:
         print(study_as_text(outcome))
     if outcome.stopped is not None:
-        raise StoppedEarly(f"{outcome.stopped}\n  go on with the same command")
+        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
     failed = any(effort.failed for effort in outcome.result.efforts)
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 

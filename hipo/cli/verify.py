@@ -82,7 +82,7 @@ def run_verification(
     """Verify a run as the command line does, and return the exit code.
 
     Raises:
-        StoppedEarly: it was interrupted or the budget is spent; it can be continued.
+        StoppedEarly: it ended early, e.g. interrupted; it can be continued.
     """
     done = asyncio.run(
         verify_async(
@@ -98,9 +98,10 @@ def run_verification(
         write_json(findings_as_json(done, findings))
     elif not quiet:
         print(findings_as_text(done, findings))
-    if done.outcome.stopped is not None:
-        raise StoppedEarly(f"{done.outcome.stopped}\n  go on with the same command")
-    return ExitCode.FAILED_CASES if done.outcome.failed else ExitCode.DONE
+    outcome = done.outcome
+    if outcome.stopped is not None:
+        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
+    return ExitCode.FAILED_CASES if outcome.failed else ExitCode.DONE
 
 
 def _dry_run(

@@ -56,7 +56,7 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
 
     ``folder``; ``dialogues``: generated ones; ``verified``: judged and decided on just now,
     ``present``: before, ``failed``: count by reason code; ``stopped``: why it ended early, or None;
-    ``calls``: requests just sent; ``judged``: dialogues by judge; ``self_consistency`` and
+    ``stop_code``: the same in a word, or empty; ``calls``: requests just sent; ``judged``: dialogues by judge; ``self_consistency`` and
     ``external``: lists of objects with ``judge``, ``dimension``, ``turns`` (None: all together),
     ``carried`` and ``judged`` (counts) and ``share``; ``misled``: a list of objects with ``judge``,
     ``goal``, ``misled`` and ``judged``; ``flags``: a list of objects with ``code``,
@@ -71,6 +71,7 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
         "present": outcome.present,
         "failed": dict(outcome.failed),
         "stopped": outcome.stopped,
+        "stop_code": outcome.stop_code,
         "calls": verified.calls,
         "judged": dict(findings.counts.judged),
         "self_consistency": _shares_as_json(findings, "self"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.providers.context_size import ContextSizes
+from pipeline.stop import OUT_OF_FUNDS
 from scenarios.errors import RunError
 
 
@@ -84,7 +85,7 @@ class UnknownModel(ProviderError):
 class OutOfFunds(ProviderError):
     """The account has no credit or quota left (402, or 429 with ``insufficient_quota``)."""
 
-    code = "out_of_funds"
+    code = OUT_OF_FUNDS
 
 
 class FieldRejected(ProviderError):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from pipeline.stop import STORE
 from scenarios.errors import RunError
 
 T = TypeVar("T")
@@ -26,6 +27,8 @@ MOST = 2_000
 
 class StoreFailed(RunError):
     """The database of the run could not be written; what was acknowledged before is safe."""
+
+    code = STORE
 
 
 @dataclass(slots=True)

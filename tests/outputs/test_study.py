@@ -1,4 +1,5 @@
 import json
+import re
 from collections import defaultdict
 from xml.etree import ElementTree
 
@@ -275,9 +276,16 @@ def test_a_study_of_two_models_stops_at_its_budget_and_goes_on(tmp_path, capsys,
         "compatible/small,compatible/large", "--base-url", wire_server.openai_url, "--no-self",
         "--judge", "offline/judge", "--seed", "7",
     ]  # fmt: skip
-    assert hipo([*command, "--budget-tokens", "120000"]) == 3
-    stopped = json.loads(capsys.readouterr().out)
-    assert sum(effort["tokens"] for effort in stopped["efforts"]) <= 120_000
+    assert hipo([*command, "--budget-tokens", "120000"]) == 4
+    printed = capsys.readouterr()
+    stopped = json.loads(printed.out)
+    spent = sum(effort["tokens"] for effort in stopped["efforts"])
+    assert spent <= 120_000
+    enough = re.search(r"raise --budget-tokens above (\d+)\n", printed.err)
+    assert int(enough[1]) > 120_000
+    assert hipo([*command, "--budget-tokens", enough[1]]) == 4
+    more = json.loads(capsys.readouterr().out)
+    assert sum(effort["tokens"] for effort in more["efforts"]) > spent
     assert hipo(command) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["cases"] == 3

@@ -40,6 +40,41 @@ async def test_a_request_that_cannot_fit_is_refused_with_the_figures():
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("spent", "held", "next_usd", "advice"),
+    [
+        (0.75, 0.1, 0.3, "raise --budget-usd above $1.15"),
+        (0.99, 0.0, 0.010001, "raise --budget-usd above $1.01"),
+        (0.9, 0.0, 0.10003, "raise --budget-usd above $1.01"),
+    ],
+)
+async def test_the_budget_that_is_advised_is_enough_for_the_request_that_was_refused(
+    spent, held, next_usd, advice
+):
+    ledger = Ledger(budget_usd=1.0, budget_tokens=10_000, spent_usd=spent)
+    if held:
+        await ledger.reserve(held, 10)
+    with pytest.raises(BudgetReached) as raised:
+        await ledger.reserve(next_usd, 20)
+    assert raised.value.advice == advice
+    again = Ledger(budget_usd=float(advice.partition("$")[2]), spent_usd=spent + held)
+    await again.reserve(next_usd, 20)
+
+
+@pytest.mark.anyio
+async def test_the_advice_names_every_budget_that_is_too_small_and_no_other():
+    ledger = Ledger(budget_usd=1.0, budget_tokens=100, spent_usd=0.9, spent_tokens=80)
+    with pytest.raises(BudgetReached) as raised:
+        await ledger.reserve(0.05, 30)
+    assert raised.value.advice == "raise --budget-tokens above 110"
+    with pytest.raises(BudgetReached) as raised:
+        await ledger.reserve(0.2, 30)
+    assert raised.value.advice == (
+        "raise --budget-usd above $1.10 and raise --budget-tokens above 110"
+    )
+
+
+@pytest.mark.anyio
 async def test_it_waits_for_others_before_it_gives_up():
     ledger = Ledger(budget_usd=1.0)
     first = await ledger.reserve(0.9, 10)

@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 import typer
 
-from hipo.cli.errors import ExitCode, StoppedEarly, guarded
+from hipo.cli.errors import ENDINGS, MEANINGS, ExitCode, StoppedEarly, guarded
 from hipo.cli.main import COMMANDS, app
+from pipeline import stop
+from pipeline.providers.errors import OutOfFunds
+from pipeline.stop import MustStop
+from pipeline.store.writer import StoreFailed
 from scenarios.errors import RunError, UsageError
 from tests.hipo.cli.conftest import Hipo
 
@@ -84,11 +88,24 @@ def test_the_version_is_one_line(hipo: Hipo) -> None:
     [
         (UsageError("no such thing", "try another"), 2, "error: no such thing\n  try another\n"),
         (RunError("the endpoint is down"), 1, "error: the endpoint is down\n"),
-        (StoppedEarly("budget"), 3, "stopped: budget\n"),
+        (StoppedEarly("late", "interrupted"), 3, "stopped: late\n  go on with the same command\n"),
+        (StoppedEarly("$1 spent", "budget", "raise it"), 4, "stopped: $1 spent\n  raise it\n"),
+        (OutOfFunds("no credit"), 4, "error: no credit\n  top the account up, then the same command\n"),
+        (
+            MustStop("no connection", "unavailable"), 5,
+            "error: no connection\n  once the endpoint answers, go on with the same command\n",
+        ),
+        (StoppedEarly("all refused", "refused", "look"), 6, "stopped: all refused\n  look\n"),
+        (
+            StoreFailed("disk full"), 7,
+            "error: disk full\n  make room on the disk, or end what locks the run, then the same command\n",
+        ),
+        (StoppedEarly("too few", "not_enough", "see why"), 1, "stopped: too few\n  see why\n"),
+        (StoppedEarly("bugs", "internal_error", "mend it"), 70, "stopped: bugs\n  mend it\n"),
         (KeyboardInterrupt(), 3, "stopped: interrupted\n"),
         (typer.Abort(), 3, "stopped: interrupted\n"),
     ],
-)
+)  # fmt: skip
 def test_every_kind_of_error_has_its_exit_code(
     error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,6 +114,22 @@ def test_every_kind_of_error_has_its_exit_code(
 
     assert guarded(fail) == code
     assert capsys.readouterr().err == message
+
+
+def test_every_way_to_stop_has_an_exit_code_and_every_exit_code_a_meaning() -> None:
+    codes = {
+        value for name, value in vars(stop).items() if name.isupper() and isinstance(value, str)
+    }
+    assert set(ENDINGS) == codes - {stop.ENOUGH}, "to have enough is to be done"
+    assert list(MEANINGS) == list(ExitCode)
+
+
+def test_help_and_readme_list_every_exit_code(hipo: Hipo) -> None:
+    out = " ".join(hipo("--help").out.split())
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for code, meaning in MEANINGS.items():
+        assert f"{code} {meaning}" in out
+        assert f"{code} {meaning}" in readme
 
 
 def test_a_bug_is_one_line_unless_debugging(

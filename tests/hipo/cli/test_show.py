@@ -71,7 +71,10 @@ def test_a_run_that_cannot_be_read_does_not_hide_the_others(
 
 
 def test_a_run_that_stopped_early_says_what_is_still_planned(offline: Hipo, hipo: Hipo) -> None:
-    offline("-n", "600", "-o", "run", "--budget-tokens", "30000")
+    stopped = offline("-n", "600", "-o", "run", "--budget-tokens", "30000")
+    assert stopped.code == 4
+    assert "raise --budget-tokens above " in stopped.err
+    assert "same command" not in stopped.err
     state = hipo("runs", "show", "run", "--format", "json").data
     assert state["planned"] == 600
     assert state["pending"] == 600 - state["generated"]
