@@ -20,6 +20,9 @@ T_co = TypeVar("T_co", covariant=True)
 HASHED_PREFIXES = 256
 """Prefixes of keys that are kept hashed."""
 
+REFUSAL = "refusal"
+"""Status of a sample that the model, or a filter in front of it, refused to give."""
+
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
@@ -114,7 +117,7 @@ def parse_sample(row: ChoiceRow, fmt: ResponseFormat[T]) -> ParsedSample[T]:
         status = "truncated"
         reasons = ("answer: found one that was cut off, expected a complete one: use fewer words",)
     elif row.finish == "refusal":
-        status = "refusal"
+        status = REFUSAL
         reasons = ("answer: found a refusal, expected the JSON object that was asked for",)
     elif not row.text.strip():
         status = "empty"

@@ -9,6 +9,7 @@ from typing import Protocol
 from pipeline.chunks import chunks
 from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
+from pipeline.stop_rules import REFUSED_SCENARIOS, StopRules
 from pipeline.store.calls import KnownChoice
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
@@ -47,9 +48,6 @@ async def _nothing(dialogue: Dialogue) -> None:
 class Engine:
     """Plays the cases of a plan that are pending; a :class:`~pipeline.runner.Stage`."""
 
-    failing = "dialogues in a row failed"
-    go_on = "go on with the same command and --retry-failed"
-
     def __init__(
         self,
         store: RunStore,
@@ -57,6 +55,7 @@ class Engine:
         executor: Executor,
         stop: Stop,
         *,
+        scenarios: int = REFUSED_SCENARIOS,
         retry_failed: bool = False,
         on_progress: Callable[[Progress], None] = lambda _: None,
         then: Callable[[Dialogue], Awaitable[None]] = _nothing,
@@ -68,6 +67,7 @@ class Engine:
             players: by arm id.
             executor: does several jobs at once.
             stop: nothing new is begun once it is requested.
+            scenarios: how many the cases are from.
             retry_failed: whether cases that failed before are played again.
             on_progress: is called whenever something has become durable.
             then: the next stage of each dialogue, begun as soon as the dialogue is durable.
@@ -78,7 +78,13 @@ class Engine:
         self._stop = stop
         self._retry_failed = retry_failed
         self._then = then
-        self._runner = Runner(self, stop, on_progress)
+        rules = StopRules(
+            "dialogues failed",
+            "go on with the same command and --retry-failed",
+            scenarios=scenarios,
+            worked=store.state().generated > 0,
+        )
+        self._runner = Runner(self, stop, rules, on_progress)
 
     async def run(self, cases: Iterable[Case]) -> RunOutcome:
         """Play every case by every arm, unless it is done already.
@@ -109,6 +115,10 @@ class Engine:
                     yield Job(case, arm, epoch)
 
     # The stage
+
+    def scenario_of(self, job: Job) -> str:
+        """Return the scenario of the case."""
+        return job.case.scenario
 
     async def work(self, job: Job) -> Dialogue:
         """Play one case."""

@@ -91,6 +91,11 @@ class RunMaterial:
         found = [self._scenario(name, hash_) for name, hash_ in newest.items()]
         return {s.id: s for s in sorted(found, key=lambda s: (s.category, s.id))}
 
+    @property
+    def scenario_names(self) -> frozenset[str]:
+        """The ids of the scenarios that are stored."""
+        return frozenset(name for kind, name, _ in self.items if kind == "scenario")
+
     def stored_scenario(self, case: Case) -> Scenario | None:
         """Return the scenario of a case as it was when the case was played; None if it is lost."""
         if ("scenario", case.scenario, case.scenario_fingerprint) not in self.items:

@@ -7,14 +7,16 @@ what one job is and how its result or its failure is stored; everything else is 
 from __future__ import annotations
 
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Generic, Literal, Protocol, TypeVar
 
+from pipeline.call_records import REFUSAL
 from pipeline.client import AnswerUnusable
 from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
-from pipeline.stop import CONFIGURATION, INTERNAL, UNAVAILABLE, MustStop, Stop, Stopped
+from pipeline.stop import CONFIGURATION, INTERNAL, MustStop, Stop, Stopped
+from pipeline.stop_rules import Fault, StopRules
 from scenarios.errors import RunError, UsageError
 from scenarios.log import scrub
 
@@ -22,8 +24,8 @@ J = TypeVar("J")
 R = TypeVar("R")
 J_contra = TypeVar("J_contra", contravariant=True)
 
-SAME_FAILURE = 50
-"""Jobs in a row that may fail with one code before the run stops."""
+MOST_SET_ASIDE = 50_000
+"""Jobs of doubtful scenarios that may wait while others are tried."""
 LONGEST_REASON = 2_000
 LONGEST_TRACEBACK = 20_000
 
@@ -42,10 +44,8 @@ class JobFailure:
     """What to do about it (``usage`` and ``stop``)."""
     traceback: str = ""
     """Where an unforeseen exception was raised; empty for every other failure."""
-    counts: bool = False
-    """Whether it counts towards the failures in a row that stop a run."""
-    passing: bool = False
-    """Whether many of them in a row mean that nothing works at the moment."""
+    fault: Fault = ""
+    """What it says about other jobs."""
 
 
 class JobFailed(RunError):
@@ -95,10 +95,8 @@ class Executor(Protocol):
 class Stage(Protocol[J_contra, R]):
     """What is done with one job, and how its end is stored."""
 
-    failing: str
-    """What many failures in a row are called, e.g. ``dialogues in a row failed``."""
-    go_on: str
-    """What the user does to have failed jobs tried again."""
+    def scenario_of(self, job: J_contra) -> str:
+        """Return the id of the scenario that a job is from."""
 
     async def work(self, job: J_contra) -> R:
         """Do the job; what it raises is told apart by :func:`failure_of`."""
@@ -117,15 +115,19 @@ class Runner(Generic[J, R]):
         self,
         stage: Stage[J, R],
         stop: Stop,
+        rules: StopRules,
         on_progress: Callable[[Progress], None] = lambda _: None,
     ) -> None:
-        """Run ``stage`` until ``stop`` is requested; ``on_progress`` is called after each count."""
+        """Run ``stage`` until ``stop`` is requested; ``on_progress`` is called after each count.
+
+        ``rules`` say which failures make the runner request it itself.
+        """
         self._stage = stage
         self._stop = stop
+        self._rules = rules
         self._on_progress = on_progress
         self._outcome = RunOutcome()
         self._usage_error: UsageError | None = None
-        self._in_a_row: tuple[str, int] = ("", 0)
 
     @property
     def outcome(self) -> RunOutcome:
@@ -142,7 +144,7 @@ class Runner(Generic[J, R]):
             UsageError: a job showed that no other could work, e.g. the key is refused.
             RunError: the run cannot go on, e.g. the store cannot be written.
         """
-        await executor.run(jobs, self.do)
+        await executor.run(self._doubtful_last(jobs), self.do)
         self.raise_usage_error()
         return self.outcome
 
@@ -165,7 +167,7 @@ class Runner(Generic[J, R]):
             await self._failed(job, failure_of(error))
             return
         await self._stage.record(job, result)
-        self._in_a_row = ("", 0)
+        self._rules.succeeded()
         self._outcome.done += 1
         self._on_progress(Progress("done"))
 
@@ -185,25 +187,30 @@ class Runner(Generic[J, R]):
             await self._stage.record_failure(job, failure)
             self._outcome.failed[failure.code] += 1
             self._on_progress(Progress("failed", code=failure.code))
-            if failure.counts:
-                self._count_in_a_row(failure)
+            scenario = self._stage.scenario_of(job)
+            why = self._rules.failed(failure.fault, failure.code, failure.reason, scenario)
+            if why is not None:
+                self._stop.request(why.message, why.code, why.advice)
 
-    def _count_in_a_row(self, failure: JobFailure) -> None:
-        """Stop when one job after the other fails with the same passing fault."""
-        code, times = self._in_a_row
-        times = times + 1 if failure.code == code else 1
-        self._in_a_row = (failure.code, times)
-        if not failure.passing or times < SAME_FAILURE:
-            return
-        if failure.code == INTERNAL:
-            code, advice = INTERNAL, f"once hipo or the plugin is mended, {self._stage.go_on}"
-        else:
-            code, advice = UNAVAILABLE, f"once the endpoint answers, {self._stage.go_on}"
-        self._stop.request(
-            f"{times} {self._stage.failing} ({failure.code}), the last with: {failure.reason}",
-            code,
-            advice,
-        )
+    async def _doubtful_last(self, jobs: AsyncIterator[J]) -> AsyncIterator[J]:
+        """Yield the jobs; those of a scenario that is refused wait until another is done.
+
+        Jobs come scenario by scenario: to see whether it is the scenario that is refused or
+        everything, others have to be tried before all of its jobs have failed.
+        """
+        aside: deque[J] = deque()
+        async for job in jobs:
+            while aside and not self._doubts(aside[0]):
+                yield aside.popleft()
+            if self._doubts(job) and len(aside) < MOST_SET_ASIDE:
+                aside.append(job)
+            else:
+                yield job
+        while aside:
+            yield aside.popleft()
+
+    def _doubts(self, job: J) -> bool:
+        return self._rules.doubts(self._stage.scenario_of(job))
 
 
 def failure_of(error: Exception) -> JobFailure:
@@ -225,8 +232,7 @@ def failure_of(error: Exception) -> JobFailure:
         INTERNAL,
         _storable(shown)[:LONGEST_REASON],
         traceback=_storable(where)[-LONGEST_TRACEBACK:],
-        counts=True,
-        passing=True,
+        fault="internal",
     )
 
 
@@ -240,9 +246,11 @@ def _foreseen(error: Exception) -> JobFailure | None:
     if isinstance(error, Unauthorised | UnknownModel | UsageError):
         return JobFailure("usage", CONFIGURATION, error.message, error.hint)
     if isinstance(error, AnswerUnusable):
-        return JobFailure("failed", error.code, str(error))
+        fault: Fault = "refused" if error.code == REFUSAL else "unreadable"
+        return JobFailure("failed", error.code, str(error), fault=fault)
     if isinstance(error, ProviderError):
-        return JobFailure("failed", error.code, str(error), counts=True, passing=error.retryable)
+        fault = "passing" if error.retryable else "refused"
+        return JobFailure("failed", error.code, str(error), fault=fault)
     return None
 
 

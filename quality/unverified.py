@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.chunks import chunks
+from pipeline.stop_rules import REFUSED_SCENARIOS
 from pipeline.store.judgements import JudgementLog
 from quality.gates.runner import GateChecks
 from quality.judges.protocol import Judge, JudgeIdentity
@@ -55,6 +56,8 @@ class VerificationSetup:
     """By arm id."""
     checks: GateChecks
     policy: Policy
+    scenarios: int = REFUSED_SCENARIOS
+    """How many the dialogues are from."""
     retry_unreadable: bool = False
     """Whether judges whose answer could not be read are asked again."""
 

@@ -8,8 +8,10 @@ from functools import cache
 from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
 from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
+from pipeline.stop_rules import StopRules
 from quality.flags import is_unreadable, judgement_flags
 from quality.judges.protocol import JudgeIdentity
+from quality.unreadable import UnreadableJudges
 from quality.unverified import VerificationSetup, VerificationTask
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -28,9 +30,6 @@ class Verification:
     A dialogue counts only when its verdict is durable.
     """
 
-    failing = "dialogues in a row could not be judged"
-    go_on = "go on with the same command"
-
     def __init__(
         self,
         setup: VerificationSetup,
@@ -40,9 +39,16 @@ class Verification:
         """Verify with ``setup`` until ``stop`` is requested."""
         self._setup = setup
         self._stop = stop
-        self._runner: Runner[VerificationJob, tuple[Assessment, Decision]] = Runner(
-            self, stop, on_progress
+        rules = StopRules(
+            "dialogues could not be judged",
+            "go on with the same command",
+            scenarios=setup.scenarios,
+            worked=any(setup.records.counts().verdicts.values()),
         )
+        self._runner: Runner[VerificationJob, tuple[Assessment, Decision]] = Runner(
+            self, stop, rules, on_progress
+        )
+        self._unreadable = UnreadableJudges(setup.records.has_read)
         self._config = cache(setup.config)
 
     @property
@@ -83,6 +89,10 @@ class Verification:
 
     # The stage
 
+    def scenario_of(self, job: VerificationJob) -> str:
+        """Return the scenario of the dialogue."""
+        return _dialogue_of(job).case.scenario
+
     async def work(self, job: VerificationJob) -> tuple[Assessment, Decision]:
         """Ask every judge that is left, then assess; each judge's answer is stored at once."""
         task = await self._setup.task(job) if isinstance(job, Dialogue) else job
@@ -109,7 +119,7 @@ class Verification:
 
     async def record_failure(self, job: VerificationJob, failure: JobFailure) -> None:
         """Leave the dialogue unverified; store where an unforeseen exception was raised."""
-        dialogue = job if isinstance(job, Dialogue) else job.dialogue
+        dialogue = _dialogue_of(job)
         case, arm = dialogue.case.id, dialogue.arm
         fields = {"case": case, "arm": arm, "code": failure.code}
         _log.info("a dialogue could not be judged: %s", failure.reason, extra={"fields": fields})
@@ -119,9 +129,10 @@ class Verification:
     async def _judge(self, seat: JudgeIdentity, task: VerificationTask, epoch: int) -> None:
         judge = self._setup.judge(task.dialogue.arm, seat)
         judgements = await judge.judge(task.dialogue, task.scenario, epoch)
-        readable = not any(map(is_unreadable, judgements))
-        run = JudgeRun(*task.key, seat.source, seat.judge, seat.config, epoch, readable)
+        unreadable = [is_unreadable(judgement) for judgement in judgements]
+        run = JudgeRun(*task.key, seat.source, seat.judge, seat.config, epoch, not any(unreadable))
         await self._setup.records.record(run, judgements)
+        self._unreadable.count(seat, readable=not all(unreadable))
 
     def _assessed(
         self, task: VerificationTask, gate_flags: tuple[Flag, ...]
@@ -141,3 +152,7 @@ class Verification:
         flags = (*judgement_flags(setup.scheme, task.dialogue, judgements), *gate_flags)
         assessment = Assessment(case, arm, self._config(arm), flags)
         return assessment, setup.policy.decide(assessment)
+
+
+def _dialogue_of(job: VerificationJob) -> Dialogue:
+    return job if isinstance(job, Dialogue) else job.dialogue

@@ -148,6 +148,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
         stage.connections.players(local_run(recipe.limits, store, ledger, stop), watching.note),
         LocalExecutor(width_for(recipe.limits.max_concurrency)),
         stop,
+        scenarios=len(prepared.plan.scenarios),
         retry_failed=stage.retry_failed,
         on_progress=watching.see,
     )

@@ -100,6 +100,12 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     RecipeOption("models.default.temperature", "--temperature", float, "Default 0.2."),
     RecipeOption("models.default.top_p", "--top-p", float, "Default 0.6."),
     RecipeOption("models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024."),
+    RecipeOption(
+        "models.default.structured",
+        "--structured",
+        str,
+        "How answers get their form: auto (default), native (a schema is sent), instruct (in words).",
+    ),
     RecipeOption("prices", "--prices", Path, "A price table that goes before the shipped one."),
     RecipeOption(
         "budget_usd", "--budget-usd", float, "Stop before the run, over its life, costs more."

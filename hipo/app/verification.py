@@ -306,6 +306,7 @@ def verification_of(
         judges=seat_judges(ready.panels, scheme=scheme, prompts=ready.prompts, pool=pool),
         checks=GateChecks.of(ready.gates, scheme, encoder),
         policy=ready.policy,
+        scenarios=len(ready.material.scenario_names),
         retry_unreadable=retry_unreadable,
     )
     return Verification(setup, stop, on_progress)

@@ -173,6 +173,7 @@ class _Rounds:
             self.players,
             LocalExecutor(width),
             self.stage.stop,
+            scenarios=len(plan.scenarios),
             retry_failed=self.stage.retry_failed and not self._outcomes,
             on_progress=self._see,
             then=self._verify,

@@ -62,6 +62,8 @@ _DECIDED = (
 )
 _NEWEST_RUN = """
     select config, epoch from newest_judge_runs where dialogue = ? and kind = ? and judge = ?"""
+_HAS_READ = """
+    select exists (select 1 from newest_judge_runs where kind = ? and judge = ? and readable)"""
 _NEWEST_DECISION = """
     select verdict, by, reason, note from decisions where dialogue = ? order by seq desc limit 1"""
 _UNASSESSED = """
@@ -201,6 +203,11 @@ class JudgementLog:
             decision = Decision(*row)
             found[decision.case, decision.arm].append(decision)
         return found
+
+    def has_read(self, source: str, judge: str) -> bool:
+        """Whether any dialogue was judged in full by this judge when it was last asked."""
+        row = self._reader.execute(_HAS_READ, (source, judge)).fetchone()
+        return bool(row[0])
 
     def all_assessed(self, arm: str, config: str) -> bool:
         """Whether the newest assessment of every dialogue of an arm has this configuration."""

@@ -13,8 +13,9 @@ from pipeline.client import AnswerUnusable
 from pipeline.engine import CHUNK, Engine
 from pipeline.executors.local import LocalExecutor
 from pipeline.providers.errors import BadRequest, OutOfFunds, ServerFault, Unauthorised
-from pipeline.runner import SAME_FAILURE, Progress, RunOutcome
+from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import Stop, Stopped
+from pipeline.stop_rules import SAME_FAILURE, UNREADABLE_AT_FIRST
 from pipeline.store.run_store import RunStore
 from pipeline.store.writer import StoreFailed
 from scenarios.case import Case
@@ -187,6 +188,25 @@ async def test_one_passing_fault_after_the_other_stops_the_run(store: RunStore) 
         "once the endpoint answers, go on with the same command and --retry-failed"
     )
     assert outcome.stop_code == "unavailable"
+
+
+@pytest.mark.anyio
+async def test_a_model_that_writes_nothing_readable_stops_the_run_unless_it_did_so_earlier(
+    store: RunStore,
+) -> None:
+    prose = Player("a", lambda case, epoch: AnswerUnusable("unparseable", "found prose"))
+    plan = cases(2 * UNREADABLE_AT_FIRST + 10)
+    outcome = await run(store, prose, plan=plan, width=1)
+    assert outcome.failed == {"unparseable": UNREADABLE_AT_FIRST}
+    assert (outcome.stop_code, "found prose" in str(outcome.stopped)) == ("refused", True)
+    assert outcome.advice == (
+        "take a larger model, or try --structured instruct; then "
+        "go on with the same command and --retry-failed"
+    )
+    await run(store, Player("a"), plan=plan[-1:])
+    outcome = await run(store, prose, plan=plan, width=1)
+    assert outcome.failed == {"unparseable": UNREADABLE_AT_FIRST + 9}
+    assert outcome.stopped is None
 
 
 @pytest.mark.anyio

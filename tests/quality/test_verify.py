@@ -10,8 +10,8 @@ import pytest
 from pipeline.budget import BudgetReached
 from pipeline.executors.local import LocalExecutor
 from pipeline.providers.errors import RateLimited, Unauthorised
-from pipeline.runner import SAME_FAILURE
 from pipeline.stop import Stop
+from pipeline.stop_rules import SAME_FAILURE, UNREADABLE_AT_FIRST
 from pipeline.store.run_store import RunStore
 from quality.gates.runner import GateChecks
 from quality.gates.settings import gate_settings
@@ -280,10 +280,25 @@ async def test_an_endpoint_that_is_down_stops_the_run(store):
     bench = Bench(store)
     bench.own.raising = RateLimited("slow down")
     outcome = await bench.run(judges=(self_judge(bench.own),))
-    assert "dialogues in a row could not be judged (rate_limited)" in (outcome.stopped or "")
+    assert "dialogues could not be judged in a row (rate_limited)" in (outcome.stopped or "")
     assert outcome.advice == "once the endpoint answers, go on with the same command"
     assert outcome.stop_code == "unavailable"
     assert outcome.failed["rate_limited"] < SAME_FAILURE + 10
+
+
+async def test_a_judge_of_whom_nothing_can_be_read_is_found_out_unless_it_was_read_before(store):
+    await filled(store, UNREADABLE_AT_FIRST + 10)
+    bench = Bench(store)
+    bench.other.answer = lambda messages, seed: "I would rather not say."
+    outcome = await bench.run(at_once=1)
+    assert (outcome.stop_code, outcome.done) == ("refused", UNREADABLE_AT_FIRST - 1)
+    assert str(outcome.stopped).startswith("nothing that test/other says can be read, in 20 ")
+    assert "--judge" in outcome.advice
+    bench.stop, bench.other.answer = Stop(), Oracle()
+    assert (await bench.run()).done == 11
+    bench.other.answer = lambda messages, seed: "I would rather not say."
+    outcome = await bench.run(retry_unreadable=True, at_once=1)
+    assert (outcome.stopped, outcome.done) == (None, UNREADABLE_AT_FIRST)
 
 
 async def test_an_exception_nobody_foresaw_leaves_one_dialogue_unverified_and_says_where(store):

@@ -134,13 +134,13 @@ def test_a_token_budget_stops_before_it_is_overrun_and_the_run_goes_on_with_more
 ) -> None:
     command = ("-n", "10", "-o", "run", "--max-concurrency", "2")
     stopped = offline(*command, "--budget-tokens", "40000")
-    assert stopped.code == 3
+    assert stopped.code == 4
     assert "budget reached" in stopped.err
     with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
         (used,) = database.execute("select charged_tokens from totals").fetchone()
     assert 0 < used <= 40_000
     again = offline(*command, "--budget-tokens", "40000")
-    assert again.code == 3
+    assert again.code == 4
     done = offline(*command, "--budget-tokens", "4000000")
     assert done.code == 0
     assert rows(tmp_path / "run")["dialogues"] == 10
