@@ -56,7 +56,7 @@ class Bound:
 def bound_of(request: Request, price: Price | None) -> Bound:
     """Bound what a request can use: no tokenizer makes more tokens than there are bytes."""
     prompt = sum(len(message.content.encode()) + 16 for message in request.messages)
-    prompt += len(orjson.dumps(dict(request.schema)))
+    prompt += len(orjson.dumps(request.bounded_schema))
     each = request.parameters.max_tokens
     usd = None if price is None else price.worst(prompt, each, request.n)
     return Bound(prompt, each * request.n, usd)

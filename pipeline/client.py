@@ -170,6 +170,7 @@ class Client:
             messages=question.messages,
             schema=question.answer.schema,
             schema_name=question.answer.name,
+            bounds=question.answer.bounds,
             seed=ctx.seed + ctx.epoch * EPOCH_STRIDE,
             origin=RequestOrigin(
                 ctx.epoch, ctx.role, self._arm, ctx.case, ctx.turn, ctx.purpose, endpoint.name

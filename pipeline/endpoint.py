@@ -18,7 +18,6 @@ from pipeline.providers.protocol import (
     Provider,
     Reply,
     Request,
-    Structured,
 )
 from pipeline.providers.rate_limiter import ModelAddress, Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
@@ -42,6 +41,8 @@ class SampleRequest:
     """Seed of sample 0 (of the retry epoch asked for); sample ``i`` is drawn with ``seed + i``."""
     origin: RequestOrigin
     """What it is for, as it is recorded."""
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    """Characters each text of the answer may have, by key, for endpoints that take such bounds."""
 
 
 class Sender(Protocol):
@@ -183,14 +184,14 @@ class Endpoint:
         while True:
             if self.capabilities.one_by_one:
                 batch = batch[:1]
-            request = self._request(wanted, batch, probe.mode())
+            request = self._request(wanted, batch, probe)
             try:
                 choices = await self._attempt(request, batch, wanted.origin, record)
             except ProviderError as error:
                 may_instruct = self.structured == "auto"
                 if self.capabilities.adapts_to(request, error, may_instruct=may_instruct):
                     continue
-                if probe.switches_after(error, request.structured):
+                if probe.switches_after(error, request):
                     continue
                 delay = backoff.after(error)
                 if delay is None:
@@ -198,7 +199,7 @@ class Endpoint:
                 self._log_retry(error, delay)
                 await pause(delay, self.link.stop.check, self.sleep)
             else:
-                probe.succeeded(request.structured)
+                probe.succeeded(request)
                 if len(batch) > 1 and len(choices) == 1:
                     self.capabilities.ask_singly("answers n > 1 with one choice")
                 return choices
@@ -214,7 +215,9 @@ class Endpoint:
         }
         _log.info("asking again in %.1f s: %s", delay, error.message, extra={"fields": fields})
 
-    def _request(self, wanted: SampleRequest, batch: tuple[int, ...], mode: Structured) -> Request:
+    def _request(
+        self, wanted: SampleRequest, batch: tuple[int, ...], probe: StructureProbe
+    ) -> Request:
         """Put a question into a request for the samples of ``batch``."""
         return Request(
             model=self.model,
@@ -224,8 +227,9 @@ class Endpoint:
             schema_name=wanted.schema_name,
             seed=wanted.seed + batch[0],
             n=len(batch),
-            structured=mode,
+            structured=probe.mode(),
             omit=self.capabilities.omit,
+            bounds=wanted.bounds if probe.bounds_texts() else {},
         )
 
     async def _attempt(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Literal
 
 from pipeline.providers.errors import FieldRejected, ProviderError
 from pipeline.providers.protocol import Request, Structured
@@ -15,6 +17,10 @@ LENGTH_FIELDS = frozenset({"max_tokens", "max_completion_tokens"})
 """Two spellings of one limit: one may be dropped for the other, but never both."""
 REFUSALS = frozenset({400, 404, 422, 501})
 """Statuses with which an endpoint turns structured output down without naming it."""
+BOUNDS_FIELD = "maxLength"
+"""The keyword of a schema that bounds a text."""
+_BOUNDS_REFUSED = re.compile(r"max_?length|grammar|repetition", re.IGNORECASE)
+"""How servers speak of bounds they do not take; llama.cpp compiles schemas into grammars."""
 _log = logger("endpoint")
 
 
@@ -24,11 +30,15 @@ class EndpointCapabilities:
     Every lesson is reported once through ``notice``, in one sentence.
     """
 
-    def __init__(self, notice: Callable[[str], None] | None = None) -> None:
-        """Assume that everything is supported."""
+    def __init__(
+        self, notice: Callable[[str], None] | None = None, *, bounds_texts: bool = False
+    ) -> None:
+        """Assume that everything is supported; bounds of texts only where ``bounds_texts`` says so."""
         self._notice = notice
         self.omit: frozenset[str] = frozenset()
-        """Body fields that were rejected."""
+        """Body fields that were rejected, ``maxLength`` of the schema among them."""
+        self.bounds_texts = bounds_texts
+        """Whether schemas bound the length of texts."""
         self.one_by_one = False
         """Whether n > 1 is ignored or rejected, so that samples are asked for singly."""
         self.native_refused = False
@@ -41,12 +51,19 @@ class EndpointCapabilities:
 
         Args:
             request: what was sent.
-            error: how it was answered; anything but :class:`FieldRejected` teaches nothing.
+            error: how it was answered; anything but :class:`FieldRejected` teaches nothing, except
+                words about bounds of texts.
             may_instruct: whether the schema may be dropped in favour of the prompt's own words.
         """
-        if not isinstance(error, FieldRejected) or error.field is None:
+        rejected = error.field if isinstance(error, FieldRejected) else None
+        if request.bounds and (rejected in SCHEMA_FIELDS or _names_bounds(error)):
+            sure = self.native_worked or _names_bounds(error)
+            if sure:  # else the probe finds out whether the bounds or the schema are refused
+                self.refuse_bounds(error.message)
+            return sure
+        if rejected is None:
             return False
-        field = error.field
+        field = rejected
         if field in SCHEMA_FIELDS:
             if not may_instruct or request.structured == "instruct":
                 return False
@@ -60,6 +77,16 @@ class EndpointCapabilities:
             self.omit |= {field}
             self._report(f"the endpoint rejects '{field}', which is left out from now on")
         return True
+
+    def refuse_bounds(self, why: str) -> None:
+        """Remember that schemas are taken without bounds of texts, if at all."""
+        if self.bounds_texts:
+            self.bounds_texts = False
+            self.omit |= {BOUNDS_FIELD}
+            self._report(
+                f"the endpoint turns the answer's schema down ({why});"
+                f" it is sent without '{BOUNDS_FIELD}' from now on"
+            )
 
     def refuse_native(self, why: str) -> None:
         """Remember that the endpoint does not enforce schemas."""
@@ -83,19 +110,25 @@ class EndpointCapabilities:
             self._notice(lesson)
 
 
+def _names_bounds(error: ProviderError) -> bool:
+    """Whether an error speaks of the bounds in a schema."""
+    return error.status in REFUSALS and _BOUNDS_REFUSED.search(error.message) is not None
+
+
 class StructureProbe:
     """Decides, for one request and its retries, whether the schema is sent along.
 
     Some endpoints answer a schema with an error that does not mention it. Until one structured
-    call has worked, such an error is followed by one try without the schema; only if that works
-    is the schema to blame. A bare 500 may be a passing fault, so the second one counts.
+    call has worked, such an error is followed by one try without the bounds in the schema, where it
+    had any, and one without the schema; what works shows what was to blame. A bare 500 may be a
+    passing fault, so the second one counts.
     """
 
     def __init__(self, capabilities: EndpointCapabilities, wish: StructuredWish) -> None:
         """Begin with what ``capabilities`` holds and the user wishes."""
         self._capabilities = capabilities
         self._wish = wish
-        self._probing = False
+        self._left_out: Literal["bounds", "schema"] | None = None
         self._probed = False
         self._faults = 0
         self._why = ""
@@ -104,32 +137,49 @@ class StructureProbe:
         """Return how the next request is to be sent."""
         if self._wish != "auto":
             return self._wish
-        return "instruct" if self._probing or self._capabilities.native_refused else "native"
+        refused = self._left_out == "schema" or self._capabilities.native_refused
+        return "instruct" if refused else "native"
 
-    def switches_after(self, error: ProviderError, sent: Structured) -> bool:
-        """Return True if the request is worth one try without the schema."""
-        if self._probing:
-            self._probing = False
+    def bounds_texts(self) -> bool:
+        """Return whether the schema of the next request is to bound its texts."""
+        wanted = self._left_out is None and self._capabilities.bounds_texts
+        return wanted and self.mode() == "native"
+
+    def switches_after(self, error: ProviderError, sent: Request) -> bool:
+        """Return True if the request is worth one try without bounds, or without the schema."""
+        if self._left_out == "schema":
+            self._left_out = None
             return False
-        if (
-            self._wish != "auto"
-            or sent == "instruct"
-            or self._probed
-            or self._capabilities.native_worked
-        ):
-            return False
-        if isinstance(error, FieldRejected):  # it names another field than the schema's
+        if self._probed or not self._may_refuse(error, sent):
             return False
         if error.status == 500:
             self._faults += 1
-        if error.status in REFUSALS or self._faults >= 2:
-            self._probing = self._probed = True
-            self._why = f"status {error.status}"
-        return self._probing
+        if error.status not in REFUSALS and self._faults < 2:
+            return False
+        named = isinstance(error, FieldRejected)
+        self._why = error.message if named else f"status {error.status}"
+        if sent.bounds:
+            self._left_out = "bounds"
+            return True
+        self._probed = True
+        self._left_out = "schema" if self._wish == "auto" else None
+        return self._left_out is not None
 
-    def succeeded(self, sent: Structured) -> None:
-        """Note that a request was answered; it shows whether the schema was at fault before."""
-        if sent == "native":
+    def _may_refuse(self, error: ProviderError, sent: Request) -> bool:
+        """Return whether an error can be about the schema that was sent."""
+        if sent.structured == "instruct":
+            return False
+        if isinstance(error, FieldRejected) and error.field not in SCHEMA_FIELDS:
+            return False
+        # Others may have learnt, while this one was under way, that bounds are not taken.
+        outdated = bool(sent.bounds) and not self._capabilities.bounds_texts
+        return outdated or not self._capabilities.native_worked
+
+    def succeeded(self, sent: Request) -> None:
+        """Note that a request was answered; it shows what was at fault before."""
+        if sent.structured == "native":
+            if self._left_out == "bounds" and not self._capabilities.native_worked:
+                self._capabilities.refuse_bounds(self._why)
             self._capabilities.native_worked = True
-        elif self._probing and not self._capabilities.native_worked:
+        elif self._left_out == "schema" and not self._capabilities.native_worked:
             self._capabilities.refuse_native(self._why)

@@ -18,6 +18,15 @@ Kind = Literal["unparseable", "unknown_label", "invalid"]
 
 LONGEST_UTTERANCE = 2_000
 """Characters; far beyond two sentences, so that only runaway answers are refused."""
+UTTERANCE_BOUND = 600
+"""Characters of an utterance as schemas bound it: three times two long sentences."""
+SENTENCE_BOUND = 300
+"""Characters of a reason that is to be one short sentence."""
+REASON_BOUND = 600
+"""Characters of a reason that is to be one to three sentences."""
+THOUGHTS_BOUND = 1_900
+"""Characters of thoughts of any length. Below 2,000, from which on llama.cpp takes no bound, and
+within ``LONGEST_UTTERANCE``, so that what is cut off here is read all the same."""
 _TRUE = frozenset({"true", "yes", "carried", "1"})
 _FALSE = frozenset({"false", "no", "notcarried", "0"})
 
@@ -81,6 +90,8 @@ class TextField:
 
     key: str
     about: str
+    bound: int = REASON_BOUND
+    """Characters it may have where an endpoint takes bounds; see :attr:`ResponseFormat.bounds`."""
 
     @property
     def schema(self) -> dict[str, object]:
@@ -105,6 +116,8 @@ class UtteranceField:
     """The utterance itself: it must be there and be something a person can say."""
 
     key: str = "utterance"
+    bound: int = UTTERANCE_BOUND
+    """Characters it may have where an endpoint takes bounds."""
 
     @property
     def schema(self) -> dict[str, object]:
@@ -255,6 +268,11 @@ def object_schema(fields: Sequence[AnswerField]) -> dict[str, object]:
         "required": [f.key for f in fields],
         "additionalProperties": False,
     }
+
+
+def text_bounds(fields: Sequence[AnswerField]) -> dict[str, int]:
+    """Return how many characters each text may have, by key."""
+    return {f.key: f.bound for f in fields if isinstance(f, TextField | UtteranceField)}
 
 
 def skeleton(fields: Sequence[AnswerField]) -> str:

@@ -77,7 +77,9 @@ class Templates:
             self.own = {name: self._sources[name] for name in own}
         # What comes out of a run may be anybody's: it is trusted only where it is what ships.
         foreign = any(shipped.get(name) != source for name, source in (stored or {}).items())
-        self._environment = _environment(self._load, sandboxed=bool(own) or foreign)
+        self.shipped = not own and not foreign
+        """Whether all of them are what ships."""
+        self._environment = _environment(self._load, sandboxed=not self.shipped)
         if own:
             known = self._variables(shipped)
             for name in own:

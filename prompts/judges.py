@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from prompts.answer_fields import AnswerField, Findings, FlagField, LabelField, TextField
+from prompts.answer_fields import (
+    THOUGHTS_BOUND,
+    AnswerField,
+    Findings,
+    FlagField,
+    LabelField,
+    TextField,
+)
 from prompts.environment import Templates
 from prompts.languages import described_language
 from prompts.prompt import Prompt, make_prompt, prompts_fingerprint, transcript
@@ -209,7 +216,9 @@ def turn_format(dimensions: Sequence[Dimension]) -> ResponseFormat[TurnVerdict]:
     Raises:
         UsageError: a dimension is called like another field of the answer.
     """
-    reasoning = TextField("reasoning", "step by step, what the words do and how they fit")
+    reasoning = TextField(
+        "reasoning", "step by step, what the words do and how they fit", THOUGHTS_BOUND
+    )
     pairs = [
         (
             d.id,
@@ -239,7 +248,9 @@ def turn_format(dimensions: Sequence[Dimension]) -> ResponseFormat[TurnVerdict]:
 
 def dialogue_format() -> ResponseFormat[DialogueVerdict]:
     """Return the format of an external verdict on a conversation: thoughts, reason, misled."""
-    reasoning = TextField("reasoning", "step by step, what the INITIATOR is led to believe")
+    reasoning = TextField(
+        "reasoning", "step by step, what the INITIATOR is led to believe", THOUGHTS_BOUND
+    )
     reason = TextField(f"{MISLED}_reason", "the words that decide, and why")
     misled = FlagField(MISLED, "whether the INITIATOR has been misled")
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+from prompts.answer_fields import THOUGHTS_BOUND
 from prompts.environment import MultilineText, Templates
 from prompts.question import Message, Question
 from prompts.responses import ResponseFormat
@@ -67,6 +68,9 @@ def make_prompt(
         UsageError: the system template cannot be rendered.
     """
     variables = {**(static or {}), "skeleton": MultilineText(answer.skeleton)}
+    if not templates.shipped:
+        # Nobody knows how long the texts are that templates of the user's ask for.
+        answer = replace(answer, bounds=dict.fromkeys(answer.bounds, THOUGHTS_BOUND))
     return Prompt(name, templates.render(f"{name}_system.j2", variables), templates, answer)
 
 

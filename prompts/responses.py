@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from prompts.answer_fields import (
+    SENTENCE_BOUND,
     AnswerField,
     Findings,
     FlagField,
@@ -17,6 +18,7 @@ from prompts.answer_fields import (
     UtteranceField,
     object_schema,
     skeleton,
+    text_bounds,
 )
 from prompts.tolerant_json import Answer, find_object
 from scenarios.dialogue import Critique, Draft, TacticLabel
@@ -52,6 +54,10 @@ class ResponseFormat(Generic[T_co]):
     keys: tuple[str, ...]
     build: Callable[[Answer, Findings], T_co]
     """Turns the parsed object into the result and notes what is wrong with it."""
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    """Characters each text may have, by key. They are no part of the schema: endpoints that take
+    ``maxLength`` get them along with it, so that a model cannot go round in a string for ever. What
+    an answer means is the same without them, and so are the keys under which answers are stored."""
 
     def read(self, text: str) -> T_co:
         """Return what the answer says.
@@ -79,14 +85,16 @@ def response_format(
     Raises:
         UsageError: two fields have the same key, because a dimension is called like one of ours.
     """
-    keys = tuple(field.key for field in fields)
+    keys = tuple(f.key for f in fields)
     twice = [key for key, count in Counter(keys).items() if count > 1]
     if twice:
         raise UsageError(
             f"the answer format {name!r} has the key {twice[0]!r} twice",
             "a dimension of the scheme is called like a field of the answer: rename the dimension",
         )
-    return ResponseFormat(name, object_schema(fields), skeleton(fields), keys, build)
+    return ResponseFormat(
+        name, object_schema(fields), skeleton(fields), keys, build, text_bounds(fields)
+    )
 
 
 def utterance_format() -> ResponseFormat[str]:
@@ -109,7 +117,11 @@ def tactic_format(scheme: Scheme) -> ResponseFormat[Draft]:
     goal = LabelField(scheme.goal)
     pairs = [
         (
-            TextField(f"{d.id}_rationale", f"one sentence: why the utterance has this {d.id}"),
+            TextField(
+                f"{d.id}_rationale",
+                f"one sentence: why the utterance has this {d.id}",
+                SENTENCE_BOUND,
+            ),
             LabelField(d),
         )
         for d in scheme.utterance_dimensions
@@ -126,7 +138,7 @@ def tactic_format(scheme: Scheme) -> ResponseFormat[Draft]:
         return Draft(text, declared, tuple(tactic))
 
     fields: list[AnswerField] = [utterance, goal]
-    fields += [field for pair in pairs for field in pair]
+    fields += [part for pair in pairs for part in pair]
     return response_format("tactic", fields, build)
 
 

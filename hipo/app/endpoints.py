@@ -12,7 +12,7 @@ from pipeline.endpoint import DirectSender, Endpoint, Sender
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.providers.protocol import Provider
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
-from pipeline.providers.registry import ModelName, build_provider
+from pipeline.providers.registry import PROVIDERS, ModelName, build_provider
 from pipeline.providers.retry import RetryPolicy
 from pipeline.recipe import Limits
 from pipeline.run_link import LocalRun, RunLink
@@ -81,7 +81,11 @@ class EndpointPool:
     def _capabilities_of(self, use: ModelUse) -> EndpointCapabilities:
         key, name = f"{_address(use)} {use.spec.model}", use.spec.name
         return self._capabilities.setdefault(
-            key, EndpointCapabilities(lambda lesson: self._notice(f"{name}: {lesson}"))
+            key,
+            EndpointCapabilities(
+                lambda lesson: self._notice(f"{name}: {lesson}"),
+                bounds_texts=PROVIDERS.get(use.spec.provider).bounds_texts,
+            ),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from prompts.question import Message
@@ -30,6 +30,19 @@ class Request:
     """Whether to ask the endpoint to enforce the schema; the prompt always describes the format."""
     omit: frozenset[str] = frozenset()
     """Body fields this endpoint has rejected before and which are therefore left out."""
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    """Characters each text of the answer may have, by key; empty: the schema sets no bounds."""
+
+    @property
+    def bounded_schema(self) -> dict[str, object]:
+        """The schema with its bounds as ``maxLength``."""
+        schema, properties = dict(self.schema), self.schema.get("properties")
+        if self.bounds and isinstance(properties, Mapping):
+            schema["properties"] = {
+                key: {**value, "maxLength": self.bounds[key]} if key in self.bounds else value
+                for key, value in properties.items()
+            }
+        return schema
 
 
 @dataclass(frozen=True, slots=True)

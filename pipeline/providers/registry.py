@@ -57,6 +57,8 @@ class ProviderExtension:
     """All models it has; empty: any name."""
     languages: frozenset[str] | None = None
     """Codes of the languages it knows; None: any."""
+    bounds_texts: bool = False
+    """Whether a schema may bound its texts with ``maxLength``; strict modes of some refuse it."""
     example: str = "<model>"
     """A model of it, for listings."""
 
@@ -96,6 +98,7 @@ _SHIPPED = (
         package="aiohttp",
         min_version="3.12",
         needs_url=True,
+        bounds_texts=True,
         example="qwen3-32b",
     ),
     ProviderExtension(

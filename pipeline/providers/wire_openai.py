@@ -55,7 +55,7 @@ def body_of(request: Request, length_field: LengthField = "max_tokens") -> dict[
             "type": "json_schema",
             "json_schema": {
                 "name": request.schema_name,
-                "schema": dict(request.schema),
+                "schema": request.bounded_schema,
                 "strict": True,
             },
         }

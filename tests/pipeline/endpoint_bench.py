@@ -54,7 +54,9 @@ class Bench:
             provider=provider,
             sender=DirectSender(provider, options.pop("timeout_s", 120.0)),
             model="m",
-            capabilities=EndpointCapabilities(self.notices.append),
+            capabilities=EndpointCapabilities(
+                self.notices.append, bounds_texts=options.pop("bounds_texts", False)
+            ),
             sleep=self.sleep,
             link=LocalRun(NothingKnown(), ledger, limiters, options.pop("stop", None) or Stop()),
             rng=random.Random(0),
@@ -66,7 +68,7 @@ class Bench:
         await asyncio.sleep(0)
 
     async def ask(self, *samples, seed=100):
-        request = SampleRequest(MESSAGES, SCHEMA, "utterance", seed, ORIGIN)
+        request = SampleRequest(MESSAGES, SCHEMA, "utterance", seed, ORIGIN, {"utterance": 600})
         return await self.endpoint.ask(request, samples or (0,), self.record)
 
     def record(self, attempt):

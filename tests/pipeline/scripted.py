@@ -67,7 +67,8 @@ def endpoint_of(provider, link, **changes):
     settings = {"retry": RetryPolicy(max_attempts=3), "sleep": no_sleep} | changes
     parameters = settings.pop("parameters", Parameters())
     sender = settings.pop("sender", None) or DirectSender(provider)
-    return Endpoint(provider, "m", parameters, sender, link, **settings)
+    model = settings.pop("model", "m")
+    return Endpoint(provider, model, parameters, sender, link, **settings)
 
 
 def client_of(store, answer, *, ledger=None, stop=None, **changes):

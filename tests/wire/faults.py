@@ -45,6 +45,8 @@ class Faults:
     no_usage: bool = False
     no_schema: int | None = None
     """Status with which a request for structured output is answered."""
+    no_bounds: str | None = None
+    """What a request is told, with status 400, whose schema bounds a text."""
     names_schema: bool = True
     """Whether that answer says what it is about."""
     canned: tuple[int, object] | None = None

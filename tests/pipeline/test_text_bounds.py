@@ -1,0 +1,124 @@
+"""Bounds of texts in the schema: who is sent them, and what happens where they are not taken."""
+
+import pytest
+
+from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.models import ModelUse
+from pipeline.budget import Ledger
+from pipeline.providers.errors import FieldRejected
+from pipeline.recipe import Limits
+from pipeline.stop import Stop
+from pipeline.store.run_store import RunStore
+from scenarios.arms import ModelSpec, Parameters
+from scenarios.run_configuration import RunConfiguration
+from tests.pipeline.endpoint_bench import bench, said, seeds
+from tests.pipeline.providers.asking import echo
+from tests.pipeline.scripted import CONTEXT, QUESTION
+from tests.wire.faults import Faults
+from tests.wire.server import WireServer
+
+LLAMA_CPP = "Failed to initialize samplers: failed to parse grammar"
+STRICT = "Invalid schema for response_format 'utterance': 'maxLength' is not permitted."
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-0123456789")
+
+
+@pytest.fixture
+def server():
+    with WireServer(answer=echo) as running:
+        yield running
+
+
+def bounds_sent(server):
+    """Return for every request whether its schema bounds a text; None: it has no schema."""
+    return [
+        "maxLength" in seen.raw if "additionalProperties" in seen.raw else None
+        for seen in server.seen
+    ]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "bounded"), [("compatible", True), ("openai", False), ("anthropic", False)]
+)
+async def test_texts_are_bounded_where_no_strict_mode_refuses_it(server, tmp_path, name, bounded):
+    url = server.anthropic_url if name == "anthropic" else server.openai_url
+    use = ModelUse(ModelSpec(name, "m", url, Parameters(max_tokens=64), "auto"), None, None)
+    limits = Limits()
+    with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
+        async with providers_for([use], limits) as providers:
+            link = local_run(limits, store, Ledger(), Stop())
+            pool = EndpointPool(limits, providers, link, print)
+            assert await pool.client("arm", {"initiator": use}).ask(QUESTION, CONTEXT) == "seed 11"
+    assert bounds_sent(server) == [bounded]
+    if bounded:
+        sent = server.seen[0].body["response_format"]["json_schema"]["schema"]
+        assert sent["properties"]["utterance"]["maxLength"] == QUESTION.answer.bounds["utterance"]
+        del sent["properties"]["utterance"]["maxLength"]
+        assert sent == QUESTION.answer.schema
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("says", [LLAMA_CPP, STRICT, "no", "response_format cannot be compiled"])
+async def test_bounds_that_are_refused_are_left_out_and_the_schema_is_kept(server, says):
+    server.faults = Faults(no_bounds=says)
+    async with bench(server, bounds_texts=True) as b:
+        assert said(await b.ask()) == seeds(0)
+        assert said(await b.ask(1)) == seeds(1)
+        assert bounds_sent(server) == [True, False, False], "the lesson was forgotten"
+        assert {attempt.structured for attempt in b.attempts} == {"native"}
+        assert b.attempts[-1].omitted == "maxLength"
+        (notice,) = b.notices
+        assert "without 'maxLength' from now on" in notice
+
+
+@pytest.mark.anyio
+async def test_bounds_are_left_out_where_the_schema_is_insisted_on(server):
+    server.faults = Faults(no_bounds="no")
+    async with bench(server, bounds_texts=True, structured="native") as b:
+        assert said(await b.ask()) == seeds(0)
+        assert bounds_sent(server) == [True, False]
+
+
+@pytest.mark.anyio
+async def test_many_questions_at_once_lose_nothing_to_bounds_that_are_refused(server):
+    server.faults = Faults(no_bounds="no", ignore_n=True)
+    async with bench(server, bounds_texts=True) as b:
+        assert said(await b.ask(0, 2, 4, 6, 8, 10)) == seeds(0, 2, 4, 6, 8, 10)
+        assert {attempt.structured for attempt in b.attempts} == {"native"}
+        assert len(b.notices) == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("status", [400, 404, 422, 500, 501])
+@pytest.mark.parametrize("names_it", [True, False])
+async def test_an_endpoint_without_structured_output_is_told_of_once(server, status, names_it):
+    server.faults = Faults(no_schema=status, names_schema=names_it)
+    async with bench(server, bounds_texts=True) as b:
+        assert said(await b.ask()) == seeds(0)
+        before = server.count
+        await b.ask()
+        assert server.count == before + 1
+        assert bounds_sent(server)[-2:] == [None, None]
+        (notice,) = b.notices
+        assert "structured output" in notice
+
+
+@pytest.mark.anyio
+async def test_a_schema_that_is_insisted_on_is_tried_without_bounds_and_no_further(server):
+    server.faults = Faults(no_schema=400)
+    async with bench(server, bounds_texts=True, structured="native") as b:
+        with pytest.raises(FieldRejected):
+            await b.ask()
+        assert bounds_sent(server) == [True, False]
+
+
+@pytest.mark.anyio
+async def test_a_prompt_alone_carries_no_bounds(server):
+    async with bench(server, bounds_texts=True, structured="instruct") as b:
+        await b.ask()
+        assert bounds_sent(server) == [None]
