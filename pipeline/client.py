@@ -17,6 +17,7 @@ from pipeline.call_records import (
     parse_sample,
 )
 from pipeline.endpoint import Endpoint, SampleRequest
+from pipeline.providers.errors import BadRequest
 from pipeline.run_link import CallReport, RunLink
 from pipeline.store.calls import RequestOrigin
 from prompts.question import Question
@@ -71,6 +72,9 @@ class Client:
     async def ask(self, question: Question[T], ctx: CallContext) -> T:
         """Return the parsed answer, after at most two repairs.
 
+        An answer that can be read but is objected to (:attr:`Question.objections`) is asked for
+        once more; if what then comes is no better, it is kept as it is.
+
         Raises:
             AnswerUnusable: no answer could be read.
             ProviderError: the endpoint did not answer; its attempts are recorded.
@@ -78,14 +82,15 @@ class Client:
             Stopped: the run was asked to stop, and the answer was not in the cache.
         """
         sample = (await self._samples(question, ctx, (0,)))[0]
-        return await self._repaired(question, ctx, sample) if sample.reasons else sample.get()
+        return await self._usable(question, ctx, sample)
 
     async def ask_many(
         self, question: Question[T], ctx: CallContext, *, k: int
     ) -> list[T | AnswerUnusable]:
         """Return ``k`` samples, at least two of them readable (one, where ``k`` is 1).
 
-        Unreadable samples are repaired only where too few of the others can be read.
+        Unreadable samples are repaired only where too few of the others can be read, and one that
+        is objected to only where there is none without objections: a vote passes such samples over.
 
         Raises:
             AnswerUnusable: too few could be read, even after repairs.
@@ -103,25 +108,44 @@ class Client:
                 break
             if isinstance(results[i], AnswerUnusable):
                 try:
-                    results[i] = await self._repaired(question, ctx, samples[i])
+                    results[i] = await self._usable(question, ctx, samples[i])
                 except AnswerUnusable as error:
                     results[i] = error
         if _readable(results) < needed:
             raise _too_few(results, needed)
+        sound = [i for i in range(k) if not samples[i].reasons]
+        if sound and all(
+            isinstance(result, AnswerUnusable) or question.objections(result) for result in results
+        ):
+            results[sound[0]] = await self._usable(question, ctx, samples[sound[0]])
         return results
 
-    async def _repaired(
-        self, question: Question[T], ctx: CallContext, sample: ParsedSample[T]
-    ) -> T:
-        """Tell the model what was wrong until its answer can be read."""
+    async def _usable(self, question: Question[T], ctx: CallContext, sample: ParsedSample[T]) -> T:
+        """Tell the model what was wrong with its answer until it can be used, at most twice.
+
+        Objections to a readable answer are told only once: it is good enough to be kept.
+        """
         index = sample.row.sample
+        kept: ParsedSample[T] | None = None
         for attempt in range(1, REPAIRS + 1):
-            question = question.repair(sample.row.text, sample.reasons)
-            again = replace(ctx, purpose=f"{ctx.purpose}/repair-{attempt}")
-            sample = (await self._samples(question, again, (index,)))[index]
-            if not sample.reasons:
+            wrong = sample.reasons or tuple(question.objections(sample.get()))
+            if not wrong:
                 return sample.get()
-        raise _unusable(sample, ctx)
+            if not sample.reasons:
+                kept = sample
+            question = question.repair(sample.row.text, wrong)
+            again = replace(ctx, purpose=f"{ctx.purpose}/repair-{attempt}")
+            try:
+                sample = (await self._samples(question, again, (index,)))[index]
+            except BadRequest:  # perhaps too long with the answer in it
+                if kept is None:
+                    raise
+                return kept.get()
+            if kept is not None:
+                return (kept if sample.reasons else sample).get()
+        if sample.reasons:
+            raise _unusable(sample, ctx)
+        return sample.get()
 
     async def _samples(
         self, question: Question[T], ctx: CallContext, indices: Sequence[int]

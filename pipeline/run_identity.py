@@ -12,7 +12,11 @@ from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 
 DIALOGUE_VERSION = 1
-"""Raised whenever the code would make other dialogues from the same configuration."""
+"""Raised whenever the code would ask models otherwise for the same configuration.
+
+How answers that cannot be used are asked for again is no part of it: a run that was begun before
+such a change goes on after it.
+"""
 
 
 def describe(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,10 +55,17 @@ def consistency_scores(vectors: Vectors) -> NDArray[np.float64]:
     return scores
 
 
-async def vote(candidates: Sequence[str | None], encoder: Encoder) -> Vote:
+async def vote(
+    candidates: Sequence[str | None], encoder: Encoder, passed_over: Collection[int] = ()
+) -> Vote:
     """Embed each distinct candidate once and elect the most consistent; ties go to the first.
 
-    Candidates that are None get no score and do not count in the scores of the others.
+    Args:
+        candidates: their texts; those that are None get no score and do not count in the scores
+            of the others.
+        encoder: embeds them.
+        passed_over: candidates that have a score and count in those of the others, but are elected
+            only if there are no others.
 
     Raises:
         ValueError: fewer than two candidates have a text.
@@ -74,4 +81,6 @@ async def vote(candidates: Sequence[str | None], encoder: Encoder) -> Vote:
     by_candidate: list[float | None] = [None] * len(candidates)
     for i, score in zip(taking_part, scores.tolist(), strict=True):
         by_candidate[i] = score
-    return Vote(scores=tuple(by_candidate), winner=taking_part[int(scores.argmax())])
+    eligible = [i for i in taking_part if i not in passed_over] or taking_part
+    winner = max(eligible, key=lambda i: (by_candidate[i], -i))
+    return Vote(scores=tuple(by_candidate), winner=winner)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from prompts.environment import Templates
+from prompts.objections import against_draft, against_utterance
 from prompts.prompt import make_prompt, prompts_fingerprint, transcript
 from prompts.question import Question
 from prompts.responses import critique_format, tactic_format, utterance_format
@@ -57,13 +60,15 @@ class ActorPrompts:
 
     def initiator(self, view: InitiatorView, history: History) -> Question[str]:
         """Ask for the initiator's next utterance."""
-        return self._initiator.render({"view": view, "history": transcript(history)})
+        question = self._initiator.render({"view": view, "history": transcript(history)})
+        return replace(question, objections=partial(against_utterance, history=history))
 
     def responder(
         self, view: ResponderView, history: History, wanted: Wanted = ()
     ) -> Question[Draft]:
         """Ask for the responder's next utterance and its labels."""
-        return self._responder.render(_turn_variables(view, history, wanted))
+        question = self._responder.render(_turn_variables(view, history, wanted))
+        return replace(question, objections=partial(against_draft, history=history))
 
     def reflect(
         self, view: ResponderView, history: History, draft: Draft, wanted: Wanted = ()
@@ -88,13 +93,14 @@ class ActorPrompts:
 
         Source: HIPO, section 4.4.1 (2).
         """
-        return self._revise.render(
+        question = self._revise.render(
             {
                 **_turn_variables(view, history, wanted),
                 **_draft_variables(draft),
                 "critiques": tuple(critiques),
             }
         )
+        return replace(question, objections=partial(against_draft, history=history))
 
     def _render_all(self, scheme: Scheme) -> None:
         """Render each user message with and without its optional parts."""

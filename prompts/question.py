@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Generic, Literal, TypeVar
 
 from prompts.responses import ResponseFormat
@@ -22,6 +22,10 @@ class Message:
     content: str
 
 
+def _no_objections(answer: object) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Out_co]):
     """A rendered prompt together with everything needed to turn the answer into an ``Out``."""
@@ -29,10 +33,13 @@ class Question(Generic[Out_co]):
     messages: tuple[Message, ...]
     answer: ResponseFormat[Out_co]
     correction: Callable[[Sequence[str]], str]
-    """Words the user message of a repair from the reasons why an answer could not be read."""
+    """Words the user message of a repair from the reasons why an answer could not be used."""
+    objections: Callable[[Out_co], Sequence[str]] = field(default=_no_objections, compare=False)
+    """Says what speaks against an answer that can be read, one reason each: enough to ask once
+    more, too little to fail for. It decides nothing of what is sent first, and is in no key."""
 
     def repair(self, answer: str, reasons: Sequence[str]) -> Question[Out_co]:
-        """Return the question that sends an unreadable answer back with what is wrong with it.
+        """Return the question that sends an answer back with what is wrong with it.
 
         Args:
             answer: what the model wrote; at most ``LONGEST_ECHO`` characters of it are repeated.

@@ -33,7 +33,9 @@ class ConsistencySettings(Strict):
 class Consistency:
     """``k`` candidates per utterance; the one most like the others is said.
 
-    Candidates that could not be read stay in the trace with their error and have no vote.
+    Candidates that could not be read stay in the trace with their error and have no vote. Those
+    that say again what was said vote, but are elected only if all do: asking for each of them once
+    more would cost up to ``k`` calls, and one that is new is enough.
 
     Source: HIPO, section 4.4.1 (3).
     """
@@ -45,13 +47,13 @@ class Consistency:
 
     async def utter(self, task: TurnTask) -> Spoken:
         """Sample, embed and elect."""
-        answers = await self.asker.ask_many(
-            self.prompts.responder(task.view, task.history, task.wanted),
-            task.context("responder"),
-            k=self.k,
-        )
+        question = self.prompts.responder(task.view, task.history, task.wanted)
+        answers = await self.asker.ask_many(question, task.context("responder"), k=self.k)
         drafts = [answer if isinstance(answer, Draft) else None for answer in answers]
-        result = await vote([draft.text if draft else None for draft in drafts], self.encoder)
+        objected = [i for i, draft in enumerate(drafts) if draft and question.objections(draft)]
+        result = await vote(
+            [draft.text if draft else None for draft in drafts], self.encoder, objected
+        )
         winner = drafts[result.winner]
         if winner is None:
             raise ValueError(f"the vote elected candidate {result.winner}, which has no text")
@@ -68,7 +70,13 @@ class Consistency:
                 zip(answers, drafts, result.scores, strict=True)
             )
         )
-        trace = Trace(strategy="consistency", candidates=candidates, chosen=result.winner)
+        passed_over = () if result.winner in objected else tuple(objected)
+        trace = Trace(
+            strategy="consistency",
+            candidates=candidates,
+            chosen=result.winner,
+            notes=tuple(f"candidate {i} was passed over: it repeats words" for i in passed_over),
+        )
         return Spoken(winner, trace)
 
 

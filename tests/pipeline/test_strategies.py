@@ -198,6 +198,21 @@ async def test_consistency_says_the_candidate_nearest_the_others():
 
 
 @pytest.mark.anyio
+async def test_a_candidate_that_repeats_a_line_votes_but_is_not_elected():
+    # "No." stands in the history of the task; "Manner" is a label, and no line of the talk
+    asker = ScriptedAsker(draft("no"), draft("aaa"), draft("NO!"), draft("Manner"))
+    spoken = await Consistency(PROMPTS, asker, LetterEncoder()).utter(TASK)
+    assert (spoken.draft.text, spoken.trace.chosen) == ("aaa", 1)
+    assert all(candidate.score is not None for candidate in spoken.trace.candidates)
+    assert [note.split(" was ")[0] for note in spoken.trace.notes] == [
+        "candidate 0", "candidate 2", "candidate 3",
+    ]  # fmt: skip
+    same = ScriptedAsker(*[draft("No.")] * 4)
+    spoken = await Consistency(PROMPTS, same, LetterEncoder()).utter(TASK)
+    assert (spoken.draft.text, spoken.trace.notes) == ("No.", ())
+
+
+@pytest.mark.anyio
 async def test_unreadable_candidates_stay_in_the_trace_without_a_vote():
     unreadable = AnswerUnusable("unparseable", "no JSON object")
     asker = ScriptedAsker(unreadable, draft("ccc"), draft("aab"), draft("aaab"))

@@ -1,0 +1,39 @@
+"""What there is to say against an answer that can be read: words that were said or written before."""
+
+from __future__ import annotations
+
+from scenarios.dialogue import Draft, History
+from scenarios.wording import words
+
+SAID_ALREADY = "utterance: this line has been said already; say something else"
+
+
+def against_utterance(text: str, history: History) -> tuple[str, ...]:
+    """Object to an utterance that is one of the conversation's, whoever said it.
+
+    Case, spaces and punctuation make no difference.
+
+    Returns:
+        One reason, fit to be handed back to the model; none where the utterance is new.
+    """
+    said = words(text)
+    repeated = bool(said) and any(words(line) == said for _, line in history)
+    return (SAID_ALREADY,) if repeated else ()
+
+
+def against_draft(draft: Draft, history: History) -> tuple[str, ...]:
+    """Object to a draft whose utterance was said before, or is one of its own reasons or labels.
+
+    Returns:
+        One reason for each objection, fit to be handed back to the model.
+    """
+    found = list(against_utterance(draft.text, history))
+    said = words(draft.text)
+    written = [(f"{label.dimension}_rationale", label.rationale) for label in draft.tactic]
+    written += [(label.dimension, str(label.value)) for label in draft.tactic]
+    copied = next((key for key, text in written if said and words(text) == said), None)
+    if copied is not None:
+        found.append(
+            f'utterance: found the words of "{copied}", expected what is said to the other person'
+        )
+    return tuple(found)
