@@ -54,7 +54,16 @@ _LEASE = typer.Option(
     20.0, "--lease-minutes", min=1, help="An item somebody leaves goes to others after this."
 )
 _PROXY = typer.Option(
-    None, "--trusted-proxy", metavar="IP", help="Only this address, which speaks TLS for us."
+    [],
+    "--trusted-proxy",
+    metavar="IP",
+    help="Only this address or network, which speaks TLS for us; repeatable.",
+)
+_PUBLIC = typer.Option(
+    [],
+    "--public-url",
+    metavar="URL",
+    help="What people type to reach the page; others are refused; repeatable.",
 )
 
 
@@ -78,7 +87,8 @@ def serve(
     port: int = typer.Option(8642, "--port", min=1, max=65535),
     certfile: Path | None = typer.Option(None, "--certfile", help="TLS certificate (PEM)."),
     keyfile: Path | None = typer.Option(None, "--keyfile", help="Its key (PEM)."),
-    trusted_proxy: str | None = _PROXY,
+    trusted_proxy: list[str] = _PROXY,
+    public_url: list[str] = _PUBLIC,
 ) -> int:
     """Serve the review page of a run until interrupted; answers are stored in the run.
 
@@ -102,7 +112,8 @@ def serve(
     _check_packages()
     from quality.review.server import Address  # noqa: PLC0415 - optional
 
-    _serve(find_run(run), options, Address(host, port, certfile, keyfile, trusted_proxy))
+    proxies, urls = tuple(trusted_proxy), tuple(public_url)
+    _serve(find_run(run), options, Address(host, port, certfile, keyfile, proxies, urls))
     return ExitCode.DONE
 
 

@@ -36,7 +36,13 @@ def build_app(service: ReviewService) -> FastAPI:
         await service.settle_all()
         yield
 
-    app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,  # they would lead to whatever host the request names
+    )
     files = {path.name: path.read_bytes() for path in sorted(STATIC.iterdir()) if path.is_file()}
     app.state.service = service
     app.state.templates = environment()

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
+import hashlib
 import time
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from quality.review.passwords import hashed, matches, return_code
+from pipeline.store.review_people import name_key
+from quality.review.password_checks import AttemptRefused, Refusal
+from quality.review.passwords import hashed, return_code
 from quality.review.sessions import LASTS_S, new_token
 from quality.review.translations import ORIGINAL
 from quality.review.web import (
     RefusedRequest,
+    VisitorSession,
     cookie_name,
     desk_of,
     first,
     guest_of,
+    origin_of,
     page,
     seated,
     sent_form,
@@ -27,6 +31,10 @@ router = APIRouter()
 LONGEST_NAME = 60
 _WRONG = hashed("a password nobody has")
 """Compared with where a name is unknown, so that it takes as long as a wrong password."""
+_REFUSALS: dict[Refusal, str] = {
+    "too many": "Too many wrong guesses. Try again in five minutes.",
+    "busy": "Too many people are coming in right now. Try again in a minute.",
+}
 
 
 @router.get("/")
@@ -75,15 +83,10 @@ async def login(request: Request) -> Response:
         raise RefusedRequest(404, "There is nothing to log in to; a link lets you in.")
     data = await sent_form(request, None)
     name, password = first(data, "name", LONGEST_NAME), first(data, "password", 1000)
-    peer = request.client.host if request.client else ""
-    keys = (f"name {name.casefold()}", f"peer {peer}")
-    if service.patience.is_over(*keys):
-        raise RefusedRequest(429, "Too many wrong passwords. Try again in five minutes.")
     secret = service.store.people.secret_of(name)
     stored = secret[3] if secret and secret[2] else _WRONG
-    fits = await asyncio.to_thread(matches, password, stored)
+    fits = await _fits(request, password, stored, f"password {name_key(name)}", origin_of(request))
     if not fits or secret is None or not secret[2]:
-        service.patience.failed(*keys)
         return page(request, "login", status=403, problem="Name or password is wrong.")
     session = new_token()
     annotator, role, _, _ = secret
@@ -149,9 +152,11 @@ async def name(request: Request) -> Response:
     if code:
         return await _come_back(request, wanted, code)
     fresh = return_code()
-    person = await service.store.people.introduce(
-        guest.token, wanted, await asyncio.to_thread(hashed, fresh)
-    )
+    try:
+        secret = await service.passwords.hash_of(fresh, origin=_session_of(guest))
+    except AttemptRefused as error:
+        raise RefusedRequest(429, _REFUSALS[error.why]) from error
+    person = await service.store.people.introduce(guest.token, wanted, secret)
     if person is None:
         problem = "This name is taken. If it is yours, give your return code; or choose another."
         return page(request, "name", guest, 409, problem=problem, name=wanted, ask_code=True)
@@ -160,19 +165,31 @@ async def name(request: Request) -> Response:
 
 async def _come_back(request: Request, name: str, code: str) -> Response:
     service, guest = desk_of(request), guest_of(request)
-    keys = (f"code {name.casefold()}",)
-    if service.patience.is_over(*keys):
-        raise RefusedRequest(429, "Too many wrong codes. Try again in five minutes.")
     secret = service.store.people.secret_of(name)
     stored = secret[3] if secret else _WRONG
-    fits = await asyncio.to_thread(matches, code.lower(), stored)
+    # Whoever gets here came by a link of their own, so that the session tells people apart even
+    # where all of them come through one tunnel, from one address.
+    account, origin = f"code {name_key(name)}", _session_of(guest)
+    fits = await _fits(request, code.lower(), stored, account, origin)
     # A link for annotators opens no expert's seat, nor the other way round.
     if not fits or secret is None or secret[1] != guest.visit.role:
-        service.patience.failed(*keys)
         problem = "Name and return code do not go together."
         return page(request, "name", guest, 403, problem=problem, name=name, ask_code=True)
     await service.store.people.come_back(guest.token, secret[0])
     return RedirectResponse("/", 303)
+
+
+async def _fits(request: Request, secret: str, stored: str, account: str, origin: str) -> bool:
+    """Compare a guess with a hash, as far as this account may still be guessed at from there."""
+    try:
+        return await desk_of(request).passwords.fits(secret, stored, account=account, origin=origin)
+    except AttemptRefused as error:
+        raise RefusedRequest(429, _REFUSALS[error.why]) from error
+
+
+def _session_of(guest: VisitorSession) -> str:
+    # The hash, so that no token is kept in memory longer than its request.
+    return f"session {hashlib.sha256(guest.token.encode()).hexdigest()}"
 
 
 @router.get("/language")

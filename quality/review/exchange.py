@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pipeline.store.reviews import ReviewStore
 from quality.review.answer_table import item_name
+from quality.review.counts import read_count
 from quality.review.exhibits import Exhibits, ReviewDialogue
 from scenarios.reviews import Item, ReviewStudy, Sheet
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
@@ -101,9 +102,10 @@ def opinion_fields(sheet: Sheet) -> dict[str, str]:
 def split_name(name: str) -> tuple[str, int | None] | None:
     """Read ``case/arm#turn`` or ``case/arm``; None where it is neither."""
     item, mark, turn = name.strip().partition("#")
-    if item.count("/") != 1 or (mark and not turn.isdigit()):
+    number = read_count(turn)
+    if item.count("/") != 1 or (mark and number is None):
         return None
-    return item, int(turn) if mark else None
+    return item, number
 
 
 def offered_labels(dimension: Dimension, hidden: Mapping[str, Sequence[str]]) -> list[str]:

@@ -15,7 +15,16 @@ from quality.review.forms import form_values, read_form
 from quality.review.opinions import read_text
 from quality.review.scenario_reports import scenario_reports
 from quality.review.service import ReviewService
-from quality.review.web import RefusedRequest, desk_of, expert, first, page, saved, sent_form
+from quality.review.web import (
+    RefusedRequest,
+    RowNumber,
+    desk_of,
+    expert,
+    first,
+    page,
+    saved,
+    sent_form,
+)
 from scenarios.reviews import Adjudication, GivenLabel, Sheet
 from scenarios.verdicts import Decision
 
@@ -49,14 +58,14 @@ async def listing(request: Request) -> Response:
 
 
 @router.get("/adjudicate/{number}")
-async def adjudicate_page(request: Request, number: int) -> Response:
+async def adjudicate_page(request: Request, number: RowNumber) -> Response:
     """Show the answers to an item side by side."""
     expert(request)
     return _adjudication_page(request, number, {}, None)
 
 
 @router.post("/adjudicate/{number}")
-async def adjudicate(request: Request, number: int) -> Response:
+async def adjudicate(request: Request, number: RowNumber) -> Response:
     """Store the last word on an item."""
     service, guest = desk_of(request), expert(request)
     data = await sent_form(request, guest)

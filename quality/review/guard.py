@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from quality.review.client_address import client_address, is_trusted
+from quality.review.counts import read_count
 from quality.review.service import Access
 
 LARGEST = 64 * 1024
 """Bytes of a form; the largest form there is has a few hundred fields and two short notes."""
 SLOWEST_S = 30.0
+MOST_OF_A_CLIENT = 32
+"""Requests of one client behind a proxy at a time; browsers send six."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -35,6 +42,7 @@ class Guard:
         """Stand before ``app``."""
         self._app = app
         self._access = access
+        self._at_once: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
@@ -42,35 +50,62 @@ class Guard:
             await self._app(scope, receive, send)
             return
         answer = self._with_headers(send, scope["path"])
-        refused = self._refusal(scope)
+        client = self._client(scope)
+        refused = self._refusal(scope, client)
         if refused is not None:
             await refused(scope, receive, answer)
             return
-        body = await _body(receive)
-        if body is None:
-            too_large = PlainTextResponse("This form is too large.", 413)
-            too_large.headers["connection"] = "close"
-            await too_large(scope, receive, answer)
-            return
-        await self._app(scope, _replayed(body, receive), answer)
+        with self._counted(client):
+            body = await _body(receive)
+            if body is None:
+                await _closing("This form is too large.", 413)(scope, receive, answer)
+                return
+            await self._app(scope, _replayed(body, receive), answer)
 
-    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+    def _client(self, scope: Scope) -> str | None:
+        told = Headers(scope=scope).getlist("x-forwarded-for")
+        return client_address(_peer(scope), told, self._access.proxies)
+
+    @contextmanager
+    def _counted(self, client: str | None) -> Iterator[None]:
+        key = client or ""
+        self._at_once[key] += 1
+        try:
+            yield
+        finally:
+            self._at_once[key] -= 1
+            if not self._at_once[key]:
+                del self._at_once[key]
+
+    def _refusal(self, scope: Scope, client: str | None) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
-        access = self._access
-        if access.proxy is not None:
-            peer = (scope.get("client") or ("", 0))[0]
-            if peer != access.proxy or headers.get("x-forwarded-proto") != "https":
-                return PlainTextResponse("Use the address you were given, over https.", 403)
-        if access.hosts and headers.get("host", "") not in access.hosts:
+        if self._access.proxies:
+            refused = self._not_by_the_proxy(scope, client)
+            if refused is not None:
+                return refused
+        if headers.get("host", "").lower() not in self._access.hosts:
             # Another name that points here: a page elsewhere is trying to use this browser.
             return PlainTextResponse("Use the address you were given.", 421)
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return PlainTextResponse("This cannot be done.", 405)
-        length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > LARGEST:
-            refused = PlainTextResponse("This form is too large.", 413)
-            refused.headers["connection"] = "close"
-            return refused
+        length = read_count(headers.get("content-length", "0"))
+        if length is None or length > LARGEST:
+            return _closing("This form is too large.", 413)
+        return None
+
+    def _not_by_the_proxy(self, scope: Scope, client: str | None) -> PlainTextResponse | None:
+        headers = Headers(scope=scope)
+        trusted = is_trusted(_peer(scope), self._access.proxies)
+        if not trusted or headers.get("x-forwarded-proto") != "https":
+            return PlainTextResponse("Use the address you were given, over https.", 403)
+        if client is None:
+            # Without it, everybody would be one client: one who guesses would stop all others.
+            return PlainTextResponse(
+                "The proxy before this page does not tell who asks: have it send X-Forwarded-For.",
+                403,
+            )
+        if self._at_once[client] >= MOST_OF_A_CLIENT:
+            return _closing("Too many requests at once.", 429)
         return None
 
     def _with_headers(self, send: Send, path: str) -> Send:
@@ -86,6 +121,16 @@ class Guard:
             await send(message)
 
         return answer
+
+
+def _peer(scope: Scope) -> str:
+    peer: str = (scope.get("client") or ("", 0))[0]
+    return peer
+
+
+def _closing(text: str, status: int) -> PlainTextResponse:
+    """Return an answer after which the connection is closed: what is still sent is not read."""
+    return PlainTextResponse(text, status, headers={"connection": "close"})
 
 
 async def _body(receive: Receive) -> bytes | None:

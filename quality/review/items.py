@@ -8,6 +8,7 @@ import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from quality.review.counts import read_count
 from quality.review.exhibits import ReviewDialogue
 from quality.review.forms import Filled, form_values, read_form
 from quality.review.gold import gold_labels, scores
@@ -20,6 +21,7 @@ from quality.review.opinions import (
 from quality.review.service import ReviewService
 from quality.review.web import (
     RefusedRequest,
+    RowNumber,
     VisitorSession,
     annotator,
     desk_of,
@@ -62,14 +64,14 @@ async def undo(request: Request) -> Response:
 
 
 @router.get("/item/{number}")
-async def item(request: Request, number: int) -> Response:
+async def item(request: Request, number: RowNumber) -> Response:
     """Show an item with its form, filled in as far as it was."""
     guest = annotator(request)
     return _item_page(request, guest, _mine(desk_of(request), guest, number))
 
 
 @router.post("/item/{number}/draft")
-async def draft(request: Request, number: int) -> Response:
+async def draft(request: Request, number: RowNumber) -> Response:
     """Keep a form that is not finished."""
     service, guest = desk_of(request), annotator(request)
     data = await sent_form(request, guest)
@@ -88,7 +90,7 @@ async def draft(request: Request, number: int) -> Response:
 
 
 @router.post("/item/{number}")
-async def send(request: Request, number: int) -> Response:
+async def send(request: Request, number: RowNumber) -> Response:
     """Store what was filled in, or say what is missing."""
     service, guest = desk_of(request), annotator(request)
     data = await sent_form(request, guest)
@@ -102,7 +104,7 @@ async def send(request: Request, number: int) -> Response:
 
 
 @router.post("/item/{number}/give-back")
-async def give_back(request: Request, number: int) -> Response:
+async def give_back(request: Request, number: RowNumber) -> Response:
     """Let somebody else have an item."""
     service, guest = desk_of(request), annotator(request)
     await sent_form(request, guest)
@@ -299,13 +301,19 @@ def _opines(service: ReviewService, assignment: Assignment) -> bool:
 
 
 def _edits(data: dict[str, list[str]]) -> int:
-    text = first(data, "edits", 12)
-    return int(text) if text.isdigit() else 0
+    return _sent_count(data, "edits")
 
 
 def _lead_s(data: dict[str, list[str]]) -> float:
-    text = first(data, "lead_ms", 12)
-    return int(text) / 1000 if text.isdigit() else 0.0
+    return _sent_count(data, "lead_ms") / 1000
+
+
+def _sent_count(data: dict[str, list[str]], name: str) -> int:
+    """Return a number the page's script keeps; 0 where it did not."""
+    number = read_count(first(data, name) or "0")
+    if number is None:
+        raise RefusedRequest(422, "This form cannot be read. Reload the page.")
+    return number
 
 
 def _time_spent(assignment: Assignment, data: dict[str, list[str]]) -> float:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.store.reviews import ReviewStore
+from quality.review.client_address import Network
 from quality.review.consent import Consent
 from quality.review.exhibits import Exhibits, ScenarioOf
+from quality.review.password_checks import PasswordChecks
 from quality.review.queueing import QueueSelection, fill
-from quality.review.sessions import Links, LoginThrottle
+from quality.review.sessions import Links
 from quality.review.translations import Translations
 from quality.review.verdicts import settled
 from scenarios.reviews import (
@@ -35,10 +37,10 @@ class Access:
     """Whether people log in with a password; otherwise a one-time link lets them in."""
     tls: bool = False
     """Whether browsers speak TLS to the server or to the proxy before it."""
-    proxy: str | None = None
-    """The only address requests may come from, if there is a proxy."""
-    hosts: tuple[str, ...] = ()
-    """Names (with port) the server answers to; empty is any."""
+    proxies: tuple[Network, ...] = ()
+    """The only addresses requests may come from, if there is a proxy."""
+    hosts: frozenset[str] = frozenset()
+    """Names the server answers to, in lower case, with the port unless it is the usual one."""
 
 
 @dataclass(slots=True)
@@ -57,7 +59,7 @@ class ReviewService:
     announce: Callable[[PersonRole, str], None] = lambda role, token: None
     exhibits: Exhibits = field(init=False)
     links: Links = field(init=False)
-    patience: LoginThrottle = field(init=False, default_factory=LoginThrottle)
+    passwords: PasswordChecks = field(init=False, default_factory=PasswordChecks)
     _filled_at: float = field(init=False, default_factory=time.monotonic)
     _filling: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 

@@ -1,21 +1,16 @@
-"""One-time links, session tokens, form tokens, and throttling of logins."""
+"""One-time links, session tokens and form tokens."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import secrets
-import time
-from collections import defaultdict
 from collections.abc import Callable
 
 from scenarios.reviews import PersonRole
 
 LASTS_S = 14 * 24 * 3600.0
 """A session ends after this many seconds."""
-TRIES = 8
-"""Wrong passwords allowed per name and address within ``WINDOW_S``."""
-WINDOW_S = 300.0
 
 
 def new_token() -> str:
@@ -53,34 +48,6 @@ class Links:
         if role is not None:
             self._announce(role, self.mint(role))
         return role
-
-
-class LoginThrottle:
-    """Counts wrong passwords by whatever key is guessed at, and says when it has had enough."""
-
-    def __init__(self, *, tries: int = TRIES, window_s: float = WINDOW_S) -> None:
-        """Allow ``tries`` failures in ``window_s`` seconds."""
-        self._tries = tries
-        self._window_s = window_s
-        self._failures: defaultdict[str, list[float]] = defaultdict(list)
-
-    def is_over(self, *keys: str) -> bool:
-        """Whether any of the keys has failed too often of late."""
-        since = time.monotonic() - self._window_s
-        for key in keys:
-            recent = [at for at in self._failures.get(key, ()) if at > since]
-            if len(recent) >= self._tries:
-                return True
-        return False
-
-    def failed(self, *keys: str) -> None:
-        """Count a failure for every key."""
-        now = time.monotonic()
-        if len(self._failures) > 10_000:
-            self._failures.clear()
-        for key in keys:
-            kept = [at for at in self._failures[key] if at > now - self._window_s]
-            self._failures[key] = [*kept, now]
 
 
 def _digest(token: str) -> bytes:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 
+from fastapi import Path as InPath
 from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from quality.review.client_address import client_address
 from quality.review.forms import shown_value
 from quality.review.service import ReviewService
 from quality.review.sessions import LASTS_S, form_token, is_form_token
@@ -21,6 +23,8 @@ from scenarios.reviews import Annotator, Visit
 
 PAGES = Path(__file__).parent / "pages"
 MOST_FIELDS = 2_000
+RowNumber = Annotated[int, InPath(ge=1, le=2**63 - 1)]
+"""The number of a row in the path of a page: as far as SQLite counts."""
 
 
 class Redirect(Exception):
@@ -86,6 +90,13 @@ def cookie_name(service: ReviewService) -> str:
     """Return the name of the cookie: one per run, and bound to the host under TLS."""
     name = f"hipo-review-{content_id(str(service.store.folder.resolve()))[:8]}"
     return f"__Host-{name}" if service.access.tls else name
+
+
+def origin_of(request: Request) -> str:
+    """Return the address a request comes from, behind the proxy if there is one."""
+    peer = request.client.host if request.client else ""
+    told = request.headers.getlist("x-forwarded-for")
+    return client_address(peer, told, desk_of(request).access.proxies) or peer
 
 
 def set_cookie(response: Response, service: ReviewService, token: str) -> None:

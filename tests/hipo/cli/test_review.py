@@ -64,6 +64,18 @@ def test_other_machines_are_refused_without_encryption_and_accounts(hipo: Hipo, 
     assert "hipo review user add" in proxied.err
 
 
+def test_a_page_behind_a_proxy_needs_to_know_its_name(
+    hipo: Hipo, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("correct horse battery\n"))
+    assert hipo("review", "user", "add", str(run), "Ada").code == 0
+    command = ("review", "serve", str(run), "--all", "--trusted-proxy", "172.18.0.0/16")
+    unnamed = hipo(*command, "--trusted-proxy", "10.0.0.1")
+    assert unnamed.code == 2
+    assert "--public-url https://" in unnamed.err
+    assert hipo(*command, "--public-url", "http://review.test").code == 2
+
+
 def test_an_account_has_a_password_that_is_not_stored(
     hipo: Hipo, run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

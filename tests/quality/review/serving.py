@@ -14,7 +14,9 @@ from hipo.app.generation import generate
 from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.verification import verify
 from pipeline.recipe_source import load_recipe
-from quality.review.server import Address, access_at, server
+from quality.review.bounded_listener import MOST_OF_AN_ADDRESS
+from quality.review.header_deadline import HEADER_S
+from quality.review.server import Address, access_at, listening, server
 from quality.review.service import ReviewService
 
 
@@ -49,8 +51,22 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def proxied() -> Address:
+    """Return an address on this machine behind a proxy on this machine."""
+    return Address(
+        port=free_port(), trusted_proxies=("127.0.0.1",), public_urls=("https://review.test",)
+    )
+
+
 @contextmanager
-def served(folder: Path, address: Address | None = None, **wishes: object) -> Iterator[Served]:
+def served(
+    folder: Path,
+    address: Address | None = None,
+    *,
+    header_s: float = HEADER_S,
+    most_of_an_address: int = MOST_OF_AN_ADDRESS,
+    **wishes: object,
+) -> Iterator[Served]:
     """Serve the review page of a run until the block ends."""
     address = address or Address(port=free_port())
     links: list[tuple[str, str]] = []
@@ -60,15 +76,18 @@ def served(folder: Path, address: Address | None = None, **wishes: object) -> It
         lambda accounts: access_at(address, accounts),
         lambda role, token: links.append((role, token)),
     )
-    running = server(service, address)
-    thread = threading.Thread(target=lambda: asyncio.run(running.serve()), daemon=True)
+    running = server(service, address, header_s=header_s)
+    listener = listening(address, most_of_an_address=most_of_an_address)
+    thread = threading.Thread(
+        target=lambda: asyncio.run(running.serve(sockets=[listener])), daemon=True
+    )
     thread.start()
     try:
         while not running.started:
             if not thread.is_alive():
                 raise RuntimeError("the server did not start")
             thread.join(0.01)
-        yield Served(address.url, service, links)
+        yield Served(f"http://127.0.0.1:{address.port}", service, links)
     finally:
         running.should_exit = True
         thread.join(10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,21 @@ from quality.review.scenario_reports import scenario_reports
 from quality.review.server import Address
 from quality.review.sessions import form_token
 from scenarios.reviews import Sheet
-from tests.quality.review.serving import Served, free_port, generated_run, served
-from tests.quality.review.visitor import Visitor, answer_item, csrf_of, first_choices
+from tests.quality.review.serving import (
+    Served,
+    free_port,
+    generated_run,
+    proxied,
+    served,
+)
+from tests.quality.review.visitor import (
+    BY_PROXY,
+    Visitor,
+    answer_item,
+    csrf_of,
+    first_choices,
+    log_in,
+)
 
 PAGES = (
     "/",
@@ -260,6 +274,26 @@ def test_a_name_that_is_taken_needs_its_return_code(site: Served) -> None:
         assert eve.post("/name", csrf_of(page.text), name="Ada", code=code).status == 403
 
 
+def test_guessing_return_codes_keeps_nobody_from_coming_back(site: Served) -> None:
+    ada, eve, again = Visitor(site.url), Visitor(site.url), Visitor(site.url)
+    parts = urlsplit(site.link())
+    ada.get(f"{parts.path}?{parts.query}")
+    ada.post("/consent", csrf_of(ada.get("/consent")[1].text), agree="yes")
+    shown = ada.post("/name", csrf_of(ada.get("/name")[1].text), name="Ada").text
+    code = re.search(r"[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}", shown)
+    assert code is not None
+    for visitor in (eve, again):
+        parts = urlsplit(site.link())
+        visitor.get(f"{parts.path}?{parts.query}")
+        visitor.post("/consent", csrf_of(visitor.get("/consent")[1].text), agree="yes")
+    token = csrf_of(eve.get("/name")[1].text)
+    for i in range(9):
+        last = eve.post("/name", token, name="Ada", code=f"aaaa-{i}").status
+    assert last == 429
+    token = csrf_of(again.get("/name")[1].text)
+    assert again.post("/name", token, name="Ada", code=code[0]).status == 303
+
+
 def test_guessing_return_codes_ends_soon(site: Served) -> None:
     ada, eve = Visitor(site.url), Visitor(site.url)
     ada.come_in(site.link(), "Ada")
@@ -273,29 +307,26 @@ def test_guessing_return_codes_ends_soon(site: Served) -> None:
 def test_a_proxy_that_is_not_the_named_one_is_refused(run: Path) -> None:
     with ReviewStore.open(run) as store:
         store.people.add_account("Ada", "annotator", "x")
-    address = Address(port=free_port(), trusted_proxy="10.9.8.7")
+    address = Address(
+        port=free_port(), trusted_proxies=("10.9.8.7",), public_urls=("https://review.test",)
+    )
     with served(run, address, mode="quiz") as site:
         forged = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "10.9.8.7"}
         assert Visitor(site.url).send("GET", "/login", headers=forged).status == 403
 
 
 def test_behind_a_proxy_the_cookie_is_secure_and_a_password_is_needed(run: Path) -> None:
-
     with ReviewStore.open(run) as store:
         store.people.add_account("Ada", "annotator", hashed("correct horse battery"))
-    address = Address(port=free_port(), trusted_proxy="127.0.0.1")
-    with served(run, address, mode="quiz") as site:
-        visitor, https = Visitor(site.url), {"X-Forwarded-Proto": "https"}
-        assert visitor.send("GET", "/login").status == 403
-        form = {"Content-Type": "application/x-www-form-urlencoded", **https}
-        wrong = urlencode({"name": "Ada", "password": "wrong"})
-        assert visitor.send("POST", "/login", wrong, form).status == 403
-        right = urlencode({"name": "Ada", "password": "correct horse battery"})
-        answer = visitor.send("POST", "/login", right, form)
+    with served(run, proxied(), mode="quiz") as site:
+        assert Visitor(site.url).send("GET", "/login").status == 403
+        visitor = Visitor(site.url, **BY_PROXY)
+        assert log_in(visitor, "Ada", "wrong").status == 403
+        answer = log_in(visitor, "Ada", "correct horse battery")
         assert answer.status == 303
         cookie = answer.headers["set-cookie"].lower()
         assert cookie.startswith("__host-")
         assert all(part in cookie for part in ("secure", "httponly", "samesite=lax"))
-        assert visitor.send("GET", "/consent", headers=https).status == 200
+        assert visitor.send("GET", "/consent").status == 200
         token = site.service.links.mint("expert")
-        assert visitor.send("GET", f"/enter?token={token}", headers=https).status == 404
+        assert visitor.send("GET", f"/enter?token={token}").status == 404

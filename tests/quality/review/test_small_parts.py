@@ -12,7 +12,7 @@ from quality.review.exhibits import ReviewDialogue, exhibit
 from quality.review.gold import gold_labels, scores
 from quality.review.passwords import hashed, matches, return_code
 from quality.review.server import Address, access_at
-from quality.review.sessions import Links, LoginThrottle, form_token, is_form_token
+from quality.review.sessions import Links, form_token, is_form_token
 from quality.review.translations import Translations
 from scenarios.errors import InputError, UsageError
 from scenarios.reviews import Adjudication, GivenLabel, Item, ReviewStudy, Sheet
@@ -103,15 +103,6 @@ def test_a_link_is_spent_by_its_first_use() -> None:
     assert links.spend(told[0]) == "expert"
 
 
-def test_patience_is_over_for_the_one_who_guesses() -> None:
-    patience = LoginThrottle(tries=2)
-    patience.failed("name ada", "peer 1")
-    assert not patience.is_over("name ada")
-    patience.failed("name ada", "peer 2")
-    assert patience.is_over("name ada", "peer 3")
-    assert not patience.is_over("name bea", "peer 1")
-
-
 def test_only_this_machine_gets_in_by_link() -> None:
     access = access_at(Address(), accounts=0)
     assert not access.accounts
@@ -126,8 +117,8 @@ def test_other_machines_need_encryption_and_accounts(host: str, tmp_path: Path) 
     with pytest.raises(UsageError, match="nobody has an account"):
         access_at(Address(host, **files), accounts=0)
     with pytest.raises(UsageError, match="nobody has an account"):
-        access_at(Address("127.0.0.1", trusted_proxy="127.0.0.1"), accounts=0)
-    access = access_at(Address(host, **files), accounts=1)
+        access_at(Address("127.0.0.1", trusted_proxies=("127.0.0.1",)), accounts=0)
+    access = access_at(Address(host, **files, public_urls=("https://review.test",)), accounts=1)
     assert access.accounts
     assert access.tls
 
@@ -136,7 +127,51 @@ def test_half_a_certificate_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="go together"):
         access_at(Address("0.0.0.0", certfile=tmp_path / "c"), accounts=1)
     with pytest.raises(UsageError, match="no IP address"):
-        access_at(Address(trusted_proxy="proxy"), accounts=1)
+        access_at(Address(trusted_proxies=("proxy",)), accounts=1)
+
+
+@pytest.mark.parametrize(
+    ("host", "proxies"), [("0.0.0.0", ()), ("::", ()), ("127.0.0.1", ("127.0.0.1",))]
+)
+def test_a_page_whose_name_nobody_can_know_has_to_be_told(
+    host: str, proxies: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = {} if proxies else {"certfile": tmp_path / "c", "keyfile": tmp_path / "k"}
+    with pytest.raises(UsageError, match="only to its own name") as caught:
+        access_at(Address(host, trusted_proxies=proxies, **files), accounts=1)
+    assert "--public-url" in str(caught.value.hint)
+    urls = ("https://Review.test", "https://[2001:db8::1]:8443/", "https://other.test:443")
+    access = access_at(
+        Address(host, trusted_proxies=proxies, public_urls=urls, **files), accounts=1
+    )
+    assert {"review.test", "[2001:db8::1]:8443", "other.test"} <= access.hosts
+    assert "localhost:8642" in access.hosts
+    assert "0.0.0.0:8642" not in access.hosts
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "review.test",
+        "http://review.test",
+        "https://",
+        "https://review.test/page",
+        "https://review.test?x",
+        "https://ada@review.test",
+        "https://review.test:99999",
+        "https://[::1",
+        "https://review test",
+    ],
+)
+def test_a_public_url_that_is_none_is_refused(url: str) -> None:
+    address = Address("127.0.0.1", trusted_proxies=("127.0.0.1",), public_urls=(url,))
+    with pytest.raises(UsageError, match="is no address of a page"):
+        access_at(address, accounts=1)
+
+
+def test_a_public_url_needs_encryption() -> None:
+    with pytest.raises(UsageError, match="for a page that others reach"):
+        access_at(Address(public_urls=("https://review.test",)), accounts=0)
 
 
 def test_in_the_quiz_the_gold_is_what_was_declared_unless_an_expert_says_otherwise() -> None:

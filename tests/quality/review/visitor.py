@@ -25,8 +25,11 @@ class Answer:
 class Visitor:
     """Keeps cookies and follows redirects, as a browser would."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, address: str = "127.0.0.1", **headers: str) -> None:
+        """Come from an address of this machine; ``headers`` (``_`` for ``-``) go with everything."""
         self.netloc = urlsplit(url).netloc
+        self.address = address
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
         self.cookies: dict[str, str] = {}
 
     def send(
@@ -39,10 +42,12 @@ class Visitor:
         cookies: bool = True,
     ) -> Answer:
         """Send one request exactly as told."""
-        sent = dict(headers or {})
+        sent = {**self.headers, **(headers or {})}
         if cookies and self.cookies:
             sent["Cookie"] = "; ".join(f"{k}={v}" for k, v in self.cookies.items())
-        connection = http.client.HTTPConnection(self.netloc, timeout=20)
+        connection = http.client.HTTPConnection(
+            self.netloc, timeout=20, source_address=(self.address, 0)
+        )
         try:
             connection.request(method, path, body=body, headers=sent)
             response = connection.getresponse()
@@ -81,6 +86,15 @@ class Visitor:
         self.post("/name", csrf_of(page.text), name=name)
         path, _ = self.get("/")
         return path
+
+
+BY_PROXY = {"X_Forwarded_Proto": "https", "X_Forwarded_For": "203.0.113.5"}
+"""What a proxy adds for a visitor who comes from 203.0.113.5."""
+
+
+def log_in(visitor: Visitor, name: str, password: str) -> Answer:
+    """Send name and password."""
+    return visitor.submit("/login", urlencode({"name": name, "password": password}))
 
 
 def csrf_of(html: str) -> str:
