@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -93,6 +94,15 @@ class Plan:
                 for repetition in range(whole + (step < rest)):
                     yield self._case(part, place, repetition)
 
+    @property
+    def exchanges(self) -> int:
+        """Improvised exchanges of all cases together, counted without making the cases."""
+        whole, rest = divmod(len(self), self.cycle)
+        once = self.cycle // len(self.turns) * sum(self.turns)
+        offset = seed_from(self.seed, "plan") % self.cycle
+        places = ((offset + step * self._stride) % self.cycle for step in range(rest))
+        return whole * once + sum(self._turns_at(place) for place in places)
+
     def contexts(self) -> dict[Context, float]:
         """Return the share of each tactic context among the responder turns of one cycle.
 
@@ -111,6 +121,12 @@ class Plan:
                         counts[context] = counts.get(context, 0) + weight
         total = sum(counts.values())
         return {context: count / total for context, count in counts.items()}
+
+    def _turns_at(self, place: int) -> int:
+        """Return the exchanges of the case at a place of the cycle."""
+        part = self._parts[bisect_right(self._parts, place, key=lambda part: part.start) - 1]
+        inside = (place - part.start) // (len(part.goals) * len(self.languages))
+        return self.turns[inside % len(self.turns)]
 
     def _size(self, part: _Part) -> int:
         return len(part.facts) * len(self.turns) * len(self.languages) * len(part.goals)

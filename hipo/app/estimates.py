@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from hipo.app.preparation import Prepared
+from hipo.app.remaining import Remainder, whole_plan
 from pipeline.expected_calls import SampleTurn
-from pipeline.plan import Plan
 from pipeline.providers.protocol import Usage
 from pipeline.strategies.registry import STRATEGIES
 from prompts.question import Question
@@ -23,8 +23,6 @@ from scenarios.variation import manner_lines, opening_texts
 BYTES_PER_TOKEN = 4
 SAMPLE = 24
 """Cases whose prompts are rendered to estimate the length of all."""
-COUNTED = 5_000
-"""Plans up to this size are counted case by case."""
 UTTERANCE = "That is a fair thing to ask, and I will tell you what I can about it before we go on."
 """Stands in for utterances that nobody has said yet; of the usual length."""
 QUESTION_TOKENS = 35
@@ -82,7 +80,9 @@ class Estimate:
     arms: tuple[ArmEstimate, ...]
     models: tuple[ModelEstimate, ...]
     present: int = 0
-    """Dialogues that are there already and not counted below."""
+    """Dialogues of these cases that are there already and not counted in ``dialogues``."""
+    outside: int = 0
+    """Dialogues of the run that are of other cases or arms than these."""
 
     @property
     def dialogues(self) -> int:
@@ -96,51 +96,66 @@ class Estimate:
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
-def estimate_generation(prepared: Prepared, present: Mapping[str, int] | None = None) -> Estimate:
+def estimate_generation(
+    prepared: Prepared, left: Mapping[str, Remainder] | None = None, *, settled: int = 0
+) -> Estimate:
     """Estimate a run from its plan and the prompts of a few of its cases.
 
     Args:
         prepared: what is to be played.
-        present: dialogues that are there already, by arm id; they are not played again.
+        left: what is still to be played, by arm id, see :func:`hipo.app.remaining.remaining`;
+            None: everything.
+        settled: dialogues of the run that are generated or have failed, of whatever plan.
     """
-    exchanges = exchanges_of(prepared.plan)
-    planned = len(prepared.plan)
-    there = {arm.id: min((present or {}).get(arm.id, 0), planned) for arm in prepared.arms}
+    left = whole_plan(prepared) if left is None else left
     samples = list(_samples(prepared))
     arms = tuple(
-        ArmEstimate(
-            arm, planned - there[arm.id],
-            _calls(prepared, arm, round(exchanges * (1 - there[arm.id] / planned)), samples),
-        )
+        ArmEstimate(arm, left[arm.id].dialogues, _calls(prepared, arm, left[arm.id], samples))
         for arm in prepared.arms
-    )  # fmt: skip
+    )
+    of_plan = [left[arm.id] for arm in prepared.arms]
     return Estimate(
-        cases=planned,
-        exchanges=exchanges,
+        cases=len(prepared.plan),
+        exchanges=prepared.plan.exchanges,
         arms=arms,
         models=_by_model(prepared, arms),
-        present=sum(there.values()),
+        present=sum(arm.present for arm in of_plan),
+        outside=max(0, settled - sum(arm.present + arm.again for arm in of_plan)),
     )
 
 
 def _calls(
-    prepared: Prepared, arm: Arm, exchanges: int, samples: Sequence[_Sample]
+    prepared: Prepared, arm: Arm, left: Remainder, samples: Sequence[_Sample]
 ) -> tuple[Calls, ...]:
-    """Return what an arm asks for in ``exchanges``: a question each, and what its strategy says."""
+    """Return what an arm asks for: a question for each exchange, and what its strategy says."""
     asked = _mean_tokens(sample.asked for sample in samples)
     settings = prepared.recipe.strategy_settings(arm.strategy)
+
+    def calls(
+        kind: str, role: str, *, expected: float, most: float, prompt: float, answer: int
+    ) -> Calls:
+        drawn = left.drawn.get(kind, 0)  # a dialogue that was broken off has these already
+        return Calls(
+            kind,
+            role,
+            max(0, left.exchanges * expected - drawn),
+            max(0, left.exchanges * most - drawn),
+            prompt,
+            answer,
+        )
+
     return (
-        Calls("initiator", "initiator", exchanges, exchanges, asked, QUESTION_TOKENS),
+        calls("initiator", "initiator", expected=1, most=1, prompt=asked, answer=QUESTION_TOKENS),
         *(
-            Calls(
-                calls.kind,
-                calls.role,
-                exchanges * calls.expected,
-                exchanges * calls.most,
-                _mean_tokens(calls.question(sample.turn) for sample in samples),
-                calls.answer_tokens,
+            calls(
+                of.kind,
+                of.role,
+                expected=of.expected,
+                most=of.most,
+                prompt=_mean_tokens(of.question(sample.turn) for sample in samples),
+                answer=of.answer_tokens,
             )
-            for calls in STRATEGIES.get(arm.strategy).calls(settings)
+            for of in STRATEGIES.get(arm.strategy).calls(settings)
         ),
     )
 
@@ -148,13 +163,6 @@ def _calls(
 def sample_cases(prepared: Prepared) -> list[Case]:
     """Return a few cases, from all over the scenarios, goals and lengths of the plan."""
     return list(replace(prepared.plan, n=SAMPLE))
-
-
-def exchanges_of(plan: Plan) -> int:
-    """Count the exchanges of a plan; of a long one, by the turn lengths it visits evenly."""
-    if len(plan) <= COUNTED:
-        return sum(case.turns for case in plan)
-    return round(len(plan) * sum(plan.turns) / len(plan.turns))
 
 
 def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEstimate, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from hipo.app.estimates import BYTES_PER_TOKEN
+from hipo.app.judges import Panels
 from hipo.app.models import ModelUse
 from hipo.app.verification import Ready
 from pipeline.chunks import chunks
@@ -66,40 +67,65 @@ class JudgingEstimate:
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """What every judge has yet to be asked about the dialogues that are there."""
+
+    generated: int = 0
+    """Dialogues there are."""
+    dialogues: Counter[JudgeIdentity] = field(default_factory=Counter)
+    """Those a judge has yet to judge."""
+    turns: Counter[JudgeIdentity] = field(default_factory=Counter)
+    """Improvised answers in them."""
+
+
+def unjudged(
+    store: RunStore, panels: Panels, prompts: JudgePrompts, *, retry_unreadable: bool = False
+) -> Unjudged:
+    """Count what every judge has yet to be asked, dialogue by dialogue, as verification will."""
+    seats = {
+        arm: list(dict.fromkeys(juror.seat(prompts) for juror in panel.jurors))
+        for arm, panel in panels.by_arm.items()
+    }
+    generated = 0
+    dialogues: Counter[JudgeIdentity] = Counter()
+    turns: Counter[JudgeIdentity] = Counter()
+    for page in chunks(store.dialogues(traces=False), PAGE):
+        generated += len(page)
+        runs = store.judgements.runs([(d.case.id, d.arm) for d in page])
+        for dialogue in page:
+            known = runs.get((dialogue.case.id, dialogue.arm), ())
+            epochs = missing_epochs(seats[dialogue.arm], known, retry=retry_unreadable)
+            for seat, epoch in zip(seats[dialogue.arm], epochs, strict=True):
+                if epoch is not None:
+                    dialogues[seat] += 1
+                    turns[seat] += len(dialogue.answers())
+    return Unjudged(generated, dialogues, turns)
+
+
 def estimate_judging(
     store: RunStore, ready: Ready, *, retry_unreadable: bool = False
 ) -> JudgingEstimate:
     """Count what every judge has yet to be asked, and estimate what that costs."""
-    seats: dict[str, list[JudgeIdentity]] = {}
-    uses: dict[JudgeIdentity, ModelUse | None] = {}
-    for arm, panel in ready.panels.by_arm.items():
-        by_seat = {juror.seat(ready.prompts): juror.use for juror in panel.jurors}
-        seats[arm] = list(by_seat)
-        uses |= by_seat
-    dialogues: Counter[JudgeIdentity] = Counter()
-    turns: Counter[JudgeIdentity] = Counter()
-    generated = 0
-    for page in chunks(store.dialogues(traces=False), PAGE):
-        runs = store.judgements.runs([(d.case.id, d.arm) for d in page])
-        for dialogue in page:
-            generated += 1
-            known = runs.get((dialogue.case.id, dialogue.arm), ())
-            epochs = missing_epochs(seats[dialogue.arm], known, retry=retry_unreadable)
-            for taken, epoch in zip(seats[dialogue.arm], epochs, strict=True):
-                if epoch is not None:
-                    dialogues[taken] += 1
-                    turns[taken] += len(dialogue.answers())
+    left = unjudged(store, ready.panels, ready.prompts, retry_unreadable=retry_unreadable)
     sample = islice(store.dialogues(traces=False), SAMPLE)
     lengths = judge_prompt_tokens(
         ready.prompts, ((d, ready.material.scenario_of(d.case)) for d in sample)
     )
     return JudgingEstimate(
-        generated,
+        left.generated,
         tuple(
-            judge_estimate(taken, use, dialogues[taken], turns[taken], lengths)
-            for taken, use in uses.items()
+            judge_estimate(seat, use, left.dialogues[seat], left.turns[seat], lengths)
+            for seat, use in seated(ready.panels, ready.prompts).items()
         ),
     )
+
+
+def seated(panels: Panels, prompts: JudgePrompts) -> dict[JudgeIdentity, ModelUse | None]:
+    """Return every judge of every arm once, with the model it asks."""
+    return {
+        juror.seat(prompts): juror.use for panel in panels.by_arm.values() for juror in panel.jurors
+    }
 
 
 def judge_estimate(

@@ -10,27 +10,28 @@ from pathlib import Path
 from hipo.app.estimates import (
     Estimate,
     estimate_generation,
-    exchanges_of,
     sample_cases,
     stand_in_history,
     stand_in_label,
 )
 from hipo.app.judge_estimates import (
     JudgingEstimate,
+    Unjudged,
     judge_estimate,
     judge_prompt_tokens,
+    seated,
+    unjudged,
 )
 from hipo.app.judges import Panels
-from hipo.app.models import ModelUse
 from hipo.app.preparation import Prepared, prepare
+from hipo.app.remaining import Remainder, remaining, whole_plan
 from hipo.app.run_folders import RUNS
 from hipo.app.verified_generation import VerifiedPlay
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
-from pipeline.store.queries.status import ArmState
+from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts
-from quality.judges.protocol import JudgeIdentity
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.margins import Margin
@@ -99,55 +100,60 @@ def estimate_plan(
     Raises:
         UsageError: a judge or the policy is not fit.
     """
-    arms: tuple[ArmState, ...] = ()
-    judged: Mapping[str, int] = {}
-    if RunStore.exists(folder):
-        with RunStore.open(folder, readonly=True) as store:
-            state = store.state()
-        arms, judged = state.arms, state.verification.judged
-    present = {arm.id: arm.generated + (0 if retry_failed else arm.failed) for arm in arms}
-    generation = estimate_generation(prepared, present)
+    if not RunStore.exists(folder):
+        generation = estimate_generation(prepared)
+        judging = None
+        if play is not None:
+            left, panels = whole_plan(prepared), play.check(prepared)
+            prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
+            judging = _judging(prepared, panels, prompts, left, Unjudged())
+        return PlanEstimate(generation, prepared.unmet, judging)
+    with RunStore.open(folder, readonly=True) as store:
+        return _estimate_resumed(prepared, store, play, retry_failed=retry_failed)
+
+
+def _estimate_resumed(
+    prepared: Prepared, store: RunStore, play: VerifiedPlay | None, *, retry_failed: bool
+) -> PlanEstimate:
+    """Estimate going on with a run: what is in it already is neither played nor judged again."""
+    state = store.state()
+    settled = state.generated + sum(state.failed.values())
     if play is None:
+        left = remaining(prepared, store, retry_failed=retry_failed)
+        generation = estimate_generation(prepared, left, settled=settled)
         return PlanEstimate(generation, prepared.unmet)
-    there = {arm.id: arm.generated for arm in arms}
-    judging = _judging(prepared, play.check(prepared), generation, there, judged)
+    prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
+    generation = estimate_generation(prepared, left, settled=settled)
+    panels = play.check(prepared, state.arms)
+    prompts = play.prompts(prepared, load_material(store).own_templates)
+    enough = play.has_enough(store)
+    waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
+    judging = _judging(prepared, panels, prompts, left, waiting)
     return PlanEstimate(generation, prepared.unmet, judging)
 
 
 def _judging(
     prepared: Prepared,
     panels: Panels,
-    generation: Estimate,
-    there: Mapping[str, int],
-    judged: Mapping[str, int],
+    prompts: JudgePrompts,
+    left: Mapping[str, Remainder],
+    waiting: Unjudged,
 ) -> JudgingEstimate:
-    """Estimate judging what will be played and what waits; counted, so that no run is too large.
-
-    Args:
-        prepared: what is to be played.
-        panels: who judges it.
-        generation: how much is still to be played.
-        there: generated dialogues by arm id.
-        judged: dialogues by role of a judge.
-    """
-    prompts = JudgePrompts(prepared.prompts.templates, prepared.scheme)
+    """Estimate judging what will be played, and what is there and waits to be judged."""
     lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
-    exchanges = exchanges_of(prepared.plan) / len(prepared.plan)
-    uses: dict[JudgeIdentity, ModelUse | None] = {}
-    dialogues: Counter[JudgeIdentity] = Counter()
-    for arm in generation.arms:
-        for juror in panels.by_arm[arm.arm.id].jurors:
-            seat = juror.seat(prompts)
-            uses[seat] = juror.use
-            dialogues[seat] += arm.dialogues + there.get(arm.arm.id, 0)
-    done = Counter(judged)
-    judges = []
-    for seat, use in uses.items():
-        known = min(dialogues[seat], done[seat.role])
-        done[seat.role] -= known
-        left = dialogues[seat] - known
-        judges.append(judge_estimate(seat, use, left, round(exchanges * left), lengths))
-    return JudgingEstimate(generation.dialogues + sum(there.values()), tuple(judges))
+    dialogues, turns = Counter(waiting.dialogues), Counter(waiting.turns)
+    for arm, of_arm in left.items():
+        for seat in {juror.seat(prompts) for juror in panels.by_arm[arm].jurors}:
+            dialogues[seat] += of_arm.dialogues
+            turns[seat] += of_arm.exchanges
+    played = sum(of_arm.dialogues for of_arm in left.values())
+    return JudgingEstimate(
+        waiting.generated + played,
+        tuple(
+            judge_estimate(seat, use, dialogues[seat], turns[seat], lengths)
+            for seat, use in seated(panels, prompts).items()
+        ),
+    )
 
 
 def _stand_ins(prepared: Prepared) -> Iterator[tuple[Dialogue, Scenario]]:

@@ -155,13 +155,17 @@ def make_ready(store: RunStore, overrides: VerificationOverrides) -> Ready:
     material = load_material(store)
     recipe = overrides.over(material.recipe)
     policy, gates, panels = check_settings(recipe, material.scheme, store.state().arms)
-    templates = (
-        Templates(stored=material.own_templates)
-        if overrides.prompt_dir is None
-        else Templates(overrides.prompt_dir)
-    )
-    prompts = JudgePrompts(templates, material.scheme)
+    prompts = judge_prompts(material.scheme, overrides.prompt_dir, material.own_templates)
     return Ready(recipe, material, panels, prompts, policy, gates)
+
+
+def judge_prompts(
+    scheme: Scheme, prompt_dir: Path | None, own_templates: Mapping[str, str]
+) -> JudgePrompts:
+    """Return what judges are asked with: a folder of templates, or what the run was made with."""
+    if prompt_dir is not None:
+        return JudgePrompts(Templates(prompt_dir), scheme)
+    return JudgePrompts(Templates(stored=own_templates), scheme)
 
 
 def check_settings(

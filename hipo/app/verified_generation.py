@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
@@ -11,11 +11,13 @@ from hipo.app.generation import PlayContext
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
+from hipo.app.remaining import Remainder, remaining
 from hipo.app.resumption import ledger_of
 from hipo.app.verification import (
     VerificationOverrides,
     check_settings,
     comparing,
+    judge_prompts,
     make_ready,
     verification_of,
 )
@@ -28,6 +30,7 @@ from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import ENOUGH, NOT_ENOUGH
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
+from prompts.judges import JudgePrompts
 from quality.verify import Verification
 from scenarios.dialogue import Dialogue
 
@@ -49,16 +52,70 @@ class VerifiedPlay:
     most: int | None = None
     """With ``accepted``: the most cases that may be played."""
 
-    def check(self, prepared: Prepared) -> Panels:
+    def check(self, prepared: Prepared, there: Sequence[ArmState] = ()) -> Panels:
         """Return who will judge, where judges, policy and thresholds fit what is to be generated.
+
+        Args:
+            prepared: what is to be generated.
+            there: arms that are in the run already; their dialogues are judged, too.
 
         Raises:
             UsageError: something does not exist or does not fit together.
         """
         recipe = self._within(prepared.recipe).over(prepared.recipe)
-        arms = [ArmState(arm.id, arm, 0, 0) for arm in prepared.arms]
+        planned = [ArmState(arm.id, arm, 0, 0) for arm in prepared.arms]
+        ids = {arm.id for arm in planned}
+        arms = [*planned, *(arm for arm in there if arm.id not in ids)]
         _, _, panels = check_settings(recipe, prepared.scheme, arms)
         return panels
+
+    def prompts(self, prepared: Prepared, own_templates: Mapping[str, str]) -> JudgePrompts:
+        """Return what the judges will be asked with.
+
+        Args:
+            prepared: what is to be generated.
+            own_templates: those stored in the run, see
+                :attr:`pipeline.run_material.RunMaterial.own_templates`.
+        """
+        folder = self._within(prepared.recipe).prompt_dir
+        return judge_prompts(prepared.scheme, folder, own_templates)
+
+    def has_enough(self, store: RunStore) -> bool:
+        """Whether as many dialogues are accepted as are asked for, so that nothing is done."""
+        return self.accepted is not None and accepted_in(store) >= self.accepted
+
+    def next_round(
+        self, prepared: Prepared, store: RunStore, *, retry_failed: bool = False
+    ) -> tuple[Prepared, dict[str, Remainder]]:
+        """Return the plan that a run goes on with, and what of it is to be played, by arm id.
+
+        That is the plan as it is prepared, or with ``accepted`` the first round that has anything
+        left to play, as far as can be said before what is there has been judged.
+        """
+        if self.accepted is None:
+            return prepared, remaining(prepared, store, retry_failed=retry_failed)
+        accepted, played = accepted_in(store), played_in(store)
+        there = {arm.id: arm.generated + arm.failed for arm in store.state().arms}
+        nothing = {arm.id: Remainder(0, 0, there.get(arm.id, 0)) for arm in prepared.arms}
+        if accepted >= self.accepted or is_hopeless(accepted, played):
+            return prepared, nothing
+        size = 0
+        left = nothing
+        while not any(of_arm.dialogues for of_arm in left.values()):
+            grown = next_size(
+                size,
+                wanted=self.accepted,
+                accepted=accepted,
+                played=played,
+                arms=len(prepared.arms),
+                most=self.most,
+            )
+            if grown == size:
+                break
+            prepared = prepared.of_size(grown)
+            left = remaining(prepared, store, retry_failed=retry_failed and not size)
+            size = grown
+        return prepared, left
 
     async def __call__(self, stage: PlayContext) -> RunOutcome:
         """Verify what is there, then play and verify what is not.
@@ -131,7 +188,7 @@ class _Rounds:
         """Judge what is there already, then play."""
         store, stop = self.stage.store, self.stage.stop
         prepared = self.stage.connections.prepared
-        self._before = self._played()
+        self._before = played_in(store)
         self._count_accepted()
         if stop.requested:
             return
@@ -147,7 +204,7 @@ class _Rounds:
             return
         size = 0
         while not stop.requested:
-            accepted, played = accepted_in(store), self._played()
+            accepted, played = accepted_in(store), played_in(store)
             grown = next_size(
                 size,
                 wanted=self.accepted,
@@ -156,7 +213,7 @@ class _Rounds:
                 arms=len(prepared.arms),
                 most=self.most,
             )
-            if played >= HOPELESS and not accepted:
+            if is_hopeless(accepted, played):
                 stop.request(f"none of {played:,} dialogues was accepted", NOT_ENOUGH)
             elif grown == size:
                 stop.request(
@@ -211,10 +268,6 @@ class _Rounds:
             whole.stopped, whole.stop_code, whole.advice = stop.reason, stop.code, stop.advice
         return whole
 
-    def _played(self) -> int:
-        state = self.stage.store.state()
-        return state.generated + sum(state.failed.values())
-
     def _see(self, progress: Progress) -> None:
         """Show the progress of the plan, unless acceptance is what counts."""
         if self.accepted is None:
@@ -227,7 +280,7 @@ def next_size(
     """Return of how many cases the next round's plan consists.
 
     Args:
-        size: cases of the last round, 0 before the first.
+        size: cases of the last round, 0 before the first, which goes beyond what is played.
         wanted: accepted dialogues that are asked for.
         accepted: those there are.
         played: dialogues played so far, by all arms.
@@ -236,7 +289,7 @@ def next_size(
     """
     share = accepted / played if accepted else FIRST_YIELD
     more = max(1, math.ceil((wanted - accepted) / share / arms))
-    grown = size + (min(more, MOST_GROWTH * size) if size else more)
+    grown = size + min(more, MOST_GROWTH * size) if size else played // arms + more
     return grown if most is None else min(grown, most)
 
 
@@ -248,3 +301,14 @@ def first_size(wanted: int, arms: int, most: int | None) -> int:
 def accepted_in(store: RunStore) -> int:
     """Return how many dialogues of a run are accepted."""
     return store.judgements.counts().verdicts.get("accepted", 0)
+
+
+def played_in(store: RunStore) -> int:
+    """Return how many dialogues of a run are generated or have failed."""
+    state = store.state()
+    return state.generated + sum(state.failed.values())
+
+
+def is_hopeless(accepted: int, played: int) -> bool:
+    """Whether so many dialogues were played without one that is accepted that it makes no sense."""
+    return played >= HOPELESS and not accepted

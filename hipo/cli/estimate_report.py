@@ -47,7 +47,8 @@ def estimate_as_json(estimate: Estimate) -> dict[str, object]:
     """Return what ``hipo generate --dry-run --format json`` prints.
 
     ``cases``, ``exchanges``: counts of the plan; ``dialogues``: still to be played; ``present``:
-    those that are there already. ``arms``: a list of objects with ``id``,
+    those of the plan that are there already; ``outside``: dialogues of the run that the plan does
+    not have. ``arms``: a list of objects with ``id``,
     ``strategy``, ``dialogues`` and ``calls`` (objects with ``kind``, ``role``, ``expected``,
     ``most``). ``models``: a list of objects with ``model``, ``calls``, ``prompt_tokens``,
     ``completion_tokens`` and ``cost_usd`` (None: no price is known). ``cost_usd``: the sum, None if
@@ -67,7 +68,7 @@ def estimate_as_json(estimate: Estimate) -> dict[str, object]:
     ]
     return plain(
         estimate,
-        "cases dialogues present exchanges arms models cost_usd",
+        "cases dialogues present outside exchanges arms models cost_usd",
         arms=arms,
         note=estimates.NOTE,
     )
@@ -83,6 +84,8 @@ def estimate_as_text(estimate: Estimate) -> str:
     lines = [", ".join(counts)]
     if estimate.present:
         lines.append(f"{plural(estimate.present, 'dialogue')} more are there already")
+    if estimate.outside:
+        lines.append(f"{plural(estimate.outside, 'dialogue')} of the run are not in this plan")
     lines.append("")
     rows = []
     for arm in estimate.arms:

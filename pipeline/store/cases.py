@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +15,7 @@ from pipeline.store.writer import Writer, required
 from scenarios.case import Case
 from scenarios.fingerprint import canonical_json
 
+_ROUND = re.compile(r"-\d+$")
 CASE_COLUMNS = (
     "id, scheme, scenario, scenario_fingerprint, fact, goal, turns, language, variation,"
     " repetition, seed"
@@ -32,6 +35,12 @@ _PENDING = """
             and d.arm_seq = (select seq from arms where id = ?)
     where d.seq is null or (d.status = 'failed' and ?)
     order by j.key"""
+_DRAWN = """
+    select purpose, count(*)
+    from (select distinct prompt, purpose from requests
+          where case_id in (select value from json_each(?)) and arm = ? and prompt is not null) r
+        join choices c on c.prompt = r.prompt
+    where c.status = 'ok' group by purpose"""
 
 
 class CaseLog:
@@ -74,6 +83,17 @@ class CaseLog:
         """
         rows = self._reader.execute(_PENDING, (_ids(cases), arm, retry_failed)).fetchall()
         return [(cases[i], 0 if epoch is None else epoch + 1) for i, epoch in rows]
+
+    def drawn(self, cases: Sequence[Case], arm: str) -> Counter[str]:
+        """Return how many readable samples an arm has drawn for cases, by kind of call.
+
+        Rounds and repairs count with what they are rounds and repairs of: ``revise-1`` is a
+        ``revise``, ``responder/repair-1`` a ``responder``.
+        """
+        kinds: Counter[str] = Counter()
+        for purpose, count in self._reader.execute(_DRAWN, (_ids(cases), arm)):
+            kinds[_ROUND.sub("", purpose.partition("/")[0])] += count
+        return kinds
 
     def scenarios_used(self) -> list[tuple[str, str]]:
         """Return id and fingerprint of every scenario that cases were made from."""

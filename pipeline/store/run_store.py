@@ -213,6 +213,10 @@ class RunStore:
         """
         return self._cases.pending(cases, arm, retry_failed=retry_failed)
 
+    def drawn(self, cases: Sequence[Case], arm: str) -> Mapping[str, int]:
+        """Return how many readable samples an arm has drawn for cases, by kind of call."""
+        return self._cases.drawn(cases, arm)
+
     def scenarios_used(self) -> list[tuple[str, str]]:
         """Return id and fingerprint of every scenario that cases were made from."""
         return self._cases.scenarios_used()

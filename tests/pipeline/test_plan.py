@@ -86,6 +86,12 @@ def test_a_smaller_plan_is_part_of_a_larger_one(shape, n, more):
 
 
 @given(shape=shapes, n=st.integers(1, 300))
+def test_exchanges_are_those_of_the_cases_without_making_them(shape, n):
+    plan = small(n, **shape)
+    assert plan.exchanges == sum(case.turns for case in plan)
+
+
+@given(shape=shapes, n=st.integers(1, 300))
 def test_scenarios_come_one_after_the_other(shape, n):
     order = [case.scenario for case in small(n, **shape)]
     assert sum(a != b for a, b in pairwise(order)) == len(set(order)) - 1

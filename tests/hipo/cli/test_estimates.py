@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from hipo.app import estimates
 from hipo.app.estimates import estimate_generation
 from hipo.app.preparation import prepare
 from pipeline.recipe import Recipe
@@ -16,13 +13,6 @@ from scenarios.arms import ModelSpec
 def prepared(**changes: object):  # type: ignore[no-untyped-def]
     data = {"models": {"default": "offline/rules"}, "scenarios": ["used_car"], **changes}
     return prepare(Recipe.model_validate(data))
-
-
-def test_a_long_plan_is_estimated_as_it_would_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = prepared(n=3000)
-    counted = estimate_generation(plan).exchanges
-    monkeypatch.setattr(estimates, "COUNTED", 10)
-    assert estimate_generation(plan).exchanges == pytest.approx(counted, rel=0.01)
 
 
 def test_the_cost_is_unknown_as_soon_as_one_price_is() -> None:

@@ -30,7 +30,7 @@ def test_a_dry_run_counts_and_writes_nothing(offline: Hipo, tmp_path: Path) -> N
     result = offline("--strategy", "direct,reflective,consistency", "--dry-run", "--format", "json")
     assert result.code == 0
     assert list(result.data) == [
-        "cases", "dialogues", "present", "exchanges", "arms", "models", "cost_usd", "note",
+        "cases", "dialogues", "present", "outside", "exchanges", "arms", "models", "cost_usd", "note",
         "verification", "generation_usd", "unmet_tactics",
     ]  # fmt: skip
     assert list(result.data["arms"][0]) == ["id", "strategy", "dialogues", "calls"]
