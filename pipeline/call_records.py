@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from pipeline.endpoint import Endpoint
 from pipeline.providers.protocol import Choice
+from pipeline.providers.untrusted import storable
 from pipeline.store.calls import ChoiceRow
 from prompts.question import Question
 from prompts.responses import ResponseFormat, Unreadable
@@ -86,6 +87,9 @@ class ParsedSample(Generic[T_co]):
     value: T_co | None
     reasons: tuple[str, ...] = ()
     """Why it cannot be used; empty where it can."""
+    fault: Exception | None = None
+    """What the format raised instead of saying why: a fault in it, to be raised once the sample,
+    which was paid for, is stored."""
 
     def get(self) -> T_co:
         """Return what was read.
@@ -99,19 +103,15 @@ class ParsedSample(Generic[T_co]):
 
 
 def choice_row(sample: int, epoch: int, choice: Choice) -> ChoiceRow:
-    """Return a sample as it is stored, its status not known yet."""
-    text = choice.text
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, which no database and no prompt can hold
-        text = text.encode("utf-8", "replace").decode()
-    return ChoiceRow(sample, epoch, "", choice.finish, text)
+    """Return a sample as it is stored and read, cut if it is very long; its status is open yet."""
+    return ChoiceRow(sample, epoch, "", choice.finish, storable(choice.text))
 
 
 def parse_sample(row: ChoiceRow, fmt: ResponseFormat[T]) -> ParsedSample[T]:
     """Parse a sample and set its status."""
     value: T | None = None
     reasons: tuple[str, ...] = ()
+    fault: Exception | None = None
     status = "ok"
     if row.finish == "length":
         status = "truncated"
@@ -127,6 +127,8 @@ def parse_sample(row: ChoiceRow, fmt: ResponseFormat[T]) -> ParsedSample[T]:
             value = fmt.read(row.text)
         except Unreadable as error:
             status, reasons = error.kind, error.reasons
+        except Exception as error:  # noqa: BLE001 - a format may be a plugin's; the caller raises it
+            status, reasons, fault = "unparseable", ("answer: reading it failed",), error
     if status != row.status:
         row = ChoiceRow(row.sample, row.epoch, status, row.finish, row.text)
-    return ParsedSample(row, value, reasons)
+    return ParsedSample(row, value, reasons, fault)

@@ -166,6 +166,9 @@ class Client:
         samples = {index: parse_sample(row, question.answer) for index, row in cached.items()}
         if missing:
             samples.update(await self._ask_in_flight(key, question, ctx, missing))
+        for sample in samples.values():
+            if sample.fault is not None:
+                raise sample.fault
         return samples
 
     async def _ask_in_flight(

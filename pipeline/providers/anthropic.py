@@ -10,11 +10,15 @@ import anthropic
 import httpx2
 
 from pipeline.providers.address import is_loopback
+from pipeline.providers.capped_client import CappedClient
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
-from pipeline.providers.failures import broken_body
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_anthropic import SEED_HEADER, Call, call_of, read_reply
+
+
+class _Client(CappedClient, anthropic.DefaultAioHttpClient):
+    """The SDK's client over aiohttp, with a cap on bodies."""
 
 
 class AnthropicProvider(HttpProvider):
@@ -40,7 +44,7 @@ class AnthropicProvider(HttpProvider):
             base_url=base_url,
             max_retries=0,
             default_headers=headers,
-            http_client=anthropic.DefaultAioHttpClient(
+            http_client=_Client(
                 limits=httpx2.Limits(
                     max_connections=max_concurrency, max_keepalive_connections=max_concurrency
                 ),
@@ -66,7 +70,9 @@ class AnthropicProvider(HttpProvider):
                     timeout=timeout_s,
                 )
                 answer = await response.read()
-        except (anthropic.AnthropicError, httpx2.HTTPError, TimeoutError) as failure:
+        except ProviderError:
+            raise
+        except Exception as failure:  # the SDK reads what is not to be trusted before we do
             raise self._mapped(failure, call, timeout_s) from failure
         return self._read(read_reply, answer, response.headers, call.fields)
 
@@ -81,6 +87,4 @@ class AnthropicProvider(HttpProvider):
             return self._refused(
                 response.status_code, response.headers, response.content, call.fields
             )
-        if isinstance(error, anthropic.APIConnectionError | httpx2.HTTPError | TimeoutError):
-            return connection_failure(error, self.base_url, timeout_s)
-        return broken_body(type(error).__name__)
+        return connection_failure(error, self.base_url, timeout_s)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import aiohttp
 import orjson
 
+from pipeline.providers.body import LONGEST_BODY, read_capped
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
@@ -61,10 +62,10 @@ class CompatibleProvider(HttpProvider):
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(total=timeout_s),
             ) as response:
-                answer = await response.read()
+                answer = await _read(response)
         except (aiohttp.ClientError, TimeoutError) as failure:
             raise connection_failure(failure, self.base_url, timeout_s) from failure
-        if response.status != 200:
+        if not _is_success(response.status):
             raise self._refused(response.status, response.headers, answer, body.keys())
         return self._read(read_reply, answer, response.headers, body.keys())
 
@@ -73,3 +74,20 @@ class CompatibleProvider(HttpProvider):
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """Read a body: at once where it is known to be short, or piece by piece up to the cap."""
+    length = response.content_length
+    if (
+        length is not None
+        and length <= LONGEST_BODY
+        and not response.headers.get("Content-Encoding")
+    ):
+        return await response.read()
+    return await read_capped(response.content.iter_any(), cut=not _is_success(response.status))
+
+
+def _is_success(status: int) -> bool:
+    """Return whether a status promises an answer; some servers say 201 for it."""
+    return 200 <= status < 300

@@ -6,19 +6,32 @@ round, so that what aiohttp itself said is looked up behind their exceptions.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 
 import aiohttp
+from aiohttp.http_exceptions import ContentLengthError, HttpProcessingError, TransferEncodingError
 
+from pipeline.providers.body import excerpt
 from pipeline.providers.errors import ProviderError, ServerFault, Unreachable
-from pipeline.providers.failures import NotConnected, disguised, from_status, timed_out
+from pipeline.providers.failures import (
+    NotConnected,
+    broken_body,
+    disguised,
+    from_status,
+    timed_out,
+)
 from pipeline.providers.protocol import Reply
+from scenarios.log import scrub
 
 _NEVER_MADE = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
     ConnectionRefusedError,
 )
+_CUT_SHORT = (ContentLengthError, TransferEncodingError)
+_NOT_HTTP = (aiohttp.ClientResponseError, HttpProcessingError, UnicodeError, zlib.error)
 
 
 class HttpProvider:
@@ -46,14 +59,18 @@ class HttpProvider:
         headers: Mapping[str, str],
         sent: Collection[str],
     ) -> Reply:
-        """Read an answer of status 200; an error inside it is raised as what it is."""
+        """Read an answer that came as a success; an error inside it is raised as what it is."""
         try:
-            return read(body, headers.get(self.request_id_header))
-        except ServerFault:
-            error = disguised(body, headers, sent=sent, secrets=self._secrets)
-            if error is None:
-                raise
+            reply = read(body, headers.get(self.request_id_header))
+        except ServerFault as fault:
+            error = disguised(body, headers, sent=sent, secrets=self._secrets) or fault
+            error.body = self._excerpt(body)
             raise error from None
+        return reply if reply.choices else replace(reply, body=self._excerpt(body))
+
+    def _excerpt(self, body: bytes) -> str:
+        """Return what is kept of an answer of no use, without any key in it."""
+        return scrub(excerpt(body), self._secrets)
 
     def _refused(
         self, status: int, headers: Mapping[str, str], body: bytes, sent: Collection[str]
@@ -69,10 +86,18 @@ def connection_failure(
 ) -> ProviderError:
     """Map an exception of aiohttp, or of an SDK on top of it, to our error tree."""
     chain = list(_causes(error))
+    for link in chain:
+        if isinstance(
+            link, ProviderError
+        ):  # raised below an SDK, which wraps whatever it does not know
+            return link
     if any(isinstance(link, _NEVER_MADE) for link in chain):
         return NotConnected(f"no connection to {base_url}", hint="is a server running there?")
     if any(isinstance(link, TimeoutError) for link in chain):
         return timed_out(timeout_s)
+    cut_short = any(isinstance(link, _CUT_SHORT) for link in chain)
+    if not cut_short and any(isinstance(link, _NOT_HTTP) for link in chain):
+        return broken_body(f"it is no sound HTTP ({type(chain[-1]).__name__})")
     return Unreachable(f"the connection to {base_url} broke ({type(chain[-1]).__name__})")
 
 

@@ -33,6 +33,8 @@ class ProviderError(RunError):
         self.retry_after_s = retry_after_s
         self.field = field
         self.sizes = sizes
+        self.body = ""
+        """The start of an answer that could not be read, to be stored with its request."""
 
 
 class RateLimited(ProviderError):

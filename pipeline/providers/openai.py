@@ -9,11 +9,15 @@ import httpx2
 import openai
 import orjson
 
+from pipeline.providers.capped_client import CappedClient
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
-from pipeline.providers.failures import broken_body
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
+
+
+class _Client(CappedClient, openai.DefaultAioHttpClient):
+    """The SDK's client over aiohttp, with a cap on bodies."""
 
 
 class OpenAIProvider(HttpProvider):
@@ -38,7 +42,7 @@ class OpenAIProvider(HttpProvider):
             base_url=base_url,
             max_retries=0,
             default_headers=headers,
-            http_client=openai.DefaultAioHttpClient(
+            http_client=_Client(
                 limits=httpx2.Limits(
                     max_connections=max_concurrency, max_keepalive_connections=max_concurrency
                 ),
@@ -62,7 +66,9 @@ class OpenAIProvider(HttpProvider):
                     options={"timeout": timeout_s},
                 )
                 answer = await response.aread()
-        except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as failure:
+        except ProviderError:
+            raise
+        except Exception as failure:  # the SDK reads what is not to be trusted before we do
             raise self._mapped(failure, body, timeout_s) from failure
         return self._read(read_reply, answer, response.headers, body.keys())
 
@@ -79,6 +85,4 @@ class OpenAIProvider(HttpProvider):
             return self._refused(
                 response.status_code, response.headers, response.content, body.keys()
             )
-        if isinstance(error, openai.APIConnectionError | httpx2.HTTPError | TimeoutError):
-            return connection_failure(error, self.base_url, timeout_s)
-        return broken_body(type(error).__name__)
+        return connection_failure(error, self.base_url, timeout_s)

@@ -75,6 +75,12 @@ class Reply:
     choices: tuple[Choice, ...]
     usage: Usage | None
     request_id: str | None = None
+    model: str | None = None
+    """The model that answered, as the endpoint calls it; None where it did not say."""
+    system_fingerprint: str | None = None
+    """What the endpoint calls the state of model and server; None where it did not say."""
+    body: str = ""
+    """The start of an answer without any choice, to be stored with its request."""
 
 
 class Provider(Protocol):

@@ -6,6 +6,8 @@ MOST_TOKENS = 1_000_000_000
 """A larger count of tokens is a mistake of the endpoint's, and as good as none."""
 LONGEST_NAME = 200
 """Characters kept of an id, a model's name or a fingerprint."""
+LONGEST_TEXT = 60_000
+"""Characters kept of a sample, or of a reply that cannot be read."""
 
 
 def count(value: object) -> int | None:
@@ -28,3 +30,18 @@ def identifier(value: object) -> str | None:
         kept = kept.encode("utf-8", "replace").decode()
         kept = "".join(mark if mark.isprintable() else "?" for mark in kept)
     return kept or None
+
+
+def storable(text: str) -> str:
+    """Return a text that any database holds: cut in its middle, where that says so, and no half pair.
+
+    Its end stays, because a model that thinks aloud answers there.
+    """
+    if len(text) > LONGEST_TEXT:
+        sign = f"\n[... cut by hipo: {len(text) - LONGEST_TEXT} of {len(text)} characters ...]\n"
+        text = text[: LONGEST_TEXT // 4] + sign + text[-(LONGEST_TEXT - LONGEST_TEXT // 4) :]
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which no database and no prompt can hold
+        text = text.encode("utf-8", "replace").decode()
+    return text

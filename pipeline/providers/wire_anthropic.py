@@ -101,6 +101,7 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
         choices=() if empty else (Choice(text, finish),),
         usage=read_usage(answer.get("usage")),
         request_id=identifier(request_id) or identifier(answer.get("id")),
+        model=identifier(answer.get("model")),
     )
 
 

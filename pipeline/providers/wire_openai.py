@@ -81,6 +81,8 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
         choices=tuple(_choice(choice) for choice in choices),
         usage=read_usage(answer.get("usage")),
         request_id=identifier(request_id) or identifier(answer.get("id")),
+        model=identifier(answer.get("model")),
+        system_fingerprint=identifier(answer.get("system_fingerprint")),
     )
 
 

@@ -211,6 +211,32 @@ async def test_half_a_surrogate_pair_is_replaced_before_anything_reads_it(store)
     assert await ask(client) == await ask(client) == "odd ? end"
 
 
+@pytest.mark.anyio
+async def test_a_text_of_ten_million_characters_is_stored_cut_and_says_so(store):
+    client, _ = client_of(store, lambda r, n: [says("x" * 10_000_000)])
+    with pytest.raises(AnswerUnusable):
+        await ask(client)
+    (record, *_) = store.calls.of_case("c1")
+    (choice,) = record.choices
+    assert len(choice.text) < 60_100
+    assert "\n[... cut by hipo: 9940017 of 10000017 characters ...]\n" in choice.text
+    assert choice.text.endswith('"}')
+
+
+@pytest.mark.anyio
+async def test_what_was_paid_is_stored_even_if_reading_it_is_a_fault_of_the_format(store):
+    def build(answer, findings):
+        raise ZeroDivisionError("a plugin's format")
+
+    client, _ = client_of(store, lambda r, n: [says("a")])
+    question = replace(QUESTION, answer=replace(QUESTION.answer, build=build))
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            await ask(client, question=question)
+    assert [(r.code, r.prompt_tokens) for r in requests_of(store)] == [("ok", 100)]
+    assert statuses_of(store) == ["unparseable"]
+
+
 def test_a_format_or_a_repair_cannot_be_paired_with_another_question():
     assert list(signature(Client.ask).parameters) == ["self", "question", "ctx"]
     assert list(signature(Client.ask_many).parameters) == ["self", "question", "ctx", "k"]
