@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import orjson
 from pydantic import ValidationError
@@ -14,6 +15,7 @@ from pipeline.recipe import Recipe
 from pipeline.store.config_epochs import ConfigEpoch
 from pipeline.store.materials import MaterialItem, MaterialKind
 from pipeline.store.run_store import RunStore
+from pipeline.store.sqlite import DATABASE, parsing
 from prompts.actors import ACTOR_TEMPLATES, ActorPrompts
 from prompts.environment import Templates
 from scenarios.case import Case
@@ -24,6 +26,8 @@ from scenarios.run_configuration import RunConfiguration, RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.variation import Axis
+
+T = TypeVar("T")
 
 HOW_TO_ADOPT = "put the file back where it was when the run was made, and open the run again"
 
@@ -76,7 +80,7 @@ class RunMaterial:
         """The scheme of the labels; None where it is not stored."""
         wanted = None if self.identity is None else self.identity.scheme_fingerprint
         content = self._content("scheme", None, wanted)
-        return None if content is None else Scheme.model_validate_json(content)
+        return self._parsed("scheme", Scheme.model_validate_json, content)
 
     @cached_property
     def scenarios(self) -> Mapping[str, Scenario]:
@@ -130,33 +134,35 @@ class RunMaterial:
         """The sources of the actors' templates by name; None where they are not stored."""
         wanted = None if self.identity is None else self.identity.templates
         content = self._content("templates", "", wanted)
-        return None if content is None else orjson.loads(content)
+        return self._parsed("templates", orjson.loads, content)
 
     @property
     def own_templates(self) -> Mapping[str, str]:
         """The templates the user put in place of shipped ones, judges' and evaluators' included."""
         content = self._content("own_templates", "", None)
-        return {} if content is None else orjson.loads(content)
+        return self._parsed("own templates", orjson.loads, content) or {}
 
     @cached_property
     def axes(self) -> Mapping[str, Axis]:
         """The variation axes by name, as far as they are stored."""
         drawn = {} if self.identity is None else self.identity.axes
         stored = {name: self._content("axis", name, hash_) for name, hash_ in drawn.items()}
-        return {n: Axis.model_validate_json(c) for n, c in stored.items() if c is not None}
+        axes = {n: self._parsed(f"axis {n}", _axis, c) for n, c in stored.items()}
+        return {name: axis for name, axis in axes.items() if axis is not None}
 
     @property
     def tactics(self) -> Mapping[str, object] | None:
         """The content of the tactics file; None where there was none, or it is not stored."""
         wanted = "" if self.identity is None else self.identity.tactics
         content = self._content("tactics", "", wanted)
-        return None if content is None else orjson.loads(content)
+        return self._parsed("tactics", orjson.loads, content)
 
     def _scenario(self, name: str, hash_: str) -> Scenario:
         key = (name, hash_)
         if key not in self._scenarios:
             content = self.items["scenario", name, hash_]
-            self._scenarios[key] = Scenario.model_validate_json(content)
+            with parsing(self.folder / DATABASE, f"the stored scenario {name}"):
+                self._scenarios[key] = Scenario.model_validate_json(content)
         return self._scenarios[key]
 
     def _content(self, kind: MaterialKind, name: str | None, hash_: str | None) -> str | None:
@@ -166,6 +172,15 @@ class RunMaterial:
             if kind == one_kind and fits:
                 return content
         return None
+
+    def _parsed(self, what: str, parse: Callable[[str], T], content: str | None) -> T | None:
+        """Parse what is stored, if it is.
+
+        Raises:
+            StoreUnusable: it is not what hipo stores.
+        """
+        with parsing(self.folder / DATABASE, f"the stored {what}"):
+            return None if content is None else parse(content)
 
     def _lost(self, what: str) -> UsageError:
         return UsageError(f"{self.folder} does not hold {what} it was made with", HOW_TO_ADOPT)
@@ -242,6 +257,10 @@ def named_items(
 
 HASH_DIGITS = 64
 """Of the fingerprint of a tactics file; ``free``, ``balanced`` and ``imported`` are shorter."""
+
+
+def _axis(content: str) -> Axis:
+    return Axis.model_validate_json(content)
 
 
 def _plain(model: Scheme | Scenario) -> object:

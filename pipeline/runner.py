@@ -144,7 +144,7 @@ class Runner(Generic[J, R]):
             UsageError: a job showed that no other could work, e.g. the key is refused.
             RunError: the run cannot go on, e.g. the store cannot be written.
         """
-        await executor.run(self._doubtful_last(jobs), self.do)
+        await executor.run(self._doubtful_last(self._until_stopped(jobs)), self.do)
         self.raise_usage_error()
         return self.outcome
 
@@ -156,11 +156,27 @@ class Runner(Generic[J, R]):
     async def do(self, job: J) -> None:
         """Do one job and store how it ended; a stop leaves it pending.
 
+        Where the store cannot be written, the run is stopped and what is in flight may end.
+
         Raises:
             RunError: the run cannot go on.
         """
         if self._stop.requested:
             return
+        try:
+            await self._do(job)
+        except (MustStop, UsageError) as error:
+            await self._failed(job, failure_of(error))
+
+    async def _until_stopped(self, jobs: AsyncIterator[J]) -> AsyncIterator[J]:
+        """Yield jobs until there are no more, or they cannot be made known to the store."""
+        try:
+            async for job in jobs:
+                yield job
+        except (MustStop, UsageError) as error:
+            self._must_stop(failure_of(error))
+
+    async def _do(self, job: J) -> None:
         try:
             result = await self._stage.work(job)
         except Exception as error:  # noqa: BLE001 - failure_of raises what is no failure of a job
@@ -178,12 +194,8 @@ class Runner(Generic[J, R]):
             self._on_progress(Progress("present", count))
 
     async def _failed(self, job: J, failure: JobFailure) -> None:
-        if failure.kind == "stop":
-            self._stop.request(failure.reason, failure.code, failure.hint)
-        elif failure.kind == "usage":
-            self._usage_error = self._usage_error or UsageError(failure.reason, failure.hint)
-            self._stop.request(failure.reason, failure.code)
-        elif failure.kind == "failed":
+        self._must_stop(failure)
+        if failure.kind == "failed":
             await self._stage.record_failure(job, failure)
             self._outcome.failed[failure.code] += 1
             self._on_progress(Progress("failed", code=failure.code))
@@ -211,6 +223,14 @@ class Runner(Generic[J, R]):
 
     def _doubts(self, job: J) -> bool:
         return self._rules.doubts(self._stage.scenario_of(job))
+
+    def _must_stop(self, failure: JobFailure) -> None:
+        """Stop where no other job could be done."""
+        if failure.kind == "stop":
+            self._stop.request(failure.reason, failure.code, failure.hint)
+        elif failure.kind == "usage":
+            self._usage_error = self._usage_error or UsageError(failure.reason, failure.hint)
+            self._stop.request(failure.reason, failure.code)
 
 
 def failure_of(error: Exception) -> JobFailure:

@@ -14,14 +14,16 @@ from hipo.app.preparation import Prepared
 from hipo.app.resumption import Resume, ledger_of, opened, prepare_for
 from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
+from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.runner import RunOutcome
-from pipeline.stop import CONFIGURATION, Stop
+from pipeline.stop import CONFIGURATION, STORE, Stop
 from pipeline.store.run_store import RunStore
+from pipeline.store.writer import StoreFailed
 from scenarios.errors import UsageError
 from scenarios.margins import unmet_in_words
 
@@ -116,7 +118,12 @@ async def generate_prepared(
                 except UsageError:
                     store.set_state(f"stopped:{CONFIGURATION}")
                     raise
-            store.set_state(_ending(outcome))
+            tell_unstored(store, outcome)
+            try:
+                store.set_state(_ending(outcome))
+            except StoreFailed:
+                if outcome.stop_code != STORE:
+                    raise  # else it is what stopped the run: nothing new
             calls = store.state().calls - before
     return Run(output, outcome, calls)
 

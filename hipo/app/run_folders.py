@@ -13,8 +13,8 @@ RUNS = Path("runs")
 
 
 def is_run(folder: Path) -> bool:
-    """Return whether ``folder`` holds a run."""
-    return (folder / DATABASE).is_file()
+    """Return whether ``folder`` holds a run, readable or not."""
+    return (folder / DATABASE).exists()
 
 
 def check_output(folder: Path) -> None:

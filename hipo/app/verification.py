@@ -15,6 +15,7 @@ from hipo.app.judges import Panels, choose_panels, judge_material, seat_judges
 from hipo.app.old_runs import bring_up_to_date
 from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
+from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.embeddings import installed_encoder, sentence_encoder
 from pipeline.executors.local import LocalExecutor, width_for
@@ -286,8 +287,10 @@ async def verify_async(
                         await run_all(verification, store, ready.recipe)
                     finally:
                         watching.end()
+        outcome = verification.outcome
+        tell_unstored(store, outcome)
         calls = store.state().calls - before.calls
-    return Verified(folder, verification.outcome, calls, ready.panels.notes)
+    return Verified(folder, outcome, calls, ready.panels.notes)
 
 
 def verification_of(

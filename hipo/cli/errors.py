@@ -109,6 +109,8 @@ def _report(error: Exception) -> int:
 def _report_failure(error: RunError) -> int:
     """Say what went wrong while running, and what to do where that is known."""
     code, advice = ENDINGS.get(error.code, (ExitCode.FAILED_CASES, ""))
+    if isinstance(error, stop.MustStop):
+        advice = error.advice or advice
     if isinstance(error, StoppedEarly):  # says itself what to do
         say(f"stopped: {error}")
     else:

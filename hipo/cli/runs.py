@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import typer
@@ -16,6 +15,9 @@ from hipo.cli.run_report import cost_of, state_as_json, state_as_text
 from pipeline.store.queries.status import RunState
 from scenarios.errors import UsageError
 
+UNREADABLE = "unreadable"
+"""State of a run whose database cannot be read, in lists."""
+
 app = command_app(invoke_without_command=True)
 
 _DIR = typer.Option(RUNS, "--dir", help="The folder whose runs are listed.")
@@ -26,13 +28,14 @@ _FORMAT = typer.Option(Format.TEXT, "--format", help="text or json.")
 def runs(ctx: typer.Context, folder: Path = _DIR, output_format: Format = _FORMAT) -> None:
     """List the runs of a folder with their state and cost, or show one: hipo runs show RUN.
 
-    With --format json: a list of what hipo runs show RUN --format json prints.
+    With --format json: a list of what hipo runs show RUN --format json prints; of a run that
+    cannot be read name, folder, state (unreadable) and error.
     """
     if ctx.invoked_subcommand is not None:
         return
-    states = list(_readable(folder))
+    states = [(child, _state(child)) for child in runs_in(folder)]
     if output_format is Format.JSON:
-        write_json([state_as_json(child, state) for child, state in states])
+        write_json([_as_json(child, state) for child, state in states])
     elif not states:
         print(f"no runs in {folder}; hipo generate or hipo demo makes one")
     else:
@@ -56,16 +59,25 @@ def show(
         print(state_as_text(folder, state))
 
 
-def _readable(folder: Path) -> Iterator[tuple[Path, RunState]]:
-    """Yield the runs of a folder; one that cannot be read is named on standard error."""
-    for child in runs_in(folder):
-        try:
-            yield child, Run(child).state()
-        except UsageError as error:
-            say(f"{child}: {error}")
+def _state(folder: Path) -> RunState | UsageError:
+    """Return where a run stands; or why that cannot be read, which is said on standard error."""
+    try:
+        return Run(folder).state()
+    except UsageError as error:
+        say(f"{folder}: {error}")
+        return error
 
 
-def _row(folder: Path, state: RunState) -> list[str]:
+def _as_json(folder: Path, state: RunState | UsageError) -> dict[str, object]:
+    if isinstance(state, RunState):
+        return state_as_json(folder, state)
+    error = state.message
+    return {"name": folder.name, "folder": str(folder), "state": UNREADABLE, "error": error}
+
+
+def _row(folder: Path, state: RunState | UsageError) -> list[str]:
+    if not isinstance(state, RunState):
+        return [folder.name, UNREADABLE, "", "", "", "", ""]
     return [
         folder.name,
         state.state,

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 
+from pipeline.store.sqlite import StoreUnusable
 from pipeline.store.texts import Messages, PromptComposer, TextTable
-from pipeline.store.writer import Writer, required
+from pipeline.store.writer import StoreFailed, Write, Writer, required
 
 COUNTED_AT_ONCE = 1_000
 """Cache hits are counted in memory and written this many at a time, and when the run is closed."""
@@ -161,6 +162,7 @@ class CallLog:
         self._texts = texts
         self._prompts = PromptComposer(reader)
         self._hits = 0
+        self._unstored: list[Write[None]] = []
 
     def choices(
         self, fingerprint: bytes, samples: Sequence[int], epoch: int
@@ -220,7 +222,24 @@ class CallLog:
                     (prompt, c.sample, c.epoch, c.status, c.finish, c.text),
                 )
 
-        return required(self._writer).post(write)
+        stored = required(self._writer).post(write)
+        if choices:
+            stored.add_done_callback(lambda future: self._keep_unstored(future, write))
+        return stored
+
+    def store_unstored(self) -> int:
+        """Try once more to store the replies that could not be; return how many still cannot be."""
+        while self._unstored:
+            try:
+                required(self._writer).run(self._unstored[0])
+            except (StoreFailed, StoreUnusable):
+                break
+            self._unstored.pop(0)
+        return len(self._unstored)
+
+    def _keep_unstored(self, stored: asyncio.Future[None], write: Write[None]) -> None:
+        if not stored.cancelled() and stored.exception() is not None:
+            self._unstored.append(write)
 
     async def reserve(self, usd: float | None, tokens: int) -> int:
         """Write a reservation and return its id once it is durable."""

@@ -12,6 +12,7 @@ import orjson
 import yaml
 
 from pipeline.store.materials import MaterialItem, store_items
+from pipeline.store.sqlite import damaged, parsing, path_of
 from scenarios.atomic_files import write_text
 from scenarios.fingerprint import canonical_json
 from scenarios.run_configuration import RunConfiguration
@@ -76,14 +77,26 @@ def set_state(connection: sqlite3.Connection, state: str) -> None:
 
 
 def read_configs(connection: sqlite3.Connection) -> list[ConfigEpoch]:
-    """Return every configuration of a run, oldest first."""
+    """Return every configuration of a run, oldest first; there is at least one.
+
+    Raises:
+        StoreUnusable: there is none, or one cannot be read.
+    """
     rows = connection.execute(
         "select epoch, fingerprint, config, recorded_at from config_epochs order by epoch"
     )
-    return [
-        ConfigEpoch(epoch, mark, RunConfiguration.from_fields(orjson.loads(text)), at)
+    configs = [
+        ConfigEpoch(epoch, mark, _parsed(connection, epoch, text), at)
         for epoch, mark, text, at in rows
     ]
+    if not configs:
+        raise damaged(path_of(connection), "it holds no configuration")
+    return configs
+
+
+def _parsed(connection: sqlite3.Connection, epoch: int, text: str) -> RunConfiguration:
+    with parsing(connection, f"the configuration {epoch} of the run"):
+        return RunConfiguration.from_fields(orjson.loads(text))
 
 
 def write_recipe(folder: Path, recipe: Mapping[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -28,10 +29,15 @@ class RunLock:
         """Take the lock of ``folder``.
 
         Raises:
-            UsageError: another process holds it, named by its process id.
+            UsageError: another process holds it, named by its process id; or it cannot be made.
         """
         path = folder / LOCK
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise UsageError(
+                f"{path} cannot be written: {error.strerror}", _what_to_do(path, error)
+            ) from error
         if not _acquired(self._file):
             holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip()
             os.close(self._file)
@@ -49,6 +55,16 @@ class RunLock:
             os.ftruncate(self._file, 0)
             os.close(self._file)
             self._file = -1
+
+
+def _what_to_do(path: Path, error: OSError) -> str:
+    if isinstance(error, IsADirectoryError):
+        return "it has to be a file: move the folder away"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"free some space on the disk of {path.parent}, or choose another folder (-o)"
+    return (
+        f"give yourself the right (chmod u+rwX {path.parent} {path}), or choose another folder (-o)"
+    )
 
 
 def _acquired(file: int) -> bool:

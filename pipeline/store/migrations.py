@@ -12,6 +12,7 @@ from pipeline.store.materials import add_materials
 from pipeline.store.people_schema import move_people
 from pipeline.store.review_schema import add_reviews
 from pipeline.store.schema import add_tracebacks, create_tables
+from pipeline.store.sqlite import damaged
 from scenarios.errors import UsageError
 from scenarios.log import logger
 
@@ -42,15 +43,30 @@ def check_version(
     """Return the schema version of a database.
 
     Raises:
-        UsageError: it is newer than this hipo knows.
+        UsageError: it is newer than this hipo knows, or has lost its version.
     """
     version = schema_version(connection)
+    refuse_unnumbered(connection, path)
     if version > len(migrations):
         raise UsageError(
             f"{path} was written by a newer hipo (schema {version}; this one knows {len(migrations)})",
             "upgrade hipo (pip install -U hipo), or open the run with the version that wrote it",
         )
     return version
+
+
+def refuse_unnumbered(connection: sqlite3.Connection, path: Path) -> None:
+    """Do nothing to a database that says which schema it has, or has none yet.
+
+    Raises:
+        StoreUnusable: it holds tables, and no version that any hipo has written.
+    """
+    version = schema_version(connection)
+    if version > 0:
+        return
+    tables = connection.execute("select 1 from sqlite_schema where type = 'table'").fetchone()
+    if version < 0 or tables is not None:
+        raise damaged(path, f"the version of its schema is {version}, though it holds tables")
 
 
 def check_current(

@@ -23,7 +23,16 @@ from typing import Self
 
 import orjson
 
-from pipeline.store.sqlite import DATABASE, EagerConnection, connect, connect_readonly
+from pipeline.store.sqlite import (
+    DATABASE,
+    EagerConnection,
+    StoreUnusable,
+    connect,
+    connect_readonly,
+    damaged,
+    explained,
+    path_of,
+)
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
 from scenarios.reviews import FormDraft
@@ -82,25 +91,42 @@ def create_people(connection: sqlite3.Connection, run: str) -> None:
 
 def run_mark(run: sqlite3.Connection) -> str:
     """Return what tells a run from every other: when it began."""
-    row: tuple[str] = run.execute("select value from meta where key = 'created'").fetchone()
+    row: tuple[str] | None = run.execute("select value from meta where key = 'created'").fetchone()
+    if row is None:
+        raise damaged(path_of(run), "it does not say when it began")
     return row[0]
+
+
+def refuse_emptied(folder: Path, run: sqlite3.Connection) -> None:
+    """Do nothing unless the file is there, holds nothing, and the run knows people.
+
+    Raises:
+        StoreUnusable: names, accounts and notes would silently be begun anew.
+    """
+    path = folder / PEOPLE
+    if not path.is_file() or path.stat().st_size:
+        return
+    if run.execute("select 1 from annotators").fetchone() is not None:
+        raise StoreUnusable(
+            f"{path} is empty, and with it the names, accounts and notes of those who review",
+            "put a copy of it back; to go on without them, delete the file: labels are in the run",
+        )
 
 
 def connect_people(folder: Path, mark: str) -> sqlite3.Connection:
     """Open the file for writing; it is made if need be.
 
     Raises:
-        UsageError: it belongs to another run, or was written by a newer hipo.
+        UsageError: it belongs to another run, was written by a newer hipo, or is damaged.
     """
     path = folder / PEOPLE
-    connection = connect(path, EagerConnection)
-    try:
+    with ExitStack() as undo:
+        undo.enter_context(explained(path))
+        connection = undo.enter_context(closing(connect(path, EagerConnection)))
         create_people(connection, mark)
         _check_owner(connection, path, mark)
         path.chmod(0o600)
-    except BaseException:
-        connection.close()
-        raise
+        undo.pop_all()
     return connection
 
 
@@ -108,8 +134,10 @@ def _check_owner(connection: sqlite3.Connection, path: Path, mark: str) -> None:
     (version,) = connection.execute("pragma user_version").fetchone()
     if version > VERSION:
         raise UsageError(f"{path} was written by a newer hipo", "upgrade: pip install -U hipo")
-    (owner,) = connection.execute("select value from meta where key = 'run'").fetchone()
-    if owner != mark:
+    owner = connection.execute("select value from meta where key = 'run'").fetchone()
+    if owner is None:
+        raise damaged(path, "it does not say which run it belongs to")
+    if owner != (mark,):
         raise UsageError(f"{path} belongs to another run", "put it beside its own run.sqlite")
 
 
@@ -273,12 +301,12 @@ def erase_person(folder: Path, annotator: int, *, answers: bool) -> list[Path]:
     Returns:
         Backups of the database beside it, which may still hold the person.
     """
-    with closing(connect(folder / DATABASE)) as run:
+    with explained(folder / DATABASE), closing(connect(folder / DATABASE)) as run:
         (code,) = run.execute("select code from annotators where seq = ?", (annotator,)).fetchone()
         values = {"seq": annotator, "now": time.time()}
         _overwrite(run, _LEAVE + (_TAKE_BACK if answers else ()), values)
     if (folder / PEOPLE).is_file():
-        with closing(connect(folder / PEOPLE)) as people:
+        with explained(folder / PEOPLE), closing(connect(folder / PEOPLE)) as people:
             _overwrite(people, _FORGET, {"code": code})
     return sorted(folder.glob("*.backup*.sqlite"))
 

@@ -15,14 +15,14 @@ from pipeline.store.config_epochs import ConfigEpoch, read_configs
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
 from pipeline.store.migrations import MIGRATIONS, check_version, migrate
-from pipeline.store.people import Note, PeopleFile, run_mark
+from pipeline.store.people import Note, PeopleFile, refuse_emptied, run_mark
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.review_imports import MergeResult, merge_answer
 from pipeline.store.review_people import PeopleLog
 from pipeline.store.review_sheets import SheetLog
 from pipeline.store.review_studies import StudyLog
 from pipeline.store.run_store import RunStore
-from pipeline.store.sqlite import DATABASE, EagerConnection, connect, connect_readonly
+from pipeline.store.sqlite import DATABASE, EagerConnection, connect, connect_readonly, explained
 from pipeline.store.writer import Writer
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
@@ -76,6 +76,7 @@ class ReviewStore:
             )
         refuse_network_disk(folder, mounts)
         with ExitStack() as undo:
+            undo.enter_context(explained(path))
             writing = undo.enter_context(closing(connect(path, EagerConnection)))
             if check_version(writing, path) < len(MIGRATIONS):
                 lock = RunLock(folder)
@@ -83,6 +84,7 @@ class ReviewStore:
                 migrate(writing, path)
                 lock.release()
             reader = undo.enter_context(closing(connect_readonly(path)))
+            refuse_emptied(folder, reader)
             file = undo.enter_context(closing(PeopleFile.open(folder, run_mark(reader))))
             store = cls(folder, reader, writing, file)
             undo.pop_all()

@@ -12,6 +12,7 @@ from typing import Self
 from pipeline.store.calls import CallLog, charge_lost
 from pipeline.store.cases import CaseLog
 from pipeline.store.config_epochs import (
+    RECIPE,
     ConfigEpoch,
     add_config,
     begin,
@@ -24,7 +25,7 @@ from pipeline.store.dialogues import DialogueLog
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
 from pipeline.store.materials import MaterialItem, complete_items, read_items, store_items
-from pipeline.store.migrations import check_current, migrate
+from pipeline.store.migrations import check_current, migrate, refuse_unnumbered
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import (
     STATES,
@@ -32,9 +33,16 @@ from pipeline.store.queries.status import (
     read_spent,
     read_state,
 )
-from pipeline.store.sqlite import DATABASE, connect, connect_readonly
+from pipeline.store.sqlite import (
+    DATABASE,
+    StoreUnusable,
+    connect,
+    connect_readonly,
+    damaged,
+    explained,
+)
 from pipeline.store.texts import TextTable
-from pipeline.store.writer import Writer, required
+from pipeline.store.writer import PATIENCE_S, Writer, required
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -75,21 +83,17 @@ class RunStore:
         """Whether ``folder`` holds a run.
 
         Raises:
-            UsageError: its ``run.sqlite`` is no database.
+            StoreUnusable: its ``run.sqlite`` cannot be read, or has lost what it held.
         """
         path = folder / DATABASE
-        if not path.is_file():
-            return False
-        connection = connect_readonly(path)
-        try:
-            return has_begun(connection)
-        except sqlite3.DatabaseError as error:
-            raise UsageError(
-                f"{path} is no database of a run: {error}",
-                "choose another folder (-o), or put a good copy of the file in its place",
-            ) from error
-        finally:
-            connection.close()
+        if path.exists():
+            with closing(connect_readonly(path)) as connection:
+                if has_begun(connection):
+                    return True
+                refuse_unnumbered(connection, path)
+        if (folder / RECIPE).exists():  # it is written when the run has begun
+            raise _emptied(folder)
+        return False
 
     @classmethod
     def create(
@@ -119,6 +123,7 @@ class RunStore:
         with ExitStack() as undo:
             undo.callback(lock.release)
             _refuse_existing(folder)
+            undo.enter_context(explained(folder / DATABASE))
             connection = undo.enter_context(closing(connect(folder / DATABASE)))
             migrate(connection, folder / DATABASE)
             begin(connection, name or folder.resolve().name, config, material)
@@ -136,7 +141,7 @@ class RunStore:
 
         Raises:
             UsageError: there is no run, it was written by a newer hipo, another process is writing
-                it, or it lies on a network file system.
+                it, it is damaged, or it lies on a network file system.
         """
         path = folder / DATABASE
         if not cls.exists(folder):
@@ -154,6 +159,7 @@ class RunStore:
         lock = _locked(folder)
         with ExitStack() as undo:
             undo.callback(lock.release)
+            undo.enter_context(explained(path))
             connection = undo.enter_context(closing(connect(path)))
             migrate(connection, path)
             store = cls._started(folder, connection, lock)
@@ -168,7 +174,8 @@ class RunStore:
         connection.execute("commit")
         texts = TextTable()
         reader = connect_readonly(folder / DATABASE)
-        return cls(folder, reader, Writer(connection, rolled_back=texts.forget), lock, texts)
+        writer = Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget)
+        return cls(folder, reader, writer, lock, texts)
 
     def close(self) -> None:
         """Bring everything to disk and give the lock back; harmless when repeated."""
@@ -306,6 +313,18 @@ def _refuse_existing(folder: Path) -> None:
             f"{folder} holds a run already",
             "continue it (--resume if-possible) or choose another folder (-o)",
         )
+
+
+def _emptied(folder: Path) -> StoreUnusable:
+    """Return the error for a folder with the recipe of a run, and nothing of the run itself."""
+    path = folder / DATABASE
+    if path.exists() and path.stat().st_size:
+        return damaged(path, "it does not say which run it is")
+    what = "is empty" if path.exists() else "is gone"
+    return StoreUnusable(
+        f"{path} {what}, and with it everything that was generated and paid for",
+        f"put a copy of it back; to begin anew and pay again, delete {folder / RECIPE} as well",
+    )
 
 
 def _locked(folder: Path) -> RunLock:

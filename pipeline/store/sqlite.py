@@ -1,17 +1,32 @@
-"""Open the database of a run: durable and quick to write, or read-only."""
+"""Open the database of a run: durable and quick to write, or read-only.
+
+The errors of SQLite become messages here, wherever a database is opened or read.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
+
+from scenarios.errors import UsageError
 
 DATABASE = "run.sqlite"
 BUSY_TIMEOUT_MS = 5_000
 POLL_S = 0.002
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+_GARBAGE = (ValueError, TypeError, LookupError, AttributeError)
+"""What parsing a row raises whose content is not what hipo stores."""
 
 
 def connect(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
@@ -32,14 +47,57 @@ def connect_readonly(path: Path) -> sqlite3.Connection:
     """Open for reading what is committed, also while another process writes.
 
     Every statement sees one state of the database; none blocks a writer.
+
+    Raises:
+        StoreUnusable: now, or by any statement later: it is locked, may not be read, or is damaged.
     """
     uri = f"file:{quote(str(path.resolve()))}?mode=ro"
     if not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
         # An archive: nobody writes there, and the files that readers share cannot be made.
         uri += "&immutable=1"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    with explained(path):
+        connection = sqlite3.connect(
+            uri, uri=True, isolation_level=None, check_same_thread=False, factory=_Reading
+        )
+    connection.path = path
     connection.execute(f"pragma busy_timeout={BUSY_TIMEOUT_MS}")
     return connection
+
+
+class _ReadingCursor(sqlite3.Cursor):
+    """Names the file in whatever goes wrong, also where a page in the middle is damaged."""
+
+    connection: _Reading
+
+    def execute(self, sql: str, parameters: Any = (), /) -> Self:
+        with explained(self.connection.path):
+            return super().execute(sql, parameters)
+
+    def fetchone(self) -> Any:
+        with explained(self.connection.path):
+            return super().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        with explained(self.connection.path):
+            return super().fetchall()
+
+    def __next__(self) -> Any:
+        try:  # no context manager: this is called for every row
+            return super().__next__()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            raise unusable(self.connection.path, error) from error
+
+
+class _Reading(sqlite3.Connection):
+    """A connection that reads with :class:`_ReadingCursor`."""
+
+    path: Path
+
+    def cursor(self, factory: Any = None) -> Any:
+        return super().cursor(_ReadingCursor if factory is None else factory)
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        return super().cursor(_ReadingCursor).execute(sql, parameters)
 
 
 class EagerConnection(sqlite3.Connection):
@@ -60,9 +118,140 @@ class EagerConnection(sqlite3.Connection):
                 try:
                     return super().execute(sql)
                 except sqlite3.OperationalError as error:
-                    is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-                    if not is_busy or time.monotonic() > give_up:
+                    if not is_busy(error) or time.monotonic() > give_up:
                         raise
                 time.sleep(POLL_S)
         finally:
             super().execute(f"pragma busy_timeout={BUSY_TIMEOUT_MS}")
+
+
+class StoreUnusable(UsageError):
+    """A database cannot be opened or read as it is; nothing was changed."""
+
+
+def primary_code(error: Exception) -> int:
+    """Return the primary result code of SQLite; 0 where the error is Python's own."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Whether another connection holds what is needed."""
+    return primary_code(error) in _BUSY
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file is not what it was when it was written; a table may be gone."""
+    return primary_code(error) in {*_DAMAGED, sqlite3.SQLITE_ERROR}
+
+
+def damaged(path: Path, what: str) -> StoreUnusable:
+    """Return the error for a database whose content is not what hipo wrote."""
+    return StoreUnusable(f"{path} is damaged: {what}", way_out(path))
+
+
+def way_out(path: Path) -> str:
+    """Return what the user can do about a database that is damaged."""
+    if path.name != DATABASE:
+        return "put a good copy of the file in its place, or move it away"
+    return (
+        f"hipo runs check {path.parent} says what is wrong; "
+        f"hipo runs repair {path.parent} saves what can be read into a new run"
+    )
+
+
+def unusable(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> StoreUnusable:
+    """Return what an error says that was met while a database was opened or read."""
+    code = primary_code(error)
+    if path.is_dir():
+        return StoreUnusable(
+            f"{path} is a folder, not a database",
+            "move it away, and put the file that was there back in its place",
+        )
+    if code in _BUSY:
+        return StoreUnusable(
+            f"{path} is locked by another process",
+            "end what holds it (a database browser, a backup), then the same command",
+        )
+    if code in _DENIED:
+        return StoreUnusable(f"{path} {_denied(path)}", _permission(path))
+    if code in _NO_ROOM:
+        return StoreUnusable(f"{path} cannot be used: {error}", no_room(path))
+    return damaged(path, str(error))
+
+
+def no_room(path: Path) -> str:
+    """Return what the user can do where a disk is full, or fails."""
+    try:
+        free = shutil.disk_usage(path.parent).free
+    except OSError:
+        return f"look after the disk of {path.parent}, then the same command"
+    return f"free some space on the disk of {path.parent} ({free / 1e6:.1f} MB left), then the same command"
+
+
+def why_not_written(path: Path, error: sqlite3.Error) -> str:
+    """Return what the user can do about a database that could not be written in mid-run."""
+    code = primary_code(error)
+    if code in _BUSY:
+        return "end what locks it (a database browser, a backup), then the same command"
+    if code in _DENIED:
+        return _permission(path)
+    return no_room(path)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Translate the errors of SQLite while a database is opened.
+
+    Raises:
+        StoreUnusable: the database is locked, may not be used, or is damaged.
+    """
+    try:
+        yield
+    except sqlite3.ProgrammingError:  # a fault of ours
+        raise
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        # The latter where SQLite quotes damaged bytes in its message.
+        raise unusable(path, error) from error
+
+
+@contextmanager
+def parsing(source: sqlite3.Connection | Path, what: str) -> Iterator[None]:
+    """Translate what is raised while stored content is parsed.
+
+    Args:
+        source: the database, or a connection to it.
+        what: what is being parsed, e.g. ``the configuration``.
+
+    Raises:
+        StoreUnusable: the content is not what hipo stores.
+    """
+    try:
+        yield
+    except StoreUnusable:
+        raise
+    except (UsageError, *_GARBAGE) as error:
+        path = source if isinstance(source, Path) else path_of(source)
+        said = str(error).partition("\n")[0]
+        raise damaged(path, f"{what} cannot be read: {type(error).__name__}: {said}") from error
+
+
+def path_of(connection: sqlite3.Connection) -> Path:
+    """Return the file a connection was opened with."""
+    if isinstance(connection, _Reading):
+        return connection.path
+    (name,) = connection.execute(
+        "select file from pragma_database_list where name = 'main'"
+    ).fetchone()
+    return Path(name)
+
+
+def _denied(path: Path) -> str:
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        return f"cannot be read: {(error.strerror or str(error)).lower()}"
+    return "cannot be written"
+
+
+def _permission(path: Path) -> str:
+    return f"give yourself the right (chmod u+rwX {path.parent} {path}), or work on a copy"

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import orjson
 
+from pipeline.store.sqlite import parsing
+
 Messages = Sequence[tuple[str, str]]
 """(role, content) pairs."""
 
@@ -70,7 +72,10 @@ class PromptComposer:
 
     def compose(self, layout: str) -> tuple[tuple[str, str], ...]:
         """Return the (role, content) pairs that :meth:`TextTable.layout` was given."""
-        parts: list[tuple[str, list[int]]] = orjson.loads(layout)
+        with parsing(self._connection, "a prompt"):
+            return self._composed(orjson.loads(layout))
+
+    def _composed(self, parts: list[tuple[str, list[int]]]) -> tuple[tuple[str, str], ...]:
         numbers = {number for _, numbers in parts for number in numbers}
         unread = numbers - self._texts.keys()
         if len(self._texts) + len(unread) > REMEMBERED:

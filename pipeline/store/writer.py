@@ -13,8 +13,15 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from pipeline.stop import STORE
-from scenarios.errors import RunError
+from pipeline.stop import STORE, MustStop
+from pipeline.store.sqlite import (
+    is_busy,
+    is_damage,
+    path_of,
+    unusable,
+    why_not_written,
+)
+from scenarios.log import logger
 
 T = TypeVar("T")
 Write = Callable[[sqlite3.Connection], T]
@@ -23,12 +30,18 @@ but in the database."""
 
 GATHER_S = 0.005
 MOST = 2_000
+PATIENCE_S = 60.0
+"""How long another process may hold the database before the run is stopped."""
+
+_log = logger("store")
 
 
-class StoreFailed(RunError):
+class StoreFailed(MustStop):
     """The database of the run could not be written; what was acknowledged before is safe."""
 
-    code = STORE
+    def __init__(self, reason: str, advice: str = "") -> None:
+        """Say why, and what the user can do."""
+        super().__init__(reason, STORE, advice)
 
 
 @dataclass(slots=True)
@@ -64,6 +77,8 @@ class Writer:
         *,
         gather_s: float = GATHER_S,
         most: int = MOST,
+        patience_s: float = 0.0,
+        clock: Callable[[], float] = time.monotonic,
         rolled_back: Callable[[], None] = lambda: None,
     ) -> None:
         """Start the thread; the connection is its own from now on.
@@ -72,9 +87,15 @@ class Writer:
             connection: in autocommit mode (``isolation_level=None``).
             gather_s: how long to wait for company, in seconds.
             most: largest number of writes in one transaction.
+            patience_s: how long another process that holds the database is waited for, in seconds,
+                on top of the time-out of the connection.
+            clock: seconds that never go back.
             rolled_back: called in the thread after anything was undone.
         """
         self._connection = connection
+        self._path = path_of(connection)
+        self._patience_s = patience_s
+        self._clock = clock
         self._gather_s = gather_s
         self._most = most
         self._rolled_back = rolled_back
@@ -147,26 +168,26 @@ class Writer:
     def _commit(self, items: Sequence[_Item]) -> None:
         """Commit all together, or, where one of them fails, the others without it."""
         try:
-            self._connection.execute("begin immediate")
+            self._begin()
             for item in items:
                 item.result = item.write(self._connection)
             self._connection.execute("commit")
         except Exception as error:  # noqa: BLE001 - a write may fail with anything; its caller gets it
             self._undo()
             if len(items) == 1:
-                items[0].error = _explained(error)
+                items[0].error = self._explained(error)
             else:
                 self._commit_singly(items)
 
     def _commit_singly(self, items: Sequence[_Item]) -> None:
         try:
-            self._connection.execute("begin immediate")
+            self._begin()
             for item in items:
                 self._connection.execute("savepoint one")
                 try:
                     item.result = item.write(self._connection)
                 except Exception as error:
-                    item.error = _explained(error)
+                    item.error = self._explained(error)
                     if not self._connection.in_transaction:
                         raise
                     self._connection.execute("rollback to one")
@@ -176,13 +197,46 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - e.g. the disk is full: no write of the group succeeded
             self._undo()
             for item in items:
-                item.error = item.error or _explained(error)
+                item.error = item.error or self._explained(error)
+
+    def _begin(self) -> None:
+        """Begin a transaction; whoever holds the database is waited for, within reason."""
+        give_up: float | None = None
+        while True:
+            try:
+                self._connection.execute("begin immediate")
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or self._patience_s <= 0:
+                    raise
+                if give_up is None:
+                    give_up = self._clock() + self._patience_s
+                    _log.warning(
+                        "%s is locked by another process; waiting up to %.0f s for it",
+                        self._path,
+                        self._patience_s,
+                    )
+                elif self._clock() >= give_up:
+                    raise
+            else:
+                return
 
     def _undo(self) -> None:
         with suppress(sqlite3.Error):  # a broken disk: the callers learn of the first error
             if self._connection.in_transaction:
                 self._connection.execute("rollback")
         self._rolled_back()
+
+    def _explained(self, error: Exception) -> Exception:
+        """Turn trouble of the database (disk full, locked, damaged) into what ends a run."""
+        if isinstance(error, sqlite3.DatabaseError) and is_damage(error):
+            explained: Exception = unusable(self._path, error)
+        elif isinstance(error, sqlite3.OperationalError):
+            reason = f"the run's database {self._path} could not be written: {error}"
+            explained = StoreFailed(reason, why_not_written(self._path, error))
+        else:
+            return error
+        explained.__cause__ = error
+        return explained
 
 
 def required(writer: Writer | None) -> Writer:
@@ -194,15 +248,6 @@ def required(writer: Writer | None) -> Writer:
     if writer is None:
         raise ValueError("this run is closed, or was opened for reading only")
     return writer
-
-
-def _explained(error: Exception) -> Exception:
-    """Turn trouble of the database (disk full, locked, unreadable) into a failure of the run."""
-    if not isinstance(error, sqlite3.OperationalError):
-        return error
-    failed = StoreFailed(f"the run's database could not be written: {error}")
-    failed.__cause__ = error
-    return failed
 
 
 def _resolve(items: Sequence[_Item]) -> None:

@@ -251,10 +251,11 @@ async def test_many_exceptions_nobody_foresaw_in_a_row_stop_the_run(store: RunSt
 
 
 @pytest.mark.anyio
-async def test_a_store_that_cannot_be_written_ends_the_run(store: RunStore) -> None:
-    player = Player("a", lambda case, epoch: StoreFailed("disk full"))
-    with pytest.raises(StoreFailed, match="disk full"):
-        await run(store, player, plan=cases(9))
+async def test_a_store_that_cannot_be_written_stops_the_run(store: RunStore) -> None:
+    player = Player("a", lambda case, epoch: StoreFailed("disk full", "free some space"))
+    outcome = await run(store, player, plan=cases(9))
+    assert (outcome.stopped, outcome.stop_code) == ("disk full", "store")
+    assert (outcome.advice, outcome.done, outcome.failed) == ("free some space", 0, {})
 
 
 @pytest.mark.anyio

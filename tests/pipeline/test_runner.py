@@ -29,7 +29,7 @@ from pipeline.runner import (
 from pipeline.stop import Stop, Stopped
 from pipeline.stop_rules import SAME_FAILURE, StopRules
 from pipeline.store.writer import StoreFailed
-from scenarios.errors import UsageError
+from scenarios.errors import RunError, UsageError
 
 
 class Doubling:
@@ -69,6 +69,7 @@ async def stream(jobs: Iterable[int | Exception]) -> AsyncIterator[int | Excepti
         (Stopped("enough", "enough"), "pending", "enough"),
         (BudgetReached("$1 spent"), "stop", "budget"),
         (OutOfFunds("no credit"), "stop", "out_of_funds"),
+        (StoreFailed("disk full"), "stop", "store"),
         (Unauthorised("bad key", hint="export KEY"), "usage", "configuration"),
         (UnknownModel("no such model"), "usage", "configuration"),
         (UsageError("no such scenario"), "usage", "configuration"),
@@ -90,7 +91,7 @@ def test_every_exception_has_one_meaning_that_can_travel(
 @pytest.mark.parametrize(
     "error",
     [
-        StoreFailed("disk full"),
+        RunError("nothing works"),
     ],
 )
 def test_what_keeps_the_run_from_going_on_is_raised(error: Exception) -> None:

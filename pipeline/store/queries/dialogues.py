@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pipeline.store.cases import CASE_COLUMNS, case_from
 from pipeline.store.queries.turns import TurnReader
+from pipeline.store.sqlite import parsing
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -153,12 +154,16 @@ class DialogueReader:
         if not case or not rows:
             raise UsageError(f"no dialogue {dialogue!r} in this run", "hipo show lists them")
         if len(rows) > 1:
-            ids = ", ".join(_row(row).ending.id for row in rows[:5])
+            ids = ", ".join(row.ending.id for row in self._read(rows[:5]))
             raise UsageError(
                 f"{dialogue!r} fits several dialogues: {ids}{', ...' if len(rows) > 5 else ''}",
                 "give more of the id: case/arm",
             )
-        return _row(rows[0])
+        return self._read(rows[:1])[0]
+
+    def _read(self, rows: Sequence[Sequence[Any]]) -> list[_Row]:
+        with parsing(self._reader, "a case"):
+            return [_row(row) for row in rows]
 
     def _pages(self, status: str | None, arm: str | None) -> Iterator[list[_Row]]:
         last = (-1, -1)
@@ -168,7 +173,7 @@ class DialogueReader:
             ).fetchall()
             if not rows:
                 return
-            page = [_row(row) for row in rows]
+            page = self._read(rows)
             last = page[-1].key
             yield page
 

@@ -14,7 +14,7 @@ import orjson
 from pipeline.store.cases import CASE_COLUMNS, case_from
 from pipeline.store.migrations import check_current
 from pipeline.store.queries.turns import Place, TurnReader
-from pipeline.store.sqlite import DATABASE, connect_readonly
+from pipeline.store.sqlite import DATABASE, connect_readonly, parsing
 from pipeline.store.traces import label_from
 from scenarios.dialogue import Dialogue
 from scenarios.schemes.model import LabelValue
@@ -151,7 +151,8 @@ class CorpusReader:
             )
             for row in rows:
                 seq, arm, verdict = row[0], row[3], row[4]
-                dialogue = Dialogue(case_from(row[5:]), arm, tuple(turns[seq]))
+                with parsing(self._reader, "a case"):
+                    dialogue = Dialogue(case_from(row[5:]), arm, tuple(turns[seq]))
                 experts = _NO_TURNS
                 if adjudicated and self._decided:
                     experts = frozenset(
@@ -202,5 +203,6 @@ def _read_decided(reader: sqlite3.Connection) -> dict[Place, dict[str, LabelValu
     """Return what experts decided, by place and dimension; people are slow, so there is little."""
     decided: defaultdict[Place, dict[str, LabelValue]] = defaultdict(dict)
     for dialogue, turn, dimension, value in reader.execute(_DECIDED):
-        decided[dialogue, turn][dimension] = label_from(value)
+        with parsing(reader, "a label"):
+            decided[dialogue, turn][dimension] = label_from(value)
     return dict(decided)

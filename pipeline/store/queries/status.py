@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import orjson
 
 from pipeline.store.queries.judgements import read_verdict_counts
+from pipeline.store.sqlite import damaged, parsing, path_of
 from scenarios.arms import Arm
 from scenarios.verdicts import VerdictCounts
 
@@ -92,6 +94,20 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
         verification = read_verdict_counts(connection)
     finally:
         connection.execute("commit")
+    with parsing(connection, "the state of the run"):
+        return _state(meta, arms, counts, totals, verification, alive=alive)
+
+
+def _state(
+    meta: Mapping[str, str],
+    arms: Sequence[tuple[int, str, str]],
+    counts: Sequence[tuple[int, str, str, int]],
+    totals: Sequence[Any],
+    verification: VerdictCounts,
+    *,
+    alive: bool,
+) -> RunState:
+    """Join what was read."""
     failed: Counter[str] = Counter()
     by_arm: Counter[tuple[int, str]] = Counter()
     for arm, status, code, n in counts:
@@ -132,8 +148,11 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
 
 def read_spent(connection: sqlite3.Connection) -> tuple[float, int]:
     """Return (US dollars, tokens) that count against a budget; what is in flight at its worst."""
-    usd, tokens = connection.execute(
+    row = connection.execute(
         "select charged_usd + (select coalesce(sum(usd), 0) from reservations),"
         " charged_tokens + (select coalesce(sum(tokens), 0) from reservations) from totals"
     ).fetchone()
+    if row is None:
+        raise damaged(path_of(connection), "it does not say what was spent")
+    usd, tokens = row
     return float(usd), int(tokens)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import orjson
 
 from pipeline.store.annotation_schema import DECLARED_SOURCE, WANTED_SOURCE
+from pipeline.store.sqlite import parsing
 from pipeline.store.traces import label_from, trace_from
 from scenarios.dialogue import TacticLabel, Trace, Turn
 from scenarios.schemes.model import LabelValue
@@ -68,12 +69,23 @@ class TurnReader:
             decided: labels that stand in place of those that were declared.
         """
         numbers = orjson.dumps(dialogues).decode()
-        self._dimensions = dict(self._reader.execute("select seq, id from dimensions"))
-        labels = self._labels(numbers) if rationales else self._bare_labels(numbers)
-        for place in (decided or {}).keys() & labels.keys():
-            labels[place] = _corrected(labels[place], (decided or {})[place])
-        asked = self._wanted(numbers) if wanted else {}
-        how = self._traces(numbers) if traces else {}
+        with parsing(self._reader, "a turn"):
+            self._dimensions = dict(self._reader.execute("select seq, id from dimensions"))
+            labels = self._labels(numbers) if rationales else self._bare_labels(numbers)
+            for place in (decided or {}).keys() & labels.keys():
+                labels[place] = _corrected(labels[place], (decided or {})[place])
+            asked = self._wanted(numbers) if wanted else {}
+            how = self._traces(numbers) if traces else {}
+            return self._read(numbers, labels, asked, how)
+
+    def _read(
+        self,
+        numbers: str,
+        labels: Labels,
+        asked: Mapping[Place, tuple[tuple[str, str], ...]],
+        how: Mapping[Place, Trace],
+    ) -> defaultdict[int, list[Turn]]:
+        """Join turns with what belongs to them."""
         turns: defaultdict[int, list[Turn]] = defaultdict(list)
         for seq, index, role, kind, text, goal in self._reader.execute(_TURNS, (numbers,)):
             place = (seq, index)

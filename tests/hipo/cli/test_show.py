@@ -66,7 +66,9 @@ def test_a_run_that_cannot_be_read_does_not_hide_the_others(
     broken.mkdir()
     (broken / "run.sqlite").write_bytes(b"not a database, but long enough to look like one" * 40)
     result = hipo("runs", "--format", "json")
-    assert [state["name"] for state in result.data] == ["trial"]
+    assert [(run["name"], run["state"]) for run in result.data] == [
+        ("broken", "unreadable"), ("trial", "finished"),
+    ]  # fmt: skip
     assert "broken" in result.err
 
 

@@ -41,7 +41,7 @@ def test_a_missing_run_and_a_file_that_is_none_are_named(tmp_path):
     with pytest.raises(UsageError, match="there is no run"):
         RunStore.open(tmp_path, readonly=True)
     (tmp_path / "run.sqlite").write_text("this is not a database at all, " * 100)
-    with pytest.raises(UsageError, match="no database"):
+    with pytest.raises(UsageError, match="not a database"):
         RunStore.open(tmp_path)
 
 

@@ -7,7 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from pipeline.store.sqlite import connect
+from pipeline.store import sqlite
+from pipeline.store.sqlite import StoreUnusable, connect
 from pipeline.store.writer import StoreFailed, Writer
 
 
@@ -117,6 +118,74 @@ async def test_a_database_that_cannot_be_written_is_a_failure_of_the_run(databas
     assert "full" in str(results[0])
     # The full disk undoes the transaction it strikes, so nobody may believe to have been served.
     assert isinstance(results[1], StoreFailed) or rows(tmp_path) == [1]
+
+
+@pytest.mark.anyio
+async def test_a_full_disk_is_told_with_what_to_do_about_it(database, tmp_path):
+    page_count = database.execute("pragma page_count").fetchone()[0]
+    database.execute(f"pragma max_page_count={page_count}")
+    writer = Writer(database)
+    with pytest.raises(StoreFailed) as failed:
+        await writer.post(lambda c: c.execute("create table u (x)"))
+    writer.close()
+    assert failed.value.code == "store"
+    assert str(tmp_path / "t.sqlite") in str(failed.value)
+    assert failed.value.advice.startswith(f"free some space on the disk of {tmp_path}")
+
+
+def locked_by_another(tmp_path, monkeypatch, *, gives_way_after):
+    """Return a writer, its clock's readings, and the connection that is in its way."""
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT_MS", 1)
+    connection = connect(tmp_path / "t.sqlite")
+    connection.execute("create table t (x integer primary key)")
+    other = sqlite3.connect(tmp_path / "t.sqlite", isolation_level=None, check_same_thread=False)
+    other.execute("begin immediate")
+    readings = []
+
+    def clock():
+        readings.append(20.0 * len(readings))
+        if len(readings) == gives_way_after:
+            other.execute("rollback")
+        return readings[-1]
+
+    return Writer(connection, patience_s=60.0, clock=clock), readings, other
+
+
+def test_another_process_that_holds_the_database_for_a_while_is_waited_for(
+    tmp_path, monkeypatch, caplog
+):
+    writer, readings, other = locked_by_another(tmp_path, monkeypatch, gives_way_after=3)
+    assert writer.run(insert(1)) == 1
+    writer.close()
+    other.close()
+    assert rows(tmp_path) == [1]
+    assert readings == [0.0, 20.0, 40.0]
+    assert [r.message.partition("; ")[2] for r in caplog.records] == ["waiting up to 60 s for it"]
+
+
+def test_who_holds_the_database_too_long_ends_the_wait_with_what_to_do(tmp_path, monkeypatch):
+    writer, readings, other = locked_by_another(tmp_path, monkeypatch, gives_way_after=99)
+    with pytest.raises(StoreFailed, match="locked") as failed:
+        writer.run(insert(1))
+    other.close()
+    assert writer.run(insert(2)) == 2
+    writer.close()
+    assert "end what locks it" in failed.value.advice
+    assert readings == [0.0, 20.0, 40.0, 60.0, *readings[4:]]
+    assert rows(tmp_path) == [2]
+
+
+def test_a_damaged_page_that_is_written_is_not_a_matter_of_room(tmp_path):
+    connection = connect(tmp_path / "t.sqlite")
+    connection.execute("create table t (x integer primary key)")
+    connection.close()
+    content = bytearray((tmp_path / "t.sqlite").read_bytes())
+    content[4096:] = b"\xaa" * 4096
+    (tmp_path / "t.sqlite").write_bytes(bytes(content))
+    writer = Writer(connect(tmp_path / "t.sqlite"))
+    with pytest.raises(StoreUnusable, match="is damaged"):
+        writer.run(insert(1))
+    writer.close()
 
 
 @pytest.mark.anyio

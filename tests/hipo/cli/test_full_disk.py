@@ -1,0 +1,87 @@
+"""A disk that is full in mid-run, or a database that stays locked: stopped, and resumable."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from pipeline.store import run_store, sqlite, writer
+from tests.hipo.cli.conftest import Hipo
+
+GENERATE = (
+    "generate", "--model", "offline/rules", "--scenarios", "used_car", "-n", "60", "-o", "runs/trial",
+    "-q",
+)  # fmt: skip
+
+
+def counts(folder: str = "runs/trial") -> tuple[int, int, int]:
+    """Return how many requests, choices and dialogues are stored."""
+    with closing(sqlite3.connect(Path(folder) / "run.sqlite")) as connection:
+        return tuple(
+            connection.execute(f"select count(*) from {table}").fetchone()[0]
+            for table in ("requests", "choices", "dialogues")
+        )  # type: ignore[return-value]
+
+
+def test_a_full_disk_stops_the_run_and_the_same_command_goes_on(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = run_store.begin
+
+    def on_a_small_disk(connection: sqlite3.Connection, *rest: object) -> None:
+        begin(connection, *rest)  # type: ignore[arg-type]
+        (pages,) = connection.execute("pragma page_count").fetchone()
+        connection.execute(f"pragma max_page_count = {pages + 60}")
+
+    with monkeypatch.context() as full:
+        full.setattr(run_store, "begin", on_a_small_disk)
+        stopped = hipo(*GENERATE)
+    assert stopped.code == 7, stopped
+    assert "database or disk is full" in stopped.err
+    assert "paid replies could not be stored and will be asked for again" in stopped.err
+    last = stopped.err.strip().splitlines()[-1]
+    assert last.startswith("  free some space on the disk of ")
+    assert last.endswith("then the same command")
+    assert stopped.err.count("free some space") == 1
+    _, choices, dialogues = counts()
+    assert 0 < dialogues < 60
+    state = hipo("runs", "show", "trial", "--format", "json").data
+    assert (state["generated"], state["failed"]) == (dialogues, {})
+    assert hipo(*GENERATE).code == 0
+    requests, all_choices, all_dialogues = counts()
+    assert all_dialogues == 60
+    assert 0 < choices < all_choices
+    assert requests == all_choices, "no reply that was stored was paid for again"
+
+
+def test_a_lock_that_stays_stops_the_run_and_no_case_fails_for_it(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others: list[sqlite3.Connection] = []
+    commit = writer.Writer._commit
+
+    def locked_in_the_middle(self: writer.Writer, items: list[object]) -> None:
+        if not others and counts()[2] > 5:
+            others.append(
+                sqlite3.connect(
+                    "runs/trial/run.sqlite", isolation_level=None, check_same_thread=False
+                )
+            )
+            others[0].execute("begin immediate")
+        commit(self, items)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as locked:
+        locked.setattr(sqlite, "BUSY_TIMEOUT_MS", 1)
+        locked.setattr(run_store, "PATIENCE_S", 0.001)
+        locked.setattr(writer.Writer, "_commit", locked_in_the_middle)
+        stopped = hipo(*GENERATE)
+    assert stopped.code == 7, stopped
+    assert "database is locked" in stopped.err
+    assert "end what locks it" in stopped.err.splitlines()[-1]
+    assert hipo("runs", "show", "trial", "--format", "json").data["failed"] == {}
+    others[0].close()
+    assert hipo(*GENERATE).code == 0
+    assert counts()[2] == 60
