@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pipeline.accounting import AttemptAccount, Record, bound_of
 from pipeline.endpoint_capabilities import EndpointCapabilities, StructureProbe
+from pipeline.open_requests import OpenRequests
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.outcome import outcome_of
 from pipeline.providers.prices import Price
@@ -74,10 +75,14 @@ class DirectSender:
     timeout_s: float = 120.0
     """Time allowed for one request, in seconds."""
     takes_permit: bool = True
+    open_requests: OpenRequests = field(default_factory=OpenRequests)
+    """Where a request is registered while it is waited for."""
 
     async def send(self, request: Request) -> Reply:
         """Send once; see :class:`Sender`."""
-        return await self.provider.send(request, self.timeout_s)
+        timeout_s = self.timeout_s
+        with self.open_requests.waiting(timeout_s):
+            return await self.provider.send(request, timeout_s)
 
 
 @dataclass(slots=True)

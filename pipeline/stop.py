@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.open_requests import OpenRequests
 from scenarios.errors import RunError
 from scenarios.log import logger
 
@@ -61,6 +62,8 @@ class Stop:
         """Why, in a word."""
         self.advice = ""
         """What the user can do, where that is more than what always holds for the code."""
+        self.in_flight = OpenRequests()
+        """What a stop waits for: requests that were sent and are paid for."""
 
     @property
     def requested(self) -> bool:

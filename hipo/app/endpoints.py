@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from hipo.app.models import ModelUse
 from pipeline.budget import Ledger
@@ -33,7 +34,7 @@ class EndpointPool:
         notice: Callable[[str], None],
         *,
         in_flight: InFlight | None = None,
-        sender: Callable[[Provider, float], Sender] = DirectSender,
+        sender: Callable[[Provider, float], Sender] | None = None,
     ) -> None:
         """Start without an endpoint.
 
@@ -43,14 +44,15 @@ class EndpointPool:
             link: the run that every call belongs to.
             notice: is told what is learnt about a model, such as a parameter it refuses.
             in_flight: the table of another pool that works for the same run in this process.
-            sender: makes what requests are sent with, from a provider and a timeout in seconds.
+            sender: makes what requests are sent with, from a provider and a timeout in seconds;
+                None sends each at once.
         """
         self.in_flight: InFlight = {} if in_flight is None else in_flight
         self._limits = limits
         self._providers = providers
         self._link = link
         self._notice = notice
-        self._sender = sender
+        self._sender = sender or partial(DirectSender, open_requests=link.stop.in_flight)
         self._endpoints: dict[str, Endpoint] = {}
         self._capabilities: dict[str, EndpointCapabilities] = {}
 

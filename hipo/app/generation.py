@@ -92,7 +92,7 @@ async def generate_prepared(
         output: the folder of the run; it is made, or the run in it is continued.
         retry_failed: whether failed cases are played again.
         watcher: is told of every dialogue as soon as it is durable.
-        signals: whether the first SIGINT or SIGTERM finishes the calls in flight and stops, and
+        signals: whether the first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops, and
             the next one leaves at once.
         on_ready: is called when everything has been checked, right before the run begins.
         play: plays what is planned; None plays all of it, see :func:`play_plan`.

@@ -7,37 +7,83 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from pipeline.open_requests import OpenSummary
 from pipeline.stop import INTERRUPTED, Stop
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+TOLD_EVERY_S = 15.0
+"""Seconds between two lines about what is waited for."""
+_LEAVE = "interrupt again to leave now"
+
+
+def _signals() -> tuple[signal.Signals, ...]:
+    """Return the signals that stop a run; a terminal that is closed does, but not under nohup."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM) + (() if ignored else (signal.SIGHUP,))
 
 
 @contextmanager
-def interruptible(stop: Stop, notice: Callable[[str], None], *, enabled: bool) -> Iterator[None]:
-    """Turn signals into a stop, and a repeated one into the end of the current task."""
+def interruptible(
+    stop: Stop,
+    notice: Callable[[str], None],
+    *,
+    enabled: bool,
+    told_every_s: float = TOLD_EVERY_S,
+) -> Iterator[None]:
+    """Turn signals into a stop, and a repeated one into the end of the current task.
+
+    Args:
+        stop: of the run; what it waits for is told when it is asked for, and now and then after.
+        notice: is told.
+        enabled: whether signals are handled at all.
+        told_every_s: seconds between two lines about what is waited for.
+    """
     if not enabled:
         yield
         return
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
+    telling: asyncio.Task[None] | None = None
     received = 0
 
+    async def tell() -> None:
+        while (waited_for := stop.in_flight.summary()).count:
+            await asyncio.sleep(told_every_s)
+            if (waited_for := stop.in_flight.summary()).count:
+                notice(f"still waiting for {in_words(waited_for)}; {_LEAVE}")
+
     def handle() -> None:
-        nonlocal received
+        nonlocal received, telling
         received += 1
         if received == 1:
             stop.request(INTERRUPTED)
-            notice("stopping: calls in flight are finished and kept; interrupt again to leave now")
+            waited_for = stop.in_flight.summary()
+            if waited_for.count:
+                notice(f"stopping: finishing {in_words(waited_for)}; {_LEAVE}")
+            else:
+                notice(f"stopping: nothing is in flight; {_LEAVE}")
+            telling = loop.create_task(tell())
         elif task is not None:
             task.cancel()
 
-    for number in _SIGNALS:
+    numbers = _signals()
+    for number in numbers:
         loop.add_signal_handler(number, handle)
     try:
         yield
     finally:
-        for number in _SIGNALS:
+        for number in numbers:
             loop.remove_signal_handler(number)
+        if telling is not None:
+            telling.cancel()
+
+
+def in_words(waited_for: OpenSummary) -> str:
+    """Return e.g. ``2 calls in flight, the longest for 213 s, at most 387 s more``."""
+    calls = "1 call" if waited_for.count == 1 else f"{waited_for.count:,} calls"
+    return (
+        f"{calls} in flight, the longest for {waited_for.longest_s:.0f} s, "
+        f"at most {waited_for.left_s:.0f} s more"
+    )
 
 
 @contextmanager

@@ -169,7 +169,7 @@ async def play_study(
     Args:
         plan: see :func:`plan_study`.
         watcher: is told of every dialogue as soon as it is durable.
-        signals: whether the first SIGINT or SIGTERM stops after the calls in flight.
+        signals: whether the first SIGINT, SIGTERM or SIGHUP stops after the calls in flight.
     """
     watching: Watcher = watcher or Silent()
     calls, outcome = 0, RunOutcome()

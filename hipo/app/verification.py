@@ -248,7 +248,7 @@ async def verify_async(
         overrides: what is laid over its recipe.
         watcher: is told of every dialogue as soon as its verdict is durable.
         retry_unreadable: whether judges whose answer could not be read are asked again.
-        signals: whether the first SIGINT or SIGTERM finishes the calls in flight and stops, and
+        signals: whether the first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops, and
             the next one leaves at once.
     """
     watching: Watcher = watcher or Silent()

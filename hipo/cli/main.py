@@ -153,12 +153,19 @@ def root(
     ctx.with_resource(logs.logging_to_stderr(log_level, log_format))
 
 
+_INTERRUPTED_BY_TYPER = 130
+"""What typer returns in place of an interrupt that it caught."""
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; nothing is raised."""
 
     def call() -> Any:
-        return typer.main.get_command(app).main(
+        result = typer.main.get_command(app).main(
             args=list(arguments), prog_name="hipo", standalone_mode=False
         )
+        if result == _INTERRUPTED_BY_TYPER:
+            raise KeyboardInterrupt
+        return result
 
     return guarded(call)

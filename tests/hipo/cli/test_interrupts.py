@@ -1,0 +1,147 @@
+"""Signals: one line, exit code 3, and what is waited for; at any moment of a command's life."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hipo.app.interrupts import in_words, interruptible
+from pipeline.open_requests import OpenRequests
+from pipeline.stop import Stop
+from tests.hipo.cli.conftest import Hipo
+from tests.wire.server import WireServer
+
+ROOT = Path(__file__).resolve().parents[3]
+INTERRUPTED_WHILE_IMPORTING = """
+import builtins, os, signal, sys
+true_import = builtins.__import__
+
+def interrupted(name, *rest):
+    if name == {module!r}:
+        builtins.__import__ = true_import
+        os.kill(os.getpid(), signal.SIGINT)
+    return true_import(name, *rest)
+
+from hipo.__main__ import main
+builtins.__import__ = interrupted
+sys.argv = ["hipo", "generate", "--model", "offline/rules", "-n", "3", "-o", "run"]
+main()
+"""
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+@pytest.mark.parametrize("module", ["typer", "hipo.cli.errors", "orjson", "hipo.app.generation"])
+def test_an_interrupt_while_modules_are_imported_is_one_line(tmp_path: Path, module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING.format(module=module)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (3, "stopped: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def generating(server: WireServer, folder: Path, *, shell: str = "") -> subprocess.Popen[str]:
+    """Start a run of which two calls stay in flight until the server is told to answer."""
+    command = [
+        sys.executable, "-m", "hipo", "generate", "--model", "compatible/m", "--base-url",
+        server.openai_url, "--scenarios", "used_car", "-n", "4", "--turns", "1",
+        "--max-concurrency", "2", "--timeout", "600", "-o", "run",
+    ]  # fmt: skip
+    started = subprocess.Popen(
+        ["/bin/sh", "-c", f'{shell} exec "$@"', "sh", *command],
+        cwd=folder,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    deadline = time.monotonic() + 120
+    while not server.count and started.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert server.count, "the run never sent anything"
+    return started
+
+
+@pytest.fixture
+def slow() -> Iterator[WireServer]:
+    with WireServer(keep=False, latency_s=1.0) as server:
+        yield server
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_lets_calls_in_flight_finish_and_says_how_long_that_may_take(
+    slow: WireServer, tmp_path: Path, hipo: Hipo, number: signal.Signals
+) -> None:
+    process = generating(slow, tmp_path)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 3, err
+    assert "stopping: finishing " in err
+    assert " in flight, the longest for " in err
+    assert " s more; interrupt again to leave now" in err
+    assert err.endswith("stopped: interrupted\n  go on with the same command\n")
+    state = hipo("runs", "show", "run", "--format", "json").data
+    assert state["state"] == "stopped:interrupted"
+    assert state["calls"] == slow.count, "every call that was sent is kept"
+
+
+def test_a_run_under_nohup_outlives_its_terminal(slow: WireServer, tmp_path: Path) -> None:
+    slow.latency_s = 0.2
+    process = generating(slow, tmp_path, shell="trap '' HUP;")
+    process.send_signal(signal.SIGHUP)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert "stopp" not in err
+
+
+def test_what_is_in_flight_is_counted_with_the_longest_and_what_may_still_come() -> None:
+    now = [100.0]
+    register = OpenRequests(clock=lambda: now[0])
+    assert register.summary().count == 0
+    with register.waiting(600.0):
+        now[0] = 310.0
+        with register.waiting(120.0):
+            now[0] = 313.0
+            assert in_words(register.summary()) == (
+                "2 calls in flight, the longest for 213 s, at most 387 s more"
+            )
+        assert register.summary().count == 1
+    assert register.summary().count == 0
+
+
+@pytest.mark.anyio
+async def test_what_is_still_waited_for_is_told_now_and_then_until_it_is_there() -> None:
+    stop, told = Stop(), list[str]()
+    twice = asyncio.Event()
+
+    def notice(message: str) -> None:
+        told.append(message)
+        if len(told) == 3:
+            twice.set()
+
+    with interruptible(stop, notice, enabled=True, told_every_s=0.01):
+        with stop.in_flight.waiting(60.0):
+            os.kill(os.getpid(), signal.SIGINT)
+            await twice.wait()
+        count = len(told)
+        await anyio.sleep(0.05)
+    assert stop.code == "interrupted"
+    assert told[0].startswith("stopping: finishing 1 call in flight, the longest for 0 s, at most ")
+    assert told[1].startswith("still waiting for 1 call in flight, ")
+    assert len(told) == count
