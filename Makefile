@@ -15,7 +15,7 @@ QUICK := tests/scenarios tests/prompts tests/pipeline tests/quality \
 LLAMA_FACTORY := llamafactory==0.9.5
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test quick check coverage bench clean
+.PHONY: demo test quick check coverage bench dist clean
 
 demo: $(VENV)/.demo
 	$(BIN)/hipo demo -o $(RUN)
@@ -47,6 +47,12 @@ coverage: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks
+
+# The wheel, the source archive, and what is in an installation: a bill of materials (CycloneDX).
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	$(BIN)/python -m release.sbom dist/hipo-*.whl
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .coverage .coverage.* .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -101,8 +100,8 @@ def test_the_deadline_is_over_with_the_head(run: Path) -> None:
     with served(run, mode="quiz", header_s=0.5) as site:
         host = urlsplit(site.url).netloc
         head = f"POST /finish HTTP/1.1\r\nHost: {host}\r\nContent-Length: 2\r\n\r\n".encode()
-        with half_open(site.url, 1, head) as (connection,):
-            time.sleep(1.2)
+        with half_open(site.url, 1, head) as (connection,), half_open(site.url, 1) as (later,):
+            assert is_ended(later)  # its deadline was after the one of the first
             connection.sendall(b"a=")
             assert connection.recv(12) == b"HTTP/1.1 401"
 
