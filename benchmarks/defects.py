@@ -13,6 +13,7 @@ from benchmarks.judge_accuracy import strays
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
+from scenarios.wording import sentences
 from scenarios.yaml_source import read_yaml
 
 DATA = Path(__file__).parent / "data" / "plants.yaml"
@@ -188,6 +189,26 @@ def _repeated(garden: Garden, dialogue: Dialogue, _: int) -> Planted | None:
     return _said("repeated_turn", dialogue, answers[1], _touched(text, garden.random))
 
 
+def _copied_rationale(garden: Garden, dialogue: Dialogue, i: int) -> Planted:
+    """Put a label, the utterance or a line of the scene in the place of a reason."""
+    turn = garden.random.choice(_answers(dialogue))
+    scenario = garden.scenarios[dialogue.case.scenario]
+    sources = (
+        turn.tactic[-1].dimension,
+        turn.text.upper(),
+        scenario.roles["initiator"].description,
+        sentences(scenario.background)[0],
+        str(turn.tactic[0].value),
+    )
+    at = i % len(turn.tactic)
+    tactic = tuple(
+        replace(label, rationale=sources[i % len(sources)]) if place == at else label
+        for place, label in enumerate(turn.tactic)
+    )
+    planted = _with(dialogue, replace(turn, tactic=tactic))
+    return Planted("rationale_copied", planted, turn.index)
+
+
 def _duplicate(garden: Garden, dialogue: Dialogue, _: int) -> Planted:
     """Make another case of it, a word changed here and there."""
     case = replace(dialogue.case, id=f"{dialogue.case.id}-again", repetition=1)
@@ -245,6 +266,7 @@ KINDS: Mapping[str, Plant] = {
     "label_contradiction": _contradicting,
     "unmet_requirement": _unmet,
     "wanted_not_obtained": _not_obtained,
+    "rationale_copied": _copied_rationale,
     "empty_utterance": _replaced("empty_utterance", _nothing),
 }
 """Every kind of defect, by the name it has in the report."""

@@ -22,6 +22,7 @@ GATES: Final[ExtensionPoint[GateExtension[Any]]] = ExtensionPoint(
         "truncated": "quality.gates.truncated:GATE",
         "wrong_language": "quality.gates.language:GATE",
         "repeated_turn": "quality.gates.repeated_turn:GATE",
+        "rationale_copied": "quality.gates.rationale_copied:GATE",
         "empty_utterance": "quality.gates.empty_utterance:GATE",
         "near_duplicate": "quality.gates.near_duplicates:GATE",
     },
