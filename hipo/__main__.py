@@ -6,12 +6,14 @@ import signal
 import sys
 from importlib import import_module
 
+from hipo.cli.streams import make_forgiving
 from hipo.name_clash import check_names
 
 
 def main() -> None:
     """Run the command line with the process's arguments and leave with its exit code."""
     try:
+        make_forgiving()
         try:
             check_names()
         except ImportError as error:  # before anything is imported that may be hidden

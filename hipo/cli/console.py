@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -28,7 +29,16 @@ class Format(StrEnum):
 
 def write_json(value: object) -> None:
     """Print plain data as indented JSON, keys in the order given."""
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode() + "\n")
+    sys.stdout.write(_readable(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n")
+
+
+def _readable(text: str) -> str:
+    """Return JSON that standard output can encode, with escapes for what it cannot."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(orjson.loads(text), indent=2)
+    return text
 
 
 def plain(record: object, names: str, **values: object) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 from typer.exceptions import TyperException
 
+from hipo.cli.streams import ForgivingStream
 from pipeline import stop
 from scenarios.errors import HipoError, RunError
 
@@ -77,10 +78,13 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def guarded(call: Callable[[], Any]) -> int:
-    """Run a command; report what goes wrong on standard error and return the exit code."""
+def guarded(call: Callable[[], Any], *, works: bool = False) -> int:
+    """Run a command; report what goes wrong on standard error and return the exit code.
+
+    ``works`` says that the command is for more than what it prints.
+    """
     try:
-        return _exit_code(call())
+        return _exit_code(call(), works=works)
     except (BrokenPipeError, SystemExit):  # typer turns the former into the latter
         _silence_stdout()
         return ExitCode.DONE
@@ -118,10 +122,15 @@ def _report_failure(error: RunError) -> int:
     return code
 
 
-def _exit_code(result: object) -> int:
-    """Flush standard output, so that a closed pipe is noticed here, and read the result."""
+def _exit_code(result: object, *, works: bool) -> int:
+    """Flush standard output, so that what is wrong with it is noticed here, and read the result."""
     sys.stdout.flush()
-    return result if isinstance(result, int) else ExitCode.DONE
+    code = result if isinstance(result, int) else ExitCode.DONE
+    failure = sys.stdout.failure if isinstance(sys.stdout, ForgivingStream) else None
+    if failure is None:
+        return code
+    say(f"error: standard output could not be written: {failure.strerror}")
+    return code if works else max(code, ExitCode.FAILED_CASES)
 
 
 def _report_usage(error: TyperException) -> int:

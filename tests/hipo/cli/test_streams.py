@@ -1,0 +1,77 @@
+"""Closed streams, full devices and poor encodings: a run that was played is not a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+GENERATE = "generate --model offline/rules --scenarios used_car --turns 1 -n 2 -o run"
+FULL = "error: standard output could not be written: No space left on device\n"
+
+
+def shell(
+    folder: Path, arguments: str, redirected: str = "", **environment: str
+) -> tuple[int, str, str]:
+    """Run a command of hipo in a shell; return its exit code, standard output and error."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m hipo {arguments} {redirected}"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("streams")
+    assert shell(folder, GENERATE, "-q")[0] == 0
+    return folder
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("redirected", "err"),
+    [(">&-", ""), (">/dev/full", FULL), ("2>&-", ""), ("2>/dev/full", ""),
+     (">&- 2>&-", ""), (">/dev/full 2>/dev/full", ""), ("<&- >&- 2>&-", "")],
+)  # fmt: skip
+def test_a_run_is_done_whatever_has_become_of_its_streams(
+    tmp_path: Path, redirected: str, err: str, unbuffered: str
+) -> None:
+    code, _, said = shell(tmp_path, GENERATE, redirected, PYTHONUNBUFFERED=unbuffered)
+    assert code == 0
+    assert said.endswith(err)
+    assert said.count("error") == bool(err)
+    code, out, _ = shell(tmp_path, "runs show run --format json")
+    assert (code, json.loads(out)["generated"]) == (0, 2)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_listing_that_cannot_be_written_is_an_error_in_one_line(
+    played: Path, unbuffered: str
+) -> None:
+    for command in ("show run", "runs show run --format json"):
+        assert shell(played, command, ">/dev/full", PYTHONUNBUFFERED=unbuffered) == (1, "", FULL)
+        assert shell(played, command, ">&-", PYTHONUNBUFFERED=unbuffered) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
+)
+def test_any_encoding_of_the_terminal_will_do(played: Path, environment: dict[str, str]) -> None:
+    dialogue = json.loads(shell(played, "show run --format json")[1])[0]["id"]
+    code, out, err = shell(played, f"show run {dialogue} --trace", **environment)
+    assert (code, err) == (0, "")
+    assert "\\xb7" in out
+    assert out.isascii()
+    code, out, _ = shell(played, f"show run {dialogue} --format json", **environment)
+    assert code == 0
+    assert json.loads(out) == json.loads(shell(played, f"show run {dialogue} --format json")[1])
