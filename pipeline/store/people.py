@@ -113,6 +113,19 @@ def refuse_emptied(folder: Path, run: sqlite3.Connection) -> None:
         )
 
 
+def keep_private(path: Path) -> None:
+    """See to it that nobody but the owner can read a database, before anything is in it.
+
+    SQLite gives its journals the rights of the database, so it must not be the one to make it.
+    What cannot be changed (somebody else's file) stays; whether it can be used, SQLite says.
+    """
+    with suppress(OSError):
+        path.touch(0o600)
+    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        with suppress(OSError):
+            file.chmod(file.stat().st_mode & 0o700)
+
+
 def connect_people(folder: Path, mark: str) -> sqlite3.Connection:
     """Open the file for writing; it is made if need be.
 
@@ -122,10 +135,10 @@ def connect_people(folder: Path, mark: str) -> sqlite3.Connection:
     path = folder / PEOPLE
     with ExitStack() as undo:
         undo.enter_context(explained(path))
+        keep_private(path)
         connection = undo.enter_context(closing(connect(path, EagerConnection)))
         create_people(connection, mark)
         _check_owner(connection, path, mark)
-        path.chmod(0o600)
         undo.pop_all()
     return connection
 

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from pipeline.store.people import PEOPLE, Note, create_people, new_number, run_mark
+from pipeline.store.people import PEOPLE, Note, create_people, keep_private, new_number, run_mark
 from pipeline.store.sqlite import connect
 
 _PEOPLE = (
@@ -79,8 +79,8 @@ def move_people(connection: sqlite3.Connection) -> None:
 def _copy(connection: sqlite3.Connection, path: Path) -> None:
     draft = path.with_name(f"{path.name}.new")
     draft.unlink(missing_ok=True)
+    keep_private(draft)
     with closing(connect(draft)) as people:
-        draft.chmod(0o600)
         create_people(people, run_mark(connection))
         people.execute("begin immediate")
         for query, table in ((_PEOPLE, "people"), (_SESSIONS, "sessions"), (_DRAFTS, "drafts")):

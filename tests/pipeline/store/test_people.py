@@ -151,6 +151,23 @@ async def test_a_run_without_the_file_shows_codes_and_takes_new_people(run):
         assert store.people.known_as("Bea").code == "A02"
 
 
+@pytest.mark.parametrize("left", [None, 0o644])
+def test_nobody_else_on_the_machine_can_read_what_is_personal(tmp_path, left):
+    with begun(tmp_path / "run"):
+        pass
+    file = tmp_path / "run" / PEOPLE
+    before = os.umask(0o022)
+    try:
+        if left is not None:
+            file.touch(left)
+        with ReviewStore.open(tmp_path / "run") as store:
+            store.people.add_account("Ada", "annotator", "secret")
+            modes = {path.name: path.stat().st_mode & 0o777 for path in file.parent.glob("people*")}
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys((PEOPLE, f"{PEOPLE}-wal", f"{PEOPLE}-shm"), 0o600)
+
+
 @pytest.mark.anyio
 async def test_the_file_of_another_run_is_refused(run, tmp_path):
     begun(tmp_path / "other").close()
