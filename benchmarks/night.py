@@ -60,9 +60,8 @@ class Night:
 
 
 @contextmanager
-def _server(size: Size) -> Iterator[str]:
-    first, second = size.outages_at
-    plan = {"outages": [(first, size.outage_s, "closed"), (second, size.outage_s, "503")]}
+def night_server(plan: Mapping[str, object]) -> Iterator[str]:
+    """Start the endpoint in a process of its own; yield its address, without ``/v1``."""
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.night_server", orjson.dumps(plan).decode()],
         stdin=subprocess.PIPE,
@@ -88,13 +87,20 @@ def _get(url: str) -> object:
     raise RuntimeError(f"{url} does not answer")
 
 
+def count_served(url: str) -> int:
+    """Return how many requests have arrived at an endpoint."""
+    return int(str(_get(f"{url}/count")))
+
+
 def _play(folder: Path, size: Size) -> Night:
     """Start the run until it is done, killing it where the plan says so."""
     night, kills = Night(), list(size.kills_at)
     prices = folder / "prices.yaml"
     prices.write_text(PRICES, encoding="utf-8")
     started = time.perf_counter()
-    with _server(size) as base_url:
+    first, second = size.outages_at
+    outages = [(first, size.outage_s, "closed"), (second, size.outage_s, "503")]
+    with night_server({"outages": outages}) as base_url:
         command = [
             sys.executable, "-m", "hipo", "generate", "-q", "-o", str(folder / "run"),
             "--model", "compatible/night", "--base-url", f"{base_url}/v1",
@@ -107,7 +113,7 @@ def _play(folder: Path, size: Size) -> Night:
             process = subprocess.Popen(command, env={**os.environ, "HF_HUB_OFFLINE": "1"})
             while process.poll() is None:
                 time.sleep(0.1)
-                if kills and int(str(_get(f"{base_url}/count"))) >= kills[0]:
+                if kills and count_served(base_url) >= kills[0]:
                     kills.pop(0)
                     process.send_signal(signal.SIGKILL)
             night.exits.append(process.returncode)

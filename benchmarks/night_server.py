@@ -5,7 +5,7 @@ outlives the runs that are killed: it prints its port and serves until its stand
 ``GET /count`` answers how many requests arrived, ``GET /ledger`` one entry for each of them, which
 a run's store is reconciled with afterwards: fate, tokens billed, and the request id it was given.
 
-The default answers are those of the engine behind ``offline/rules``.
+The answers are those of the engines behind ``offline/rules`` and ``offline/judge``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from pipeline.offline.engine import answer
+from pipeline.offline.engine import PromptNotUnderstood, answer
+from pipeline.offline_judge.engine import answer as judge
 
 HANG_S = 600.0
 
@@ -113,17 +114,19 @@ class NightServer:
             return self._error(place, 429, "slow down", fate, headers)
         if fate == "broken":
             return self._error(place, 500, "something broke", fate)
-        if fate == "reset":
+        if fate == "reset" and self._rng.random() < 0.5:
             self._note(place, fate)
             self._abort(request)
+            return web.Response()
         if fate == "hang":
             self._note(place, fate)
             await asyncio.sleep(HANG_S)
         body = orjson.loads(raw)
         reply = self._reply(place, body)
         text, headers = orjson.dumps(reply), {"x-request-id": id_}
+        if fate == "reset":
+            self._abort(request)
         if fate == "poison":
-            self._note(place, fate)
             text, more = poisoned(reply, self._rng)
             headers |= more
         return web.Response(body=text, content_type="application/json", headers=headers)
@@ -155,7 +158,7 @@ class NightServer:
 
     def _reply(self, place: int, body: dict[str, Any]) -> dict[str, Any]:
         messages = [(message["role"], message["content"]) for message in body["messages"]]
-        texts = [answer(messages, body["seed"] + i) for i in range(body.get("n", 1))]
+        texts = [_answer(messages, body["seed"] + i) for i in range(body.get("n", 1))]
         prompt = sum(len(text.encode()) // 4 for _, text in messages)
         completion = sum(len(text.encode()) // 4 for text in texts)
         self._note(place, "answered", prompt, completion)
@@ -198,6 +201,13 @@ class NightServer:
                     connection.transport.abort()
         await asyncio.sleep(seconds)
         await self._listen()
+
+
+def _answer(messages: list[tuple[str, str]], seed: int) -> str:
+    try:
+        return answer(messages, seed)
+    except PromptNotUnderstood:
+        return judge(messages, seed)
 
 
 def poisoned(reply: dict[str, Any], rng: random.Random) -> tuple[bytes, dict[str, str]]:

@@ -6,6 +6,7 @@ import http.client
 import re
 import threading
 import time
+from collections.abc import Callable
 from html import unescape
 from urllib.parse import urlencode, urlsplit
 
@@ -32,8 +33,8 @@ class Client:
         self._post("/consent", [("csrf", _csrf(page)), ("agree", "yes")])
         self._post("/name", [("csrf", _csrf(page)), ("name", self._name)])
 
-    def work(self) -> None:
-        """Answer items until none is left."""
+    def work(self, saved: Callable[[], None] = lambda: None) -> None:
+        """Answer items until none is left; ``saved`` is called after each."""
         while True:
             started = time.perf_counter()
             path, page = self._follow("/next")
@@ -48,6 +49,7 @@ class Client:
             self.saves.append(time.perf_counter() - started)
             if status == 200:
                 self.sent.append(path)
+            saved()
 
     def _get(self, path: str) -> str:
         return self._follow(path)[1]

@@ -50,7 +50,8 @@ def _generation(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextmanager
-def _served(folder: Path, items: int) -> Iterator[subprocess.Popen[str]]:
+def served(folder: Path, items: int) -> Iterator[subprocess.Popen[str]]:
+    """Serve a run's dialogues for review until the block ends."""
     serving = subprocess.Popen(
         [
             sys.executable, "-m", "hipo", "review", "serve", str(folder), "--mode", "quiz",
@@ -66,8 +67,8 @@ def _served(folder: Path, items: int) -> Iterator[subprocess.Popen[str]]:
         serving.wait(30)
 
 
-def _link(serving: subprocess.Popen[str]) -> str:
-    """Read what the server says until it names a link for annotators."""
+def link_of(serving: subprocess.Popen[str]) -> str:
+    """Read what the server says until it names the next link for annotators."""
     for line in serving.stderr or ():
         if line.strip().startswith("annotator:"):
             return line.split()[-1]
@@ -77,7 +78,7 @@ def _link(serving: subprocess.Popen[str]) -> str:
 def _come_in(serving: subprocess.Popen[str]) -> list[Client]:
     clients = []
     for number in range(ANNOTATORS):
-        link = _link(serving)
+        link = link_of(serving)
         client = Client(link, f"Annotator {number}")
         client.come_in()
         clients.append(client)
@@ -94,7 +95,7 @@ def run(*, quick: bool = False) -> list[Row]:
     with tempfile.TemporaryDirectory() as base:
         folder = Path(base) / "run"
         subprocess.run(_generate(folder, items), check=True)
-        with _served(folder, items) as serving:
+        with served(folder, items) as serving:
             clients = _come_in(serving)
             with _generation(folder) as beside:
                 time.sleep(HEAD_START_S)
