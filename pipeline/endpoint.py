@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from pipeline.accounting import AttemptAccount, Record, bound_of
+from pipeline.accounting import AttemptAccount, Bound, Record, bound_of
 from pipeline.endpoint_capabilities import EndpointCapabilities, StructureProbe
 from pipeline.open_requests import OpenRequests
 from pipeline.providers.errors import EmptyReply, ProviderError
@@ -22,8 +23,9 @@ from pipeline.providers.protocol import (
 )
 from pipeline.providers.rate_limiter import ModelAddress, Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
-from pipeline.run_link import PermitRequest, RunLink, Settlement
+from pipeline.run_link import Permit, PermitRequest, RunLink, Settlement
 from pipeline.store.calls import RequestOrigin
+from pipeline.tries import Tries, refuse_small_context
 from prompts.question import Message
 from scenarios.arms import Parameters, StructuredWish
 from scenarios.log import logger
@@ -73,14 +75,14 @@ class DirectSender:
 
     provider: Provider
     timeout_s: float = 120.0
-    """Time allowed for one request, in seconds."""
+    """Time usually allowed for one request, in seconds."""
     takes_permit: bool = True
     open_requests: OpenRequests = field(default_factory=OpenRequests)
     """Where a request is registered while it is waited for."""
 
     async def send(self, request: Request) -> Reply:
         """Send once; see :class:`Sender`."""
-        timeout_s = self.timeout_s
+        timeout_s = self.timeout_s * request.patience
         with self.open_requests.waiting(timeout_s):
             return await self.provider.send(request, timeout_s)
 
@@ -110,6 +112,8 @@ class Endpoint:
     rng: random.Random = field(default_factory=random.Random)
     address: ModelAddress = field(init=False)
     """Endpoints with one address share its limits."""
+    _answered: set[str] = field(default_factory=set)
+    """The roles that it has answered."""
 
     def __post_init__(self) -> None:
         self.address = ModelAddress(self.provider.name, self.provider.base_url, self.model)
@@ -184,30 +188,50 @@ class Endpoint:
         self, wanted: SampleRequest, batch: tuple[int, ...], record: Record
     ) -> dict[int, Choice]:
         """Send one request until it brings at least one sample of ``batch``."""
-        backoff = Backoff(self.retry, self.rng)
+        tries = Tries(Backoff(self.retry, self.rng), Backoff(self.retry.endless(), self.rng))
         probe = StructureProbe(self.capabilities, self.structured)
+        role = wanted.origin.role
         while True:
             if self.capabilities.one_by_one:
                 batch = batch[:1]
-            request = self._request(wanted, batch, probe)
+            request = self._request(wanted, batch, probe, tries.patience)
+            bound = bound_of(request, self.price)
+            permit = await self._permit(bound, role)
+            account = AttemptAccount(
+                request,
+                batch,
+                origin=wanted.origin,
+                price=self.price,
+                bound=bound,
+                reservation=permit.reservation.id,
+            )
             try:
-                choices = await self._attempt(request, batch, wanted.origin, record)
+                choices = await self._attempt(request, account, permit, record)
             except ProviderError as error:
+                refuse_small_context(
+                    error, self.name, role, answered=self._has_answered(role, permit)
+                )
                 may_instruct = self.structured == "auto"
                 if self.capabilities.adapts_to(request, error, may_instruct=may_instruct):
                     continue
                 if probe.switches_after(error, request):
                     continue
-                delay = backoff.after(error)
+                delay = tries.pause_after(error, permit)
                 if delay is None:
                     raise
                 self._log_retry(error, delay)
                 await pause(delay, self.link.stop.check, self.sleep)
             else:
+                self._answered.add(role)
                 probe.succeeded(request)
                 if len(batch) > 1 and len(choices) == 1:
                     self.capabilities.ask_singly("answers n > 1 with one choice")
                 return choices
+
+    def _has_answered(self, role: str, permit: Permit) -> bool:
+        """Return whether any prompt of a role was answered before, as far as is known here."""
+        before = permit.admission is not None and permit.admission.role_answered
+        return before or role in self._answered
 
     def _log_retry(self, error: ProviderError, delay: float) -> None:
         fields = {
@@ -218,10 +242,13 @@ class Endpoint:
             "retry_after_s": error.retry_after_s,
             "pause_s": round(delay, 3),
         }
-        _log.info("asking again in %.1f s: %s", delay, error.message, extra={"fields": fields})
+        level = logging.INFO if delay else logging.DEBUG  # of an outage people are told once
+        _log.log(
+            level, "asking again in %.1f s: %s", delay, error.message, extra={"fields": fields}
+        )
 
     def _request(
-        self, wanted: SampleRequest, batch: tuple[int, ...], probe: StructureProbe
+        self, wanted: SampleRequest, batch: tuple[int, ...], probe: StructureProbe, patience: int
     ) -> Request:
         """Put a question into a request for the samples of ``batch``."""
         return Request(
@@ -235,32 +262,23 @@ class Endpoint:
             structured=probe.mode(),
             omit=self.capabilities.omit,
             bounds=wanted.bounds if probe.bounds_texts() else {},
+            patience=patience,
+        )
+
+    async def _permit(self, bound: Bound, role: str) -> Permit:
+        """Wait until limits, budget and the endpoint itself allow a request."""
+        address = self.address if self.sender.takes_permit else None
+        return await self.link.permit(
+            PermitRequest(address, bound.likely_tokens, bound.usd, bound.tokens, role)
         )
 
     async def _attempt(
-        self, request: Request, batch: tuple[int, ...], origin: RequestOrigin, record: Record
+        self, request: Request, account: AttemptAccount, permit: Permit, record: Record
     ) -> dict[int, Choice]:
-        """Send once, when limits and budget allow, and account for it.
+        """Send once and account for it.
 
         The permit is given back before this returns: the caller's commit does not hold it.
         """
-        bound = bound_of(request, self.price)
-        permit = await self.link.permit(
-            PermitRequest(
-                self.address if self.sender.takes_permit else None,
-                bound.likely_tokens,
-                bound.usd,
-                bound.tokens,
-            )
-        )
-        account = AttemptAccount(
-            request,
-            batch,
-            origin=origin,
-            price=self.price,
-            bound=bound,
-            reservation=permit.reservation.id,
-        )
         try:
             reply = await self.sender.send(request)
         except BaseException as error:

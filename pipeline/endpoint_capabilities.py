@@ -6,7 +6,12 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from pipeline.providers.errors import FieldRejected, ProviderError
+from pipeline.providers.errors import (
+    ContextExceeded,
+    FieldRejected,
+    ProviderError,
+    UnknownModel,
+)
 from pipeline.providers.protocol import Request, Structured
 from scenarios.arms import StructuredWish
 from scenarios.log import logger
@@ -170,6 +175,10 @@ class StructureProbe:
         if sent.structured == "instruct":
             return False
         if isinstance(error, FieldRejected) and error.field not in SCHEMA_FIELDS:
+            return False
+        if isinstance(error, UnknownModel) and error.field is not None:
+            return False
+        if isinstance(error, ContextExceeded):
             return False
         # Others may have learnt, while this one was under way, that bounds are not taken.
         outdated = bool(sent.bounds) and not self._capabilities.bounds_texts

@@ -18,10 +18,15 @@ from pydantic import (
 
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.arms import StructuredWish
+from scenarios.durations import seconds_of
 from scenarios.errors import UsageError
 from scenarios.located import shortened
 from scenarios.strict import Strict
 
+TIMEOUT_S = 120.0
+"""Seconds usually allowed for a request."""
+SLOW_TIMEOUT_S = 600.0
+"""The same where a local server may answer."""
 _ENDPOINT_FIELDS = ("base_url", "api_key_env", "structured", "extra")
 
 
@@ -37,6 +42,11 @@ def _one_or_many(value: object) -> object:
 def _model_or_name(value: object) -> object:
     """Let ``provider/model`` stand for ``{model: provider/model}``."""
     return {"model": value} if isinstance(value, str) else value
+
+
+def _seconds(value: object) -> object:
+    """Let a time be written as ``1h``, ``30m`` or ``90s``."""
+    return seconds_of(value) if isinstance(value, str) else value
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
@@ -147,9 +157,23 @@ class Limits(Strict):
     max_concurrency: Annotated[int, Field(ge=1, le=4096)] = 32
     max_requests_per_minute: Annotated[int, Field(ge=1)] | None = None
     max_tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
-    timeout_s: Annotated[float, Field(gt=0)] = 120.0
+    timeout_s: Annotated[float, Field(gt=0)] | None = None
+    """Seconds allowed for a request; None: what is usual for the provider, see ``timeout_for``."""
+    wait_for_endpoint: Annotated[float, BeforeValidator(_seconds), Field(ge=0)] = 3600.0
+    """Seconds that an endpoint is waited for which does not answer, or a time such as ``30m``; 0
+    does not wait."""
     max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
     """HTTP attempts one call may take."""
+
+    def timeout_for(self, provider: str) -> float:
+        """Return the seconds allowed for a request to a provider.
+
+        Behind ``compatible/`` there may be a server that computes for minutes, and one request
+        after the other.
+        """
+        if self.timeout_s is not None:
+            return self.timeout_s
+        return SLOW_TIMEOUT_S if provider == "compatible" else TIMEOUT_S
 
 
 def _judge_or_name(value: object) -> object:

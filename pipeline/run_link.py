@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.budget import Ledger, Reservation
+from pipeline.endpoint_gate import EndpointGate, EndpointGates
+from pipeline.outage import Admission, sign_of
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import ModelAddress, RateLimiters
 from pipeline.stop import Stop
@@ -37,6 +39,8 @@ class PermitRequest:
     """The most it can cost; None without a price."""
     tokens: int
     """The most it can use."""
+    role: str = ""
+    """Whose prompt it is for; the first call of every role goes out alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ class Permit:
 
     request: PermitRequest
     reservation: Reservation
+    admission: Admission | None = None
+    """How it went through the gate of its endpoint; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +109,20 @@ class RunLink(Protocol):
 class LocalRun:
     """The run in the process that holds its store; satisfies :class:`RunLink`."""
 
-    def __init__(self, calls: CallLog, ledger: Ledger, limiters: RateLimiters, stop: Stop) -> None:
-        """Join the log of calls, the budget, the rate limits and the stop of one run."""
+    def __init__(
+        self,
+        calls: CallLog,
+        ledger: Ledger,
+        limiters: RateLimiters,
+        stop: Stop,
+        gates: EndpointGates | None = None,
+    ) -> None:
+        """Join the log of calls, the budget, the rate limits and the stop of one run.
+
+        ``gates`` say how long endpoints are waited for; None: as long as by default.
+        """
         self.stop = stop
+        self._gates = EndpointGates(stop) if gates is None else gates
         self.known = calls.choices
         self.count_hits = calls.count_hits
         self._calls = calls
@@ -113,17 +130,47 @@ class LocalRun:
         self._limiters = limiters
 
     async def permit(self, request: PermitRequest) -> Permit:
-        """Wait for a place at the model, then for the budget; see :meth:`RunLink.permit`."""
+        """Wait for the endpoint, a place at it, then the budget; see :meth:`RunLink.permit`."""
+        gate = self._gate(request.address)
+        if gate is None:
+            return Permit(request, await self._place(request))
+        while True:
+            admission = await gate.enter(request.role)
+            try:
+                reservation = await self._place(request)
+            except BaseException:
+                gate.give_back(admission)
+                raise
+            if gate.holds(admission):
+                return Permit(request, reservation, admission)
+            # An outage began meanwhile: who waits for its end holds nothing.
+            self._ledger.release(reservation)
+            self._leave(request)
+            gate.give_back(admission)
+
+    def _gate(self, address: ModelAddress | None) -> EndpointGate | None:
+        """Return the gate of an endpoint, if it is one that requests travel to."""
+        if address is None or address.base_url is None:
+            return None
+        return self._gates.gate(address)
+
+    async def _place(self, request: PermitRequest) -> Reservation:
+        """Wait for a place at the model, then for the budget."""
         if request.address is None:
             self.stop.check()
-            return Permit(request, await self._reserve(request))
+            return await self._reserve(request)
         limiter = self._limiters.limiter(request.address)
         await limiter.enter(request.likely_tokens, self.stop.check)
         try:
-            return Permit(request, await self._reserve(request))
+            return await self._reserve(request)
         except BaseException:
-            limiter.leave()
+            self._leave(request)
             raise
+
+    def _leave(self, request: PermitRequest) -> None:
+        """Give the place at the model back to which nothing was sent."""
+        if request.address is not None:
+            self._limiters.limiter(request.address).leave()
 
     async def _reserve(self, request: PermitRequest) -> Reservation:
         reservation = await self._ledger.reserve(request.usd, request.tokens)
@@ -133,9 +180,12 @@ class LocalRun:
         return reservation
 
     def settle(self, settlement: Settlement) -> None:
-        """Charge the budget, give the place back, and correct the limiter's estimate."""
+        """Charge the budget, tell gate and limiter what it came to, and give the place back."""
         permit, row = settlement.permit, settlement.row
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens)
+        gate = self._gate(permit.request.address)
+        if gate is not None and permit.admission is not None:
+            gate.settle(permit.admission, sign_of(settlement.outcome, row))
         if permit.request.address is None:
             return
         limiter = self._limiters.limiter(permit.request.address)

@@ -11,6 +11,8 @@ from pipeline.budget import Ledger
 from pipeline.client import Client, InFlight
 from pipeline.endpoint import DirectSender, Endpoint, Sender
 from pipeline.endpoint_capabilities import EndpointCapabilities
+from pipeline.endpoint_gate import EndpointGates
+from pipeline.outage import WaitRules
 from pipeline.providers.protocol import Provider
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.registry import PROVIDERS, ModelName, build_provider
@@ -71,7 +73,7 @@ class EndpointPool:
                 provider=provider,
                 model=spec.model,
                 parameters=spec.parameters or Parameters(),
-                sender=self._sender(provider, self._limits.timeout_s),
+                sender=self._sender(provider, self._limits.timeout_for(spec.provider)),
                 link=self._link,
                 price=use.price,
                 structured=spec.structured,
@@ -119,14 +121,29 @@ async def providers_for(
         yield providers
 
 
-def local_run(limits: Limits, store: RunStore, ledger: Ledger, stop: Stop) -> LocalRun:
-    """Return an open run as the clients of this process see it, within the limits of a recipe."""
+def local_run(
+    limits: Limits,
+    store: RunStore,
+    ledger: Ledger,
+    stop: Stop,
+    notice: Callable[[str], None] = lambda _: None,
+) -> LocalRun:
+    """Return an open run as the clients of this process see it, within the limits of a recipe.
+
+    ``notice`` is told when an endpoint goes away and when it is back.
+    """
     rates = RateLimits(
         max_concurrency=limits.max_concurrency,
         requests_per_minute=limits.max_requests_per_minute,
         tokens_per_minute=limits.max_tokens_per_minute,
     )
-    return LocalRun(store.calls, ledger, RateLimiters(rates), stop)
+    gates = EndpointGates(
+        stop,
+        WaitRules(wait_s=limits.wait_for_endpoint),
+        notice,
+        answered_before=store.calls.answered,
+    )
+    return LocalRun(store.calls, ledger, RateLimiters(rates), stop, gates)
 
 
 def _address(use: ModelUse) -> str:

@@ -150,9 +150,10 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     def spending() -> Spending:
         return Spending(ledger.spent_tokens, None if prepared.unpriced else ledger.spent_usd)
 
+    link = local_run(recipe.limits, store, ledger, stop, watching.note)
     engine = Engine(
         store,
-        stage.connections.players(local_run(recipe.limits, store, ledger, stop), watching.note),
+        stage.connections.players(link, watching.note),
         LocalExecutor(width_for(recipe.limits.max_concurrency)),
         stop,
         scenarios=len(prepared.plan.scenarios),

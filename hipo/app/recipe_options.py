@@ -117,7 +117,16 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     RecipeOption("limits.max_requests_per_minute", "--max-requests-per-minute", int, "Per model."),
     RecipeOption("limits.max_tokens_per_minute", "--max-tokens-per-minute", int, "Per model."),
     RecipeOption(
-        "limits.timeout_s", "--timeout", float, "Seconds allowed for a request; default 120."
+        "limits.timeout_s",
+        "--timeout",
+        float,
+        "Seconds allowed for a request; default 600 for compatible/, else 120.",
+    ),
+    RecipeOption(
+        "limits.wait_for_endpoint",
+        "--wait-for-endpoint",
+        str,
+        "How long to wait for an endpoint that does not answer, e.g. 30m; 0 does not; default 1h.",
     ),
 )
 OPTION_OF: Mapping[str, str] = {

@@ -45,6 +45,8 @@ OPTION_OF: Mapping[str, str] = {
     "verification.self_judge": "--self-judge",
     "verification.policy": "--policy",
     "limits.max_concurrency": "--max-concurrency",
+    "limits.timeout_s": "--timeout",
+    "limits.wait_for_endpoint": "--wait-for-endpoint",
     "budget_usd": "--budget-usd",
     "budget_tokens": "--budget-tokens",
 }
@@ -66,6 +68,9 @@ class VerificationOverrides:
     budget_usd: float | None = None
     budget_tokens: int | None = None
     max_concurrency: int | None = None
+    timeout_s: float | None = None
+    wait_for_endpoint: str | None = None
+    """A time such as ``30m``."""
     prices: Path | None = None
     plugins: Sequence[Path] = ()
     """Files of extensions, loaded beside those of the recipe."""
@@ -94,8 +99,13 @@ class VerificationOverrides:
             "budget_usd": self.budget_usd,
             "budget_tokens": self.budget_tokens,
         }
-        if self.max_concurrency is not None:
-            changes["limits"] = {"max_concurrency": self.max_concurrency}
+        limits = {
+            name: getattr(self, name)
+            for name in ("max_concurrency", "timeout_s", "wait_for_endpoint")
+            if getattr(self, name) is not None
+        }
+        if limits:
+            changes["limits"] = limits
         if self.prices is not None:
             changes["prices"] = str(self.prices)
         return changed(recipe, changes, OPTION_OF)
@@ -264,7 +274,7 @@ async def verify_async(
             providers_for(ready.panels.uses, limits) as providers,
             comparing(ready) as encoder,
         ):
-            link = local_run(limits, store, ledger, stop)
+            link = local_run(limits, store, ledger, stop, watching.note)
             pool = EndpointPool(limits, providers, link, watching.note)
             verification = verification_of(
                 ready,

@@ -26,7 +26,14 @@ app = command_app()
 
 @app.command("verify")
 @with_recipe_options(
-    "plugins", "prices", "prompt_dir", "budget_usd", "budget_tokens", "limits.max_concurrency"
+    "plugins",
+    "prices",
+    "prompt_dir",
+    "budget_usd",
+    "budget_tokens",
+    "limits.max_concurrency",
+    "limits.timeout_s",
+    "limits.wait_for_endpoint",
 )
 @with_verification_options
 def verify(
@@ -56,6 +63,8 @@ def verify(
         budget_usd=given["budget_usd"],
         budget_tokens=given["budget_tokens"],
         max_concurrency=given["limits.max_concurrency"],
+        timeout_s=given["limits.timeout_s"],
+        wait_for_endpoint=given["limits.wait_for_endpoint"],
         prices=given["prices"],
         plugins=tuple(given["plugins"] or ()),
         prompt_dir=given["prompt_dir"],

@@ -10,7 +10,7 @@ import anthropic
 import httpx2
 
 from pipeline.providers.address import is_loopback
-from pipeline.providers.capped_client import CappedClient
+from pipeline.providers.capped_client import CappedClient, sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.protocol import Reply, Request
@@ -67,7 +67,7 @@ class AnthropicProvider(HttpProvider):
                     **arguments,
                     extra_body=dict(call.extra_body),
                     extra_headers=seed,
-                    timeout=timeout_s,
+                    timeout=sdk_timeout(timeout_s),
                 )
                 answer = await response.read()
         except ProviderError:

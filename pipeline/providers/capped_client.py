@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 
 from pipeline.providers.body import LONGEST_BODY, read_capped
+from pipeline.providers.connection import connect_within
 
 _UNTRUE = frozenset({b"content-encoding", b"content-length", b"content-type", b"transfer-encoding"})
 """Headers that are not true of a body that has been read, or that the SDK would trust too much:
@@ -51,3 +52,8 @@ def _is_short(response: httpx2.Response) -> bool:
         and length.isdecimal()
         and int(length) <= LONGEST_BODY
     )
+
+
+def sdk_timeout(timeout_s: float) -> httpx2.Timeout:
+    """Return the time allowed for a request as the SDKs take it."""
+    return httpx2.Timeout(timeout_s, connect=connect_within(timeout_s))

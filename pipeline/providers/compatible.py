@@ -11,7 +11,7 @@ import aiohttp
 import orjson
 
 from pipeline.providers.body import LONGEST_BODY, read_capped
-from pipeline.providers.connection import HttpProvider, connection_failure
+from pipeline.providers.connection import HttpProvider, connect_within, connection_failure
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
 
@@ -60,7 +60,9 @@ class CompatibleProvider(HttpProvider):
                 self._url,
                 data=orjson.dumps(body),
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(total=timeout_s),
+                timeout=aiohttp.ClientTimeout(
+                    total=timeout_s, sock_connect=connect_within(timeout_s)
+                ),
             ) as response:
                 answer = await _read(response)
         except (aiohttp.ClientError, TimeoutError) as failure:

@@ -25,6 +25,9 @@ from pipeline.providers.failures import (
 from pipeline.providers.protocol import Reply
 from scenarios.log import scrub
 
+CONNECT_S = 10.0
+"""Seconds in which a connection has to come about; the rest of the time allowed is the answer's."""
+
 _NEVER_MADE = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
@@ -79,6 +82,11 @@ class HttpProvider:
         return from_status(
             status, headers, body, sent=sent, secrets=self._secrets, key_hint=self.key_hint
         )
+
+
+def connect_within(timeout_s: float) -> float:
+    """Return the seconds in which a connection has to come about, of those allowed in all."""
+    return min(CONNECT_S, timeout_s)
 
 
 def connection_failure(

@@ -210,10 +210,10 @@ def _refusal(
     field = _rejected_field(reported, sent)
     if field is not None:
         return make(FieldRejected, f"the endpoint does not take '{field}'", field=field)
+    if _NO_MODEL.search(f"{reported.kind} {reported.message}"):
+        return make(UnknownModel, "check the model's name", field="model")
     if status == 404:
         return make(UnknownModel, "check the model's name and --base-url")
-    if _NO_MODEL.search(f"{reported.kind} {reported.message}"):
-        return make(UnknownModel, "check the model's name")
     named = reported.parameter if reported.parameter in sent else None
     return make(BadRequest, f"check '{named}'" if named else "", field=named)
 
@@ -274,7 +274,9 @@ def disguised(
 
 def timed_out(timeout_s: float) -> TimedOut:
     """Return the error for an answer that did not come in time."""
-    return TimedOut(f"no answer within {timeout_s:g} s")
+    return TimedOut(
+        f"no answer within {timeout_s:g} s", hint="raise --timeout or lower --max-concurrency"
+    )
 
 
 def was_surely_free(error: ProviderError) -> bool:

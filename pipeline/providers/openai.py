@@ -9,7 +9,7 @@ import httpx2
 import openai
 import orjson
 
-from pipeline.providers.capped_client import CappedClient
+from pipeline.providers.capped_client import CappedClient, sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.protocol import Reply, Request
@@ -63,7 +63,7 @@ class OpenAIProvider(HttpProvider):
                     self._url,
                     cast_to=httpx2.Response,
                     content=orjson.dumps(body),  # the SDK would copy and serialise it slowly
-                    options={"timeout": timeout_s},
+                    options={"timeout": sdk_timeout(timeout_s)},
                 )
                 answer = await response.aread()
         except ProviderError:

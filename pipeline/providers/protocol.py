@@ -32,6 +32,8 @@ class Request:
     """Body fields this endpoint has rejected before and which are therefore left out."""
     bounds: Mapping[str, int] = field(default_factory=dict)
     """Characters each text of the answer may have, by key; empty: the schema sets no bounds."""
+    patience: int = 1
+    """How many times the usual time it may take: more for one that timed out before."""
 
     @property
     def bounded_schema(self) -> dict[str, object]:

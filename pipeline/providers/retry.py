@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -26,6 +27,10 @@ class RetryPolicy:
     """No pause is longer, not even one that the endpoint asks for."""
     max_total_s: float = 600.0
     """Pauses of one request add up to no more than this."""
+
+    def endless(self) -> RetryPolicy:
+        """Return the same pauses for any number of attempts."""
+        return replace(self, max_attempts=sys.maxsize)
 
 
 class Backoff:

@@ -179,6 +179,14 @@ class CallLog:
                 choices[sample] = ChoiceRow(*row)
         return choices
 
+    def answered(self, model: str, role: str) -> bool:
+        """Return whether ``provider/model`` has answered any prompt of a role."""
+        found = self._reader.execute(
+            "select exists (select 1 from requests where model = ? and role = ? and code = 'ok')",
+            (model, role),
+        )
+        return bool(found.fetchone()[0])
+
     def count_hits(self, n: int) -> None:
         """Count choices that need not be asked for again; durable at the latest on closing."""
         self._hits += n

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from pipeline.budget import Ledger
 from pipeline.endpoint import DirectSender, Endpoint, SampleRequest
 from pipeline.endpoint_capabilities import EndpointCapabilities
+from pipeline.endpoint_gate import EndpointGates
+from pipeline.outage import WaitRules
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
@@ -50,6 +52,8 @@ class Bench:
         options.setdefault("retry", RetryPolicy(max_attempts=5))
         limiters = RateLimiters(options.pop("limits", RateLimits(max_concurrency=16)), self.sleep)
         ledger = options.pop("ledger", None) or Ledger()
+        stop = options.pop("stop", None) or Stop()
+        rules = options.pop("rules", WaitRules(confirm_s=0.01))
         self.endpoint = Endpoint(
             provider=provider,
             sender=DirectSender(provider, options.pop("timeout_s", 120.0)),
@@ -58,7 +62,7 @@ class Bench:
                 self.notices.append, bounds_texts=options.pop("bounds_texts", False)
             ),
             sleep=self.sleep,
-            link=LocalRun(NothingKnown(), ledger, limiters, options.pop("stop", None) or Stop()),
+            link=LocalRun(NothingKnown(), ledger, limiters, stop, EndpointGates(stop, rules)),
             rng=random.Random(0),
             **options,
         )

@@ -8,6 +8,8 @@ from pipeline.budget import Ledger
 from pipeline.call_records import CallContext
 from pipeline.client import Client
 from pipeline.endpoint import DirectSender, Endpoint
+from pipeline.endpoint_gate import EndpointGates
+from pipeline.outage import WaitRules
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.retry import RetryPolicy
@@ -55,9 +57,11 @@ class Scripted:
 
 
 def link_of(store, *, ledger=None, stop=None, limits=None):
-    """Return an open run as clients of this process see it."""
+    """Return an open run as clients of this process see it; no first call holds others back."""
     limiters = RateLimiters(limits or RateLimits())
-    return LocalRun(store.calls, ledger or Ledger(), limiters, stop or Stop())
+    stop = stop or Stop()
+    gates = EndpointGates(stop, WaitRules(alone_s=0.0, confirm_s=0.0))
+    return LocalRun(store.calls, ledger or Ledger(), limiters, stop, gates)
 
 
 def endpoint_of(provider, link, **changes):

@@ -30,11 +30,12 @@ def store(tmp_path):
 
 @pytest.mark.anyio
 async def test_failed_attempts_are_recorded_before_the_error_goes_on(store):
-    client, _ = client_of(store, lambda r, n: ServerFault("down", status=503))
+    down = ServerFault("down", status=500)
+    client, _ = client_of(store, lambda r, n: down, structured="instruct")
     with pytest.raises(ServerFault):
         await ask(client)
     assert [(r.code, r.status, r.n_got) for r in requests_of(store)] == [
-        ("server_fault", 503, 0)
+        ("server_fault", 500, 0)
     ] * 3
     assert store.state().calls == 3
 

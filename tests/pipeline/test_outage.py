@@ -1,0 +1,278 @@
+"""What is decided about an endpoint, told by what happened and when; no waiting, no network."""
+
+from itertools import pairwise
+
+import pytest
+
+from pipeline.outage import Availability, WaitRules, sign_of
+from pipeline.store.calls import RequestRow
+
+URL = "http://127.0.0.1:8000/v1"
+RULES = WaitRules(wait_s=3600.0)
+
+
+class Watched:
+    """An endpoint with a clock of its own; what people are told is kept."""
+
+    def __init__(self, rules=RULES, answered_before=lambda _: False):
+        self.it = Availability("compatible/m", URL, rules, answered_before)
+        self.now = 0.0
+        self.news = []
+
+    def admit(self, role="initiator"):
+        return self.it.admit(role, self.now)
+
+    def settle(self, admission, sign):
+        told = self.it.settled(admission, sign, self.now)
+        if told:
+            self.news.append(told)
+
+    def look(self):
+        told = self.it.look(self.now)
+        if told:
+            self.news.append(told)
+
+    def after(self, seconds):
+        self.now += seconds
+        return self
+
+    @classmethod
+    def in_service(cls, **options):
+        watched = cls(**options)
+        watched.settle(watched.admit(), "answered")
+        return watched
+
+    def cut_off(self, sign="unconnected"):
+        """Let an outage be declared."""
+        self.settle(self.admit(), sign)
+        self.after(1.0)
+        self.settle(self.admit(), sign)
+        return self
+
+    def tries_until(self, end):
+        """Return when calls are let through, each failing at once, up to a moment."""
+        times = []
+        while (change := self.it.next_change(self.now)) is not None and self.now + change <= end:
+            self.after(change)
+            if self.it.given_up(self.now):
+                return times
+            self.settle(self.admit(), "unconnected")
+            times.append(self.now)
+        return times
+
+
+def test_the_first_call_goes_alone_and_its_answer_lets_the_others_in():
+    w = Watched()
+    first = w.admit()
+    assert first is not None
+    assert w.admit() is None
+    w.settle(first, "answered")
+    assert w.admit() is not None
+    assert w.admit() is not None
+
+
+def test_after_a_first_call_that_failed_another_one_goes_alone():
+    w = Watched()
+    w.settle(w.admit(), "failed")
+    second = w.admit()
+    assert second is not None
+    assert w.admit() is None
+
+
+def test_until_anything_was_answered_calls_of_every_role_wait_for_one_another():
+    w = Watched()
+    first = w.admit("judge/a")
+    assert w.admit("judge/b") is None
+    w.settle(first, "answered")
+    assert w.admit("judge/b") is not None
+    assert w.admit("judge/b") is None, "the first prompt of a role is let through alone"
+    assert w.admit("judge/a") is not None
+
+
+def test_a_first_call_that_takes_long_no_longer_holds_the_others_back():
+    w = Watched()
+    w.admit()
+    assert w.it.next_change(0.0) == RULES.alone_s
+    w.after(RULES.alone_s).look()
+    assert w.admit() is not None
+    assert w.it.next_change(w.now) is None
+
+
+def test_a_call_that_was_not_sent_after_all_makes_way():
+    w = Watched()
+    w.it.give_back(w.admit(), w.now)
+    assert w.admit() is not None
+
+
+def test_an_admission_says_whether_its_role_was_answered_in_this_process_or_before():
+    w = Watched(answered_before=lambda role: role == "responder")
+    first = w.admit("responder")
+    assert first.role_answered
+    w.settle(first, "answered")
+    second = w.admit("initiator")
+    assert not second.role_answered
+    w.settle(second, "answered")
+    assert w.admit("initiator").role_answered
+
+
+def test_a_moment_without_connection_is_tried_again_soon_and_not_told():
+    w = Watched.in_service()
+    w.settle(w.admit(), "unconnected")
+    assert w.admit() is None
+    assert w.it.next_change(w.now) == RULES.confirm_s
+    w.settle(w.after(RULES.confirm_s).admit(), "answered")
+    assert w.admit() is not None
+    assert not w.news
+
+
+def test_an_outage_is_told_once_and_its_end_with_how_long_it_was():
+    w = Watched.in_service().cut_off()
+    w.tries_until(300.0)
+    w.settle(w.after(w.it.next_change(w.now)).admit(), "answered")
+    began, ended = w.news
+    assert began.message == (
+        "no connection to http://127.0.0.1:8000/v1: waiting up to 60 min, next try in 15 s; "
+        "Ctrl-C stops, nothing is lost"
+    )
+    assert ended.message == "http://127.0.0.1:8000/v1 takes requests again after 5 min 1 s"
+    assert began.what == ended.what
+
+
+def test_one_call_goes_to_see_every_15_to_30_seconds():
+    w = Watched.in_service().cut_off()
+    times = [w.now, *w.tries_until(1200.0)]
+    pauses = {round(after - before, 6) for before, after in pairwise(times)}
+    assert pauses == {15.0, 30.0}
+    assert len(times) < 60
+
+
+def test_while_one_has_gone_to_see_the_others_wait():
+    w = Watched.in_service().cut_off().after(15.0)
+    probe = w.admit()
+    assert probe.outage
+    assert w.admit() is None
+    assert w.it.holds(probe)
+
+
+def test_what_was_let_through_before_an_outage_holds_no_longer_and_does_not_end_it():
+    w = Watched.in_service()
+    early, late = w.admit(), w.admit()
+    w.cut_off()
+    assert not w.it.holds(early)
+    w.settle(early, "answered")
+    w.settle(late, "unconnected")
+    assert w.it.away
+    assert len(w.news) == 1
+
+
+@pytest.mark.parametrize("sign", ["answered", "slow_down", "failed"])
+def test_any_answer_of_the_endpoint_ends_an_outage(sign):
+    w = Watched.in_service().cut_off().after(15.0)
+    w.settle(w.admit(), sign)
+    assert not w.it.away
+    assert [news.began for news in w.news] == [True, False]
+
+
+def test_a_connection_that_breaks_does_not_end_an_outage():
+    w = Watched.in_service().cut_off().after(15.0)
+    w.settle(w.admit(), "broken")
+    assert w.it.away
+
+
+def test_a_call_that_waits_for_its_answer_shows_that_the_outage_is_over():
+    w = Watched.in_service().cut_off().after(15.0)
+    w.admit()
+    w.after(RULES.alone_s).look()
+    assert not w.it.away
+    assert w.news[-1].began is False
+
+
+def test_refusals_to_serve_are_an_outage_after_ten_seconds_without_a_success():
+    w = Watched.in_service()
+    for _ in range(9):
+        w.settle(w.admit(), "unserved")
+        assert not w.it.away
+        w.after(1.0)
+    w.settle(w.admit(), "answered")
+    for _ in range(10):
+        w.settle(w.admit(), "unserved")
+        assert not w.it.away
+        w.after(1.0)
+    w.settle(w.admit(), "unserved")
+    assert w.it.away
+    (told,) = w.news
+    assert "does not serve compatible/m (status 503)" in told.message
+    assert told.seconds == 10.0
+
+
+def test_a_server_that_still_loads_its_model_is_asked_once_a_second_then_waited_for():
+    w = Watched()
+    first = w.admit()
+    w.settle(first, "unserved")
+    tries = 0
+    while not w.news:
+        w.after(w.it.next_change(w.now))
+        w.settle(w.admit(), "unserved")
+        tries += 1
+    assert (tries, w.now) == (10, 10.0)
+    assert w.it.next_change(w.now) == RULES.probe_s
+
+
+def test_an_endpoint_is_given_up_after_the_time_that_was_allowed():
+    w = Watched.in_service(rules=WaitRules(wait_s=100.0)).cut_off()
+    w.tries_until(1e9)
+    assert w.now == 100.0
+    assert w.it.given_up(w.now) == f"no connection to {URL} for 1 min 40 s"
+
+
+def test_without_waiting_the_second_try_without_connection_gives_up_and_nothing_is_announced():
+    w = Watched(rules=WaitRules(wait_s=0.0)).cut_off()
+    assert w.it.given_up(w.now) == f"no connection to {URL}"
+    assert not w.news
+
+
+def test_nothing_but_refusals_for_the_rate_are_given_up_after_the_time_that_was_allowed():
+    w = Watched(rules=WaitRules(wait_s=600.0))
+    while w.it.given_up(w.now) is None:
+        w.settle(w.admit(), "slow_down")
+        w.after(50.0)
+    assert w.now == 600.0
+    assert "has refused every request for compatible/m for 10 min" in w.it.given_up(w.now)
+
+
+def test_one_success_among_refusals_for_the_rate_begins_the_time_anew():
+    w = Watched(rules=WaitRules(wait_s=600.0))
+    w.settle(w.admit(), "slow_down")
+    w.settle(w.after(599.0).admit(), "answered")
+    w.settle(w.after(1.0).admit(), "slow_down")
+    assert w.it.given_up(w.now) is None
+
+
+def test_not_to_wait_does_not_mean_to_stop_at_the_first_refusal_for_the_rate():
+    w = Watched(rules=WaitRules(wait_s=0.0))
+    w.settle(w.admit(), "slow_down")
+    assert w.it.given_up(w.after(RULES.refused_s - 1).now) is None
+    assert w.it.given_up(w.after(1.0).now) is not None
+
+
+def row(code, status=None):
+    return RequestRow(
+        0, "initiator", "arm", "case", 2, "p", "m", sent_at=0.0, latency_s=0.0, code=code, status=status
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "status", "sign"),
+    [
+        ("answered", "ok", None, "answered"),
+        ("slow_down", "rate_limited", 429, "slow_down"),
+        ("unavailable", "unreachable", None, "unconnected"),
+        ("unavailable", "server_fault", 503, "unserved"),
+        ("failed", "unreachable", None, "broken"),
+        ("failed", "cancelled", None, "nothing"),
+        ("failed", "timeout", None, "failed"),
+        ("failed", "server_fault", 500, "failed"),
+    ],
+)
+def test_the_record_of_a_request_says_what_it_means_for_its_endpoint(outcome, code, status, sign):
+    assert sign_of(outcome, row(code, status)) == sign
