@@ -108,3 +108,7 @@ class VerdictCounts:
     """Dialogues by judge, ``self provider/model`` or ``external provider/model``."""
     flagged: int = 0
     """Dialogues whose newest assessment holds a flag."""
+
+    def covers(self, generated: int) -> bool:
+        """Whether verification was not begun, or has come to a verdict on so many dialogues."""
+        return not self.judged or sum(self.verdicts.values()) >= generated

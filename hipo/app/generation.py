@@ -21,7 +21,8 @@ from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.runner import RunOutcome
-from pipeline.stop import CONFIGURATION, STORE, Stop
+from pipeline.stop import CONFIGURATION, INTERRUPTED, STORE, Stop
+from pipeline.store.queries.status import ended
 from pipeline.store.run_store import RunStore
 from pipeline.store.writer import StoreFailed
 from scenarios.errors import UsageError
@@ -120,7 +121,7 @@ async def generate_prepared(
                     raise
             tell_unstored(store, outcome)
             try:
-                store.set_state(_ending(outcome))
+                _record_ending(store, outcome)
             except StoreFailed:
                 if outcome.stop_code != STORE:
                     raise  # else it is what stopped the run: nothing new
@@ -166,11 +167,18 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
             await engine.run(prepared.plan)
     finally:
         watching.end()
-    return engine.outcome
+    outcome = engine.outcome
+    done = outcome.done + outcome.present + sum(outcome.failed.values())
+    if outcome.stop_code == INTERRUPTED and done == prepared.dialogues:
+        outcome.stopped, outcome.stop_code = None, ""  # it came too late to leave anything
+    return outcome
 
 
-def _ending(outcome: RunOutcome) -> str:
-    """Return the state a run is left in."""
+def _record_ending(store: RunStore, outcome: RunOutcome) -> None:
+    """Store the state that a run is left in; with nothing to stop it, nothing is left to play."""
     if outcome.stopped is not None:
-        return f"stopped:{outcome.stop_code}"
-    return "finished_with_failures" if outcome.failed else "finished"
+        store.set_state(f"stopped:{outcome.stop_code}")
+        return
+    state = store.state()
+    failures = bool(outcome.failed or state.failed)
+    store.set_state(ended(failures=failures), planned=state.settled)

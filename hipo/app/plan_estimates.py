@@ -117,13 +117,12 @@ def _estimate_resumed(
 ) -> PlanEstimate:
     """Estimate going on with a run: what is in it already is neither played nor judged again."""
     state = store.state()
-    settled = state.generated + sum(state.failed.values())
     if play is None:
         left = remaining(prepared, store, retry_failed=retry_failed)
-        generation = estimate_generation(prepared, left, settled=settled)
+        generation = estimate_generation(prepared, left, settled=state.settled)
         return PlanEstimate(generation, prepared.unmet)
     prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
-    generation = estimate_generation(prepared, left, settled=settled)
+    generation = estimate_generation(prepared, left, settled=state.settled)
     panels = play.check(prepared, state.arms)
     prompts = play.prompts(prepared, load_material(store).own_templates)
     enough = play.has_enough(store)

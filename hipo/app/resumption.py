@@ -7,6 +7,7 @@ from typing import Literal
 
 from hipo.app.old_runs import bring_up_to_date
 from hipo.app.preparation import Prepared, prepare
+from hipo.app.remaining import remaining
 from hipo.app.run_folders import check_output
 from pipeline.budget import Ledger
 from pipeline.recipe import Recipe
@@ -93,11 +94,19 @@ def opened(folder: Path, prepared: Prepared) -> RunStore:
         store.record_config(config, prepared.material)
         for arm in prepared.arms:
             store.add_arm(arm.id, arm.fields())
-        store.set_state("running")
+        store.set_state("running", planned=planned_with(store, prepared))
     except BaseException:
         store.close()
         raise
     return store
+
+
+def planned_with(store: RunStore, prepared: Prepared) -> int:
+    """Return how many dialogues the run is to have: those there are, and what a plan lacks."""
+    settled = store.state().settled
+    if not settled:
+        return prepared.dialogues
+    return settled + sum(left.dialogues for left in remaining(prepared, store).values())
 
 
 def ledger_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -49,9 +49,7 @@ class Run:
     def state(self) -> RunState:
         """Return where the run stands; what its recipe plans counts, not only what was begun."""
         with RunStore.open(self.folder, readonly=True) as store:
-            state = store.state()
-            cases = max(epoch.config.cases for epoch in store.configs())
-        return replace(state, planned=max(state.planned, cases * len(state.arms)))
+            return store.state()
 
     def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
         """Yield the generated dialogues in the order of their cases, in constant memory.

@@ -12,7 +12,7 @@ from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
 from hipo.app.remaining import Remainder, remaining
-from hipo.app.resumption import ledger_of
+from hipo.app.resumption import ledger_of, planned_with
 from hipo.app.verification import (
     VerificationOverrides,
     check_settings,
@@ -23,10 +23,10 @@ from hipo.app.verification import (
 )
 from hipo.app.watching import Spending
 from pipeline.engine import Engine, Player
+from pipeline.executors.capped import CappedExecutor
 from pipeline.executors.local import LocalExecutor, width_for
-from pipeline.plan import Plan
 from pipeline.recipe import Recipe
-from pipeline.runner import Progress, RunOutcome
+from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import ENOUGH, NOT_ENOUGH
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
@@ -192,15 +192,14 @@ class _Rounds:
         self._count_accepted()
         if stop.requested:
             return
-        width = width_for(prepared.recipe.limits.max_concurrency)
         left = prepared.dialogues - self._before
         more = self.accepted is not None or left > 0 or self.stage.retry_failed
         await self.verification.run(
-            store.dialogues(traces=False), LocalExecutor(width), more_follow=more
+            store.dialogues(traces=False), self._executor(), more_follow=more
         )
         self._count_accepted()
         if self.accepted is None:
-            await self._generate(prepared.plan, width)
+            await self._generate(prepared)
             return
         size = 0
         while not stop.requested:
@@ -221,14 +220,24 @@ class _Rounds:
                 )
             else:
                 size = grown
-                await self._generate(replace(prepared.plan, n=size), width)
+                grown_plan = prepared.of_size(size)
+                store.set_state("running", planned=planned_with(store, grown_plan))
+                await self._generate(grown_plan)
 
-    async def _generate(self, plan: Plan, width: int) -> None:
+    def _executor(self) -> Executor:
+        """Return what does several dialogues at once; never more than are still to be accepted."""
+        width = width_for(self.stage.connections.prepared.recipe.limits.max_concurrency)
+        executor = LocalExecutor(width)
+        if self.accepted is None:
+            return executor
+        return CappedExecutor(executor, self._count_accepted, self.stage.stop)
+
+    async def _generate(self, prepared: Prepared) -> None:
         """Generate the dialogues of one plan, each followed by its verification."""
         engine = Engine(
             self.stage.store,
             self.players,
-            LocalExecutor(width),
+            self._executor(),
             self.stage.stop,
             scenarios=len(plan.scenarios),
             retry_failed=self.stage.retry_failed and not self._outcomes,
@@ -236,7 +245,7 @@ class _Rounds:
             then=self._verify,
         )
         try:
-            await engine.run(plan)
+            await engine.run(prepared.plan)
         finally:
             self._outcomes.append(engine.outcome)
 
@@ -245,16 +254,21 @@ class _Rounds:
         await self.verification.take(dialogue)
         self._count_accepted()
 
-    def _count_accepted(self) -> None:
-        """Show how many more dialogues are accepted, and stop once they are enough."""
+    def _count_accepted(self) -> int:
+        """Show how many more dialogues are accepted, and stop once they are enough.
+
+        Returns:
+            How many are still wanted; 0 where acceptance does not count.
+        """
         if self.accepted is None:
-            return
+            return 0
         accepted = accepted_in(self.stage.store)
         if accepted > self._shown:
             self.stage.watching.see(Progress("done", accepted - self._shown))
         self._shown = accepted
         if accepted >= self.accepted:
             self.stage.stop.request("enough dialogues are accepted", ENOUGH)
+        return max(0, self.accepted - accepted)
 
     def outcome(self) -> RunOutcome:
         """Return what was done in all; to have enough is not to have stopped early."""
@@ -305,8 +319,7 @@ def accepted_in(store: RunStore) -> int:
 
 def played_in(store: RunStore) -> int:
     """Return how many dialogues of a run are generated or have failed."""
-    state = store.state()
-    return state.generated + sum(state.failed.values())
+    return store.state().settled
 
 
 def is_hopeless(accepted: int, played: int) -> bool:

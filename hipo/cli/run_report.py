@@ -15,7 +15,8 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
 
     ``name``, ``folder``, ``state``; ``planned``, ``generated``, ``failed`` (count by reason code),
     ``pending``: dialogues; ``calls``: requests sent, ``cached_calls``: samples that were there
-    already; ``tokens``: an object with ``prompt``, ``completion``, ``cached``, ``reasoning``;
+    already; ``charged``: an object with ``usd`` and ``tokens``, what counts against a budget, and
+    ``bound_usd`` and ``bound_tokens``, the part of them that is a bound; ``tokens``: an object with ``prompt``, ``completion``, ``cached``, ``reasoning``;
     ``cost_usd`` (None: unknown) and ``unpriced_calls``: requests that are not in it; ``arms``: a
     list of objects with ``id``, ``strategy``, ``models``, ``settings``, ``generated``, ``failed``;
     ``verification``: an object with ``judged`` (dialogues by judge), ``flagged`` (dialogues) and
@@ -25,9 +26,15 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
     return plain(
         state,
         "name folder state planned generated failed pending calls cached_calls tokens cost_usd "
-        "unpriced_calls arms verification created updated",
+        "unpriced_calls charged arms verification created updated",
         folder=str(folder),
         tokens={kind: getattr(state, f"{kind}_tokens") for kind in tokens},
+        charged={
+            "usd": state.charged_usd,
+            "tokens": state.charged_tokens,
+            "bound_usd": state.bound_usd,
+            "bound_tokens": state.bound_tokens,
+        },
         arms=[_arm(arm) for arm in state.arms],
         verification=plain(state.verification, "judged flagged verdicts"),
         created=_moment(state.created),
@@ -77,11 +84,16 @@ def _verification(state: RunState) -> list[str]:
 
 
 def cost_of(state: RunState) -> str:
-    """Return what a run has cost, and how much of it is unknown."""
-    if not state.unpriced_calls:
+    """Return what a run has cost, and how much more it can have cost where usage is unknown."""
+    unknown = state.unpriced_calls + state.calls_in_flight
+    if not unknown:
         return dollars(state.cost_usd)
     known = "" if state.cost_usd is None else f"{dollars(state.cost_usd)} and "
-    return f"{known}{plural(state.unpriced_calls, 'call')} of unknown cost"
+    if not state.bound_usd:
+        return f"{known}{plural(unknown, 'call')} of unknown cost"
+    return (
+        f"{known}at most {dollars(state.bound_usd)} for {plural(unknown, 'call')} of unknown usage"
+    )
 
 
 def summary(run: Run) -> str:

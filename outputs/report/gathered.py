@@ -71,7 +71,6 @@ class Gathered:
     """The folder as it is named on the command line."""
     options: ReportOptions
     state: RunState
-    planned: int
     unmet: tuple[Margin, ...]
     """Wanted shares of tactics that the rules put out of reach."""
     material: RunMaterial
@@ -149,7 +148,6 @@ async def gather(
             run=name,
             options=options,
             state=state,
-            planned=_planned(store, state),
             unmet=store.config.config.unmet,
             material=material,
             arms=arm_names(state.arms),
@@ -177,12 +175,6 @@ def arm_names(arms: Sequence[ArmState]) -> dict[str, str]:
     names = {arm.id: f"{arm.arm.strategy} · {arm.arm.model}" for arm in arms}
     often = Counter(names.values())
     return {arm: name if often[name] == 1 else f"{name} · {arm[:6]}" for arm, name in names.items()}
-
-
-def _planned(store: RunStore, state: RunState) -> int:
-    """Return how many dialogues the recipe plans, not only those whose cases were begun."""
-    cases = [epoch.config.cases for epoch in store.configs()]
-    return max(state.planned, max(cases, default=0) * len(state.arms))
 
 
 async def _diversity(

@@ -58,7 +58,7 @@ def overview_section(run: Gathered) -> ReportSection:
     scenarios = {ending.scenario for ending in run.endings if ending.status == "generated"}
     accepted = sum(e.n for e in run.endings if e.verdict == "accepted")
     tiles = [
-        Tile(count(run.generated), "dialogues", f"of {count(run.planned)} planned"),
+        Tile(count(run.generated), "dialogues", f"of {count(run.state.planned)} planned"),
         Tile(
             count(sum(u.n for u in run.utterances)),
             "labelled answers",
@@ -80,6 +80,9 @@ def overview_section(run: Gathered) -> ReportSection:
         tiles.append(Tile(percent(confirmed.value), name, remark))
     tokens = run.state.prompt_tokens + run.state.completion_tokens
     remark = f"{count(run.state.calls)} calls, {count(tokens)} tokens"
+    if run.state.bound_usd:
+        unknown = counted(run.state.unpriced_calls + run.state.calls_in_flight, "call")
+        remark += f"; at most {dollars(run.state.bound_usd)} more for {unknown} of unknown usage"
     tiles.append(Tile(dollars(run.state.cost_usd), "cost", remark))
     arms = tuple(
         (name, count(arm.generated), count(arm.failed))
@@ -106,14 +109,14 @@ def funnel_section(run: Gathered) -> ReportSection:
     people = sum(n for (verdict, by), n in deciders.items() if by in ("review", "expert"))
     verified = run.verified > 0
     stages = [
-        _stage("Planned", run.planned, run.planned),
-        _stage("Generated", run.generated, run.planned),
-        _stage("Verified", run.verified, run.planned),
-        _stage("Reviewed or cleared", settled if verified else None, run.planned),
-        _stage("Accepted", verdicts["accepted"] if verified else None, run.planned),
-        _stage("Exported", run.options.exported, run.planned),
+        _stage("Planned", run.state.planned, run.state.planned),
+        _stage("Generated", run.generated, run.state.planned),
+        _stage("Verified", run.verified, run.state.planned),
+        _stage("Reviewed or cleared", settled if verified else None, run.state.planned),
+        _stage("Accepted", verdicts["accepted"] if verified else None, run.state.planned),
+        _stage("Exported", run.options.exported, run.state.planned),
     ]
-    pending = run.planned - run.generated - failed.total()
+    pending = run.state.pending
     rows = [
         ("planned → generated", failed.total() + pending,
          _listed(reasons(failed), f"not played yet {pending:,}" if pending else "")),

@@ -70,8 +70,13 @@ def add_config(
     return row.lastrowid or 0
 
 
-def set_state(connection: sqlite3.Connection, state: str) -> None:
-    """Store what a run is doing, inside the caller's transaction."""
+def set_state(connection: sqlite3.Connection, state: str, planned: int | None) -> None:
+    """Store what a run is doing, and unless it is None how many dialogues it is to have.
+
+    Inside the caller's transaction.
+    """
+    if planned is not None:
+        connection.execute("insert or replace into meta values ('planned', ?)", (str(planned),))
     connection.execute("update meta set value = ? where key = 'state'", (state,))
     connection.execute("update meta set value = ? where key = 'state_at'", (repr(time.time()),))
 

@@ -288,15 +288,20 @@ class RunStore:
         write_recipe(self.folder, config.recipe)
         return epoch
 
-    def set_state(self, state: str) -> None:
+    def set_state(self, state: str, *, planned: int | None = None) -> None:
         """Store what the run is doing, durable on return.
+
+        Args:
+            state: one of ``STATES`` or ``stopped:<reason>``.
+            planned: dialogues that are there and those that are still to be played; None: as it
+                was.
 
         Raises:
             ValueError: neither one of ``STATES`` nor ``stopped:<reason>``.
         """
         if state not in STATES and not state.startswith("stopped:"):
             raise ValueError(f"a run cannot be {state!r}")
-        required(self._writer).run(lambda connection: set_state(connection, state))
+        required(self._writer).run(lambda connection: set_state(connection, state, planned))
 
     def state(self) -> RunState:
         """Return where the run stands, in a time that does not grow with it."""

@@ -17,8 +17,18 @@ from scenarios.verdicts import VerdictCounts
 
 RUNNING = "running"
 INTERRUPTED = "interrupted"
-STATES = ("new", RUNNING, "finished", "finished_with_failures")
+FINISHED = "finished"
+STATES = ("new", RUNNING, FINISHED, "finished_with_failures")
 """States that are stored, besides ``stopped:<reason>``; ``interrupted`` is only ever seen."""
+
+_TOTALS = """
+    select max(cases, (select coalesce(max(json_extract(config, '$.cases')), 0) from config_epochs)),
+        requests, cached_choices, prompt_tokens, completion_tokens, cached_tokens,
+        reasoning_tokens, cost_usd, unpriced, updated_at,
+        charged_usd + (select coalesce(sum(usd), 0) from reservations),
+        charged_tokens + (select coalesce(sum(tokens), 0) from reservations),
+        (select count(*) from reservations)
+    from totals"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +48,9 @@ class RunState:
     name: str
     state: str
     """``new``, ``running``, ``finished``, ``finished_with_failures``, ``stopped:<reason>`` or
-    ``interrupted`` (its process ended without a word)."""
+    ``interrupted`` (its process ended without a word, and there is something left to do)."""
     planned: int
-    """Cases known so far times arms."""
+    """Dialogues that are there, failed ones too, and those its newest plan has still to play."""
     generated: int
     failed: Mapping[str, int]
     """Number of failed dialogues by reason code."""
@@ -59,6 +69,13 @@ class RunState:
     """What the calls of known cost came to; None where the cost of none is known."""
     unpriced_calls: int
     """Requests whose cost is unknown; they are not in ``cost_usd``."""
+    charged_usd: float
+    """What counts against a budget: ``cost_usd``, and the most that calls with a price and of
+    unknown usage can have cost."""
+    charged_tokens: int
+    """Tokens that count against a budget, counted in the same way."""
+    calls_in_flight: int
+    """Requests that hold a part of the budget: sent and not answered yet, or lost in a kill."""
     arms: tuple[ArmState, ...]
     created: float
     """Unix time in seconds."""
@@ -69,8 +86,28 @@ class RunState:
 
     @property
     def pending(self) -> int:
-        """Dialogues neither generated nor failed."""
-        return self.planned - self.generated - sum(self.failed.values())
+        """Dialogues that are still to be played."""
+        return self.planned - self.settled
+
+    @property
+    def bound_usd(self) -> float:
+        """The part of ``charged_usd`` that is a bound: what usage was not told for."""
+        return max(0.0, round(self.charged_usd - (self.cost_usd or 0.0), 9))
+
+    @property
+    def bound_tokens(self) -> int:
+        """The part of ``charged_tokens`` that is a bound."""
+        return max(0, self.charged_tokens - self.prompt_tokens - self.completion_tokens)
+
+    @property
+    def settled(self) -> int:
+        """Dialogues that are generated or have failed."""
+        return self.generated + sum(self.failed.values())
+
+
+def ended(*, failures: bool) -> str:
+    """Return the state of a run that has nothing left to do."""
+    return "finished_with_failures" if failures else FINISHED
 
 
 def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
@@ -87,10 +124,7 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
         arms = connection.execute("select seq, id, description from arms order by seq").fetchall()
         tally = connection.execute("select arm_seq, status, code, n from tally where n > 0")
         counts = tally.fetchall()
-        totals = connection.execute(
-            "select cases, requests, cached_choices, prompt_tokens, completion_tokens,"
-            " cached_tokens, reasoning_tokens, cost_usd, unpriced, updated_at from totals"
-        ).fetchone()
+        totals = connection.execute(_TOTALS).fetchone()
         verification = read_verdict_counts(connection)
     finally:
         connection.execute("commit")
@@ -114,14 +148,26 @@ def _state(
         by_arm[arm, status] += n
         if status == "failed":
             failed[code] += n
-    cases, calls, hits, prompt, completion, cached, reasoning, cost, unpriced, updated = totals
+    generated = sum(n for (_, status), n in by_arm.items() if status == "generated")
+    cases, calls, hits, prompt, completion, cached, reasoning, cost, unpriced, updated = totals[:10]
+    charged_usd, charged_tokens, in_flight = totals[10:]
     created = float(meta["created"])
+    settled = generated + failed.total()
+    if "planned" in meta:
+        planned = max(int(meta["planned"]), settled)
+    elif meta["state"].startswith(FINISHED):  # by code that did not store it
+        planned = settled
+    else:
+        planned = max(cases * len(arms), settled)
     state = meta["state"]
+    if state == RUNNING and not alive:
+        whole = planned == settled > 0 and verification.covers(generated)
+        state = ended(failures=bool(failed)) if whole else INTERRUPTED
     return RunState(
         name=meta["name"],
-        state=INTERRUPTED if state == RUNNING and not alive else state,
-        planned=cases * len(arms),
-        generated=sum(n for (_, status), n in by_arm.items() if status == "generated"),
+        state=state,
+        planned=planned,
+        generated=generated,
         failed=dict(failed.most_common()),
         calls=calls,
         cached_calls=hits,
@@ -131,6 +177,9 @@ def _state(
         reasoning_tokens=reasoning,
         cost_usd=None if calls and unpriced == calls else cost,
         unpriced_calls=unpriced,
+        charged_usd=charged_usd,
+        charged_tokens=charged_tokens,
+        calls_in_flight=in_flight,
         arms=tuple(
             ArmState(
                 arm,

@@ -22,7 +22,7 @@ from tests.hipo.cli.conftest import Hipo
 
 STATE_KEYS = [
     "name", "folder", "state", "planned", "generated", "failed", "pending", "calls",
-    "cached_calls", "tokens", "cost_usd", "unpriced_calls", "arms", "verification",
+    "cached_calls", "tokens", "cost_usd", "unpriced_calls", "charged", "arms", "verification",
     "created", "updated",
 ]  # fmt: skip
 

@@ -1,0 +1,107 @@
+"""What a run says it cost is what the endpoint counted, to the cent; the rest is called a bound."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hipo.app.generation import generate_prepared
+from hipo.app.resumption import prepare_for
+from hipo.app.run import Run
+from hipo.cli.run_report import state_as_text
+from outputs.report.gathered import ReportOptions, gather
+from outputs.report.overview import overview_section
+from pipeline.recipe import Recipe
+from tests.pipeline.integration.command import environment
+from tests.wire.faults import Faults
+from tests.wire.server import WireServer
+
+PRICES = {"input": 2.0, "output": 8.0, "cached_input": 0.5}
+PRICE_FILE = "prices:\n  compatible/m: {input: 2.0, output: 8.0, cached_input: 0.5}\n"
+
+
+class CountingServer(WireServer):
+    """Adds up what it tells as the usage of its answers."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.dollars = 0.0
+
+    def _answer(self, *asked: Any) -> dict[str, Any]:
+        answer = super()._answer(*asked)
+        if usage := answer.get("usage"):
+            cached = usage["prompt_tokens_details"]["cached_tokens"]
+            fresh = usage["prompt_tokens"] - cached
+            millionths = fresh * 2.0 + cached * 0.5 + usage["completion_tokens"] * 8.0
+            self.dollars += millionths / 1e6
+        return answer
+
+
+def generated(folder: Path, server: WireServer, **changes: object) -> Run:
+    model = {"model": "compatible/m", "base_url": server.openai_url, "price": PRICES}
+    recipe = Recipe.model_validate(
+        {"models": {"default": model}, "scenarios": ["used_car"], "n": 6, "turns": [1], **changes}
+    )
+    return asyncio.run(generate_prepared(prepare_for(folder, recipe), folder))
+
+
+def told(run: Run) -> str:
+    """Return what ``hipo runs show`` and the report say together."""
+    gathered = asyncio.run(gather(run.folder, ReportOptions(), name="run"))
+    return state_as_text(run.folder, run.state()) + str(overview_section(gathered))
+
+
+@pytest.mark.parametrize("faults", [{}, {"server_error": 0.2}, {"rate_limited": 0.2}])
+def test_the_dollars_of_a_run_are_the_tokens_of_the_server_times_the_price(
+    tmp_path: Path, faults: Any
+) -> None:
+    with CountingServer(faults=Faults(rates=faults), keep=False) as server:
+        run = generated(tmp_path / "run", server, strategies=["direct", "reflective"])
+    state = run.state()
+    assert state.cost_usd == pytest.approx(server.dollars, abs=1e-9)
+    if "server_error" not in faults:  # a 500 may have been billed
+        assert (state.charged_usd, state.bound_usd) == (pytest.approx(server.dollars), 0)
+        assert "at most" not in told(run)
+
+
+def test_a_bill_without_usage_is_called_a_bound(tmp_path: Path) -> None:
+    with CountingServer(faults=Faults(no_usage=True), keep=False) as server:
+        run = generated(tmp_path / "run", server)
+    state = run.state()
+    assert state.cost_usd is None
+    assert state.bound_usd == pytest.approx(state.charged_usd)
+    assert state.bound_tokens == state.charged_tokens > 0
+    words = told(run)
+    expected = f"at most ${state.bound_usd:.4f} for {state.calls} calls of unknown usage"
+    assert expected in words
+    assert f"at most ${state.bound_usd:.4f} more for {state.calls} calls" in words
+
+
+def test_requests_lost_in_a_kill_are_in_the_bill_as_a_bound(tmp_path: Path) -> None:
+    (tmp_path / "prices.yaml").write_text(PRICE_FILE)
+    with CountingServer(keep=False, latency_s=0.05) as server:
+        command = [
+            sys.executable, "-m", "hipo", "generate", "--model", "compatible/m", "--base-url",
+            server.openai_url, "--scenarios", "used_car", "-n", "20", "--turns", "1", "--prices",
+            "prices.yaml", "--budget-usd", "5", "--max-concurrency", "4", "-o", "run", "-q",
+        ]  # fmt: skip
+        with subprocess.Popen(command, cwd=tmp_path, env=environment()) as process:
+            while server.count < 12 and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+        killed = Run(tmp_path / "run").state()
+        assert killed.bound_usd > 0
+        server.latency_s = 0.0
+        subprocess.run(command, cwd=tmp_path, env=environment(), check=True)
+    after = Run(tmp_path / "run").state()
+    assert after.bound_usd == pytest.approx(killed.bound_usd)
+    assert after.cost_usd is not None
+    assert after.cost_usd <= server.dollars <= after.charged_usd
+    assert "of unknown usage" in told(Run(tmp_path / "run"))
