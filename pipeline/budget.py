@@ -46,6 +46,8 @@ class Ledger:
         budget_tokens: int | None = None,
         spent_usd: float = 0.0,
         spent_tokens: int = 0,
+        bound_usd: float = 0.0,
+        bound_tokens: int = 0,
         log: CallLog | None = None,
     ) -> None:
         """Start from what the run has spent so far (``RunStore.spent()``).
@@ -57,6 +59,9 @@ class Ledger:
         self.budget_tokens = budget_tokens
         self.spent_usd = spent_usd
         self.spent_tokens = spent_tokens
+        self.bound_usd = bound_usd
+        """The part of ``spent_usd`` that is the most possible, because usage is not known."""
+        self.bound_tokens = bound_tokens
         self.held_usd = 0.0
         self.held_tokens = 0
         self._log = log
@@ -111,10 +116,18 @@ class Ledger:
                 raise
         return Reservation(number, worst, tokens, row)
 
-    def settle(self, reservation: Reservation, usd: float | None, tokens: int | None) -> None:
+    def settle(
+        self,
+        reservation: Reservation,
+        usd: float | None,
+        tokens: int | None,
+        *,
+        bound: bool = False,
+    ) -> None:
         """Replace the worst case by what the request cost; None (unknown) charges the worst.
 
-        A reservation that is settled already stays as it is.
+        A reservation that is settled already stays as it is. ``bound``: what is given is the most
+        that is possible, not what was used.
         """
         if reservation.number not in self._open:
             return
@@ -122,8 +135,14 @@ class Ledger:
         self.held_tokens -= reservation.tokens
         # Nothing open holds nothing: the rounding of a million additions is not carried along.
         self.held_usd = self.held_usd - reservation.usd if self._open else 0.0
-        self.spent_usd += reservation.usd if usd is None else usd
-        self.spent_tokens += reservation.tokens if tokens is None else tokens
+        charged_usd = reservation.usd if usd is None else usd
+        charged_tokens = reservation.tokens if tokens is None else tokens
+        self.spent_usd += charged_usd
+        self.spent_tokens += charged_tokens
+        if bound or usd is None:
+            self.bound_usd += charged_usd
+        if bound or tokens is None:
+            self.bound_tokens += charged_tokens
         waiting, self._waiting = self._waiting, []
         for settled in waiting:
             if not settled.done():
@@ -158,12 +177,14 @@ class Ledger:
         parts = []
         if self.budget_usd is not None:
             parts.append(
-                f"${self.spent_usd:.4f} of ${self.budget_usd:.4f} spent, "
+                f"${self.spent_usd:.4f} of ${self.budget_usd:.4f} spent"
+                f"{_of_which(f'${self.bound_usd:.4f}', self.bound_usd)}, "
                 f"the next request may cost up to ${usd:.4f}"
             )
         if self.budget_tokens is not None:
             parts.append(
-                f"{self.spent_tokens:,} of {self.budget_tokens:,} tokens used, "
+                f"{self.spent_tokens:,} of {self.budget_tokens:,} tokens used"
+                f"{_of_which(f'{self.bound_tokens:,}', self.bound_tokens)}, "
                 f"the next request may use up to {tokens:,}"
             )
         return f"budget reached: {'; '.join(parts)}"
@@ -182,6 +203,11 @@ class Ledger:
         if self.budget_tokens is not None and not self._within(0.0, needed_tokens):
             parts.append(f"raise --budget-tokens above {needed_tokens}")
         return " and ".join(parts)
+
+
+def _of_which(shown: str, bound: float) -> str:
+    """Say which part of what is spent is only a bound, after a comma; or nothing."""
+    return f" ({shown} of it is a bound: usage is missing)" if bound > 1e-8 else ""
 
 
 def rounded_up(usd: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -21,6 +22,7 @@ from scenarios.arms import StructuredWish
 from scenarios.durations import seconds_of
 from scenarios.errors import UsageError
 from scenarios.located import shortened
+from scenarios.spelling import nearest, suggestion
 from scenarios.strict import Strict
 
 TIMEOUT_S = 120.0
@@ -327,14 +329,42 @@ class Recipe(Strict):
         written = {name: its.model_dump(mode="json") for name, its in settings.items()}
         return self.with_changes({name: values for name, values in written.items() if values})
 
-    def with_changes(self, changes: Mapping[str, object]) -> Recipe:
+    def with_changes(
+        self, changes: Mapping[str, object], options: Mapping[str, str] | None = None
+    ) -> Recipe:
         """Return the recipe with ``changes`` laid over it; nested mappings are merged.
 
+        Args:
+            changes: nested values by field.
+            options: the command-line option of a dotted field, for messages.
+
         Raises:
-            pydantic.ValidationError: the changed recipe is not valid.
+            UsageError: there is no such field, or a value is not allowed; names all of them.
         """
         merged = _merge(self.model_dump(mode="json", exclude_unset=True), changes)
-        return Recipe.model_validate(merged)
+        try:
+            return Recipe.model_validate(merged)
+        except ValidationError as error:
+            problems = [_described(dict(detail), options or {}) for detail in error.errors()]
+        raise UsageError("\n".join(dict.fromkeys(problems)))
+
+
+def _described(detail: Mapping[str, Any], options: Mapping[str, str]) -> str:
+    """Say which field or option is wrong, what was found, and what is expected."""
+    steps = [str(step) for step in detail["loc"] if not isinstance(step, int)]
+    steps = [step for step in steps if not step.startswith(("tuple[", "function-"))]
+    field = ".".join(steps)
+    name = options.get(field, field)
+    if detail["type"] == "extra_forbidden":
+        hint = (
+            suggestion(steps[-1], Recipe.model_fields, listing="fields") if field in steps else ""
+        )
+        return f"{name}: a recipe has no such field{hint and f'; {hint}'}"
+    expected = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    allowed = re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
+    guess = nearest(str(detail["input"]), allowed)
+    hint = f"; did you mean {guess!r}?" if guess else ""
+    return f"{name}: found {shortened(detail['input'])}, expected {expected}{hint}"
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-from pydantic import ValidationError
 
 from pipeline.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import InputError, UsageError
-from scenarios.located import Located, shortened
+from scenarios.located import Located
 from scenarios.plugins import load_plugins
-from scenarios.spelling import nearest, suggestion
+from scenarios.spelling import suggestion
 from scenarios.yaml_source import read_yaml, validate_model
 
 SHIPPED = Path(__file__).parent / "recipes"
@@ -81,24 +77,7 @@ def changed(recipe: Recipe, changes: Mapping[str, object], options: Mapping[str,
     Raises:
         UsageError: a changed value is not allowed; names the option.
     """
-    try:
-        return recipe.with_changes(changes)
-    except ValidationError as error:
-        problems = [_described(dict(detail), options) for detail in error.errors()]
-        raise UsageError("\n".join(dict.fromkeys(problems))) from None
-
-
-def _described(detail: Mapping[str, Any], options: Mapping[str, str]) -> str:
-    """Say which option is wrong, what was found, and what is expected."""
-    steps = [str(step) for step in detail["loc"] if not isinstance(step, int)]
-    steps = [step for step in steps if not step.startswith(("tuple[", "function-"))]
-    field = ".".join(steps)
-    name = options.get(field, field)
-    expected = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    allowed = re.findall(r"'([^']*)'", str(detail.get("ctx", {}).get("expected", "")))
-    guess = nearest(str(detail["input"]), allowed)
-    hint = f"; did you mean {guess!r}?" if guess else ""
-    return f"{name}: found {shortened(detail['input'])}, expected {expected}{hint}"
+    return recipe.with_changes(changes, options)
 
 
 def _find(source: str) -> Path:

@@ -182,7 +182,8 @@ class LocalRun:
     def settle(self, settlement: Settlement) -> None:
         """Charge the budget, tell gate and limiter what it came to, and give the place back."""
         permit, row = settlement.permit, settlement.row
-        self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens)
+        unknown = row.prompt_tokens is None and row.charged_tokens > 0
+        self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens, bound=unknown)
         gate = self._gate(permit.request.address)
         if gate is not None and permit.admission is not None:
             gate.settle(permit.admission, sign_of(settlement.outcome, row))

@@ -103,7 +103,7 @@ async def generate_prepared(
         RunError: the run could not go on; what was finished is kept.
     """
     watching: Watcher = watcher or Silent()
-    if prepared.kept:
+    if prepared.going_on:
         watching.note(prepared.going_on)
     async with connected(prepared) as connections:
         on_ready(prepared)

@@ -39,6 +39,8 @@ class Ingredients:
         self._stored = stored
         self.kept: list[str] = []
         """What is taken from the run although other things are installed now, in words."""
+        self.new: list[str] = []
+        """What would be selected now and was not there when the run was made, in words."""
 
     def scheme(self) -> Scheme:
         """Return the label scheme."""
@@ -99,6 +101,7 @@ class Ingredients:
         chosen = pool.chosen()
         if pool.kept:
             self.kept.append(f"{pool.kept} scenario{'s' if pool.kept > 1 else ''}")
+        self.new += pool.new
         if self._recipe.facts is None:
             return chosen, None
         pairs = frozenset((s.id, fact.id) for s, fact in select_facts(chosen, self._recipe.facts))
@@ -136,6 +139,8 @@ class _ScenarioPool:
         self._catalogue = self._load()
         self.kept = 0
         """How many are taken from the run although something else is installed, or nothing."""
+        self.new: list[str] = []
+        """Scenarios and facts that are installed by now, and not in the run."""
 
     def chosen(self) -> list[Scenario]:
         """Return what is selected, in the order of category and id."""
@@ -144,6 +149,7 @@ class _ScenarioPool:
         if self._listed is not None:
             chosen = [s for s in scenarios if s.id in self._listed]
             self._check_complete(chosen)
+            self.new = self._new_since(scenarios, chosen)
         elif self._recipe.scenarios is not None:
             chosen = select_scenarios(scenarios, self._recipe.scenarios)
         else:
@@ -152,6 +158,21 @@ class _ScenarioPool:
         installed = self._catalogue.scenarios
         self.kept = sum(installed.get(s.id) != s for s in chosen)
         return chosen
+
+    def _new_since(self, scenarios: Sequence[Scenario], chosen: Sequence[Scenario]) -> list[str]:
+        """Return in words what the same selection would add to the run today."""
+        today = select_scenarios(scenarios, self._recipe.scenarios)
+        known = {scenario.id for scenario in chosen}
+        added = [s.id for s in today if s.scheme == self._scheme.id and s.id not in known]
+        installed = self._catalogue.scenarios
+        facts = [
+            f"{scenario.id}.{fact.id}"
+            for scenario in chosen
+            if scenario.id in installed
+            for fact in installed[scenario.id].facts
+            if fact.id not in {known_fact.id for known_fact in scenario.facts}
+        ]
+        return [f"scenario {name}" for name in added] + [f"fact {name}" for name in facts]
 
     def _check_complete(self, chosen: Sequence[Scenario]) -> None:
         """Refuse to shrink the plan of a run whose scenarios are neither stored nor installed."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipo.app.budget_coverage import Coverage, coverage
 from hipo.app.estimates import (
     Estimate,
     estimate_generation,
@@ -47,6 +48,8 @@ class PlanEstimate:
     """Wanted shares of tactics that the rules put out of reach."""
     judging: JudgingEstimate | None = None
     """Of what is to be played, and of what is there and not judged; None: nobody asked for it."""
+    covered: Coverage | None = None
+    """How far the budget reaches; None without one, or where nothing costs."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -107,7 +110,7 @@ def estimate_plan(
             left, panels = whole_plan(prepared), play.check(prepared)
             prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
             judging = _judging(prepared, panels, prompts, left, Unjudged())
-        return PlanEstimate(generation, prepared.unmet, judging)
+        return _joined(prepared, generation, judging, (0.0, 0))
     with RunStore.open(folder, readonly=True) as store:
         return _estimate_resumed(prepared, store, play, retry_failed=retry_failed)
 
@@ -120,7 +123,7 @@ def _estimate_resumed(
     if play is None:
         left = remaining(prepared, store, retry_failed=retry_failed)
         generation = estimate_generation(prepared, left, settled=state.settled)
-        return PlanEstimate(generation, prepared.unmet)
+        return _joined(prepared, generation, None, store.spent())
     prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
     generation = estimate_generation(prepared, left, settled=state.settled)
     panels = play.check(prepared, state.arms)
@@ -128,7 +131,18 @@ def _estimate_resumed(
     enough = play.has_enough(store)
     waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
     judging = _judging(prepared, panels, prompts, left, waiting)
-    return PlanEstimate(generation, prepared.unmet, judging)
+    return _joined(prepared, generation, judging, store.spent())
+
+
+def _joined(
+    prepared: Prepared,
+    generation: Estimate,
+    judging: JudgingEstimate | None,
+    spent: tuple[float, int],
+) -> PlanEstimate:
+    """Join the parts, and compare them with the budget that so much of is spent."""
+    covered = coverage(prepared, generation, judging, spent)
+    return PlanEstimate(generation, prepared.unmet, judging, covered)
 
 
 def _judging(

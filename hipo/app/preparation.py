@@ -33,6 +33,9 @@ from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 from scenarios.variation import Axis
 
+MOST_NAMED = 5
+"""Scenarios and facts that are named in one line."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -55,17 +58,25 @@ class Prepared:
     """What the dialogues will be made of, as it is stored in the run."""
     kept: tuple[str, ...] = ()
     """What is taken from the run although other things are installed now, in words."""
+    new: tuple[str, ...] = ()
+    """What is installed by now and would be selected, and is not in the run, in words."""
     spent_elsewhere: tuple[float, int] = (0.0, 0)
     """US dollars and tokens that the budget holds for besides this run: other parts of a study."""
 
     @property
     def going_on(self) -> str:
         """What the run goes on with that is no longer what is installed, in one line; or nothing."""
-        if not self.kept:
-            return ""
-        *others, last = self.kept
-        listed = f"{', '.join(others)} and {last}" if others else last
-        return f"going on with {listed} stored in the run"
+        parts = []
+        if self.kept:
+            *others, last = self.kept
+            listed = f"{', '.join(others)} and {last}" if others else last
+            parts.append(f"going on with {listed} stored in the run")
+        if self.new:
+            shown = ", ".join(self.new[:MOST_NAMED])
+            more = len(self.new) - MOST_NAMED
+            listed = f"{shown} and {more} more" if more > 0 else shown
+            parts.append(f"not in this run, which was made before: {listed}")
+        return "; ".join(parts)
 
     @property
     def dialogues(self) -> int:
@@ -142,6 +153,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
             )
         ),
         kept=tuple(ingredients.kept),
+        new=tuple(ingredients.new),
     )
     _check_budget(prepared)
     return prepared

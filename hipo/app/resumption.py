@@ -36,12 +36,12 @@ def prepare_for(folder: Path, recipe: Recipe, resume: Resume = "if-possible") ->
     check_output(folder)
     if not RunStore.exists(folder):
         return prepare(recipe)
-    bring_up_to_date(folder)
     if resume == "never":
         raise UsageError(
             f"{folder} holds a run already",
             "choose another folder with -o, or continue it with --resume if-possible",
         )
+    bring_up_to_date(folder)
     if resume == "always":
         return prepare(recipe)
     with RunStore.open(folder, readonly=True) as store:
@@ -116,11 +116,14 @@ def ledger_of(
 
     ``spent_elsewhere`` is what the budget holds for besides this run, see :class:`Prepared`.
     """
+    state = store.state()
     usd, tokens = store.spent()
     return Ledger(
         budget_usd=recipe.budget_usd,
         budget_tokens=recipe.budget_tokens,
         spent_usd=usd + spent_elsewhere[0],
         spent_tokens=tokens + spent_elsewhere[1],
+        bound_usd=state.bound_usd,
+        bound_tokens=state.bound_tokens,
         log=store.calls,
     )

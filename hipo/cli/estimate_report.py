@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hipo.app import estimates, judge_estimates
+from hipo.app.budget_coverage import Coverage
 from hipo.app.estimates import Estimate
 from hipo.app.judge_estimates import JudgingEstimate
 from hipo.app.pilot import Piloted
@@ -19,6 +20,9 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     What :func:`estimate_as_json` returns; ``verification``: what
     :func:`judging_as_json` returns, null where nobody asked for it.
     ``cost_usd`` is the sum of both, ``generation_usd`` that of generating; null if any is unknown.
+    ``budget``: how far it reaches, null without one or where nothing costs: an object with
+    ``budget_usd``, ``budget_tokens``, ``spent_usd``, ``spent_tokens``, ``share`` (of what is still to
+    be paid for) and ``dialogues`` (about so many of those to be played).
     ``unmet_tactics``: wanted shares that the rules put out of reach, a list of objects with
     ``dimensions``, ``labels``, ``target`` and ``achieved`` (the share to expect).
     """
@@ -28,6 +32,12 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         "verification": None if judging is None else judging_as_json(judging),
         "generation_usd": planned.generation.cost_usd,
         "cost_usd": planned.cost_usd,
+        "budget": None
+        if planned.covered is None
+        else plain(
+            planned.covered,
+            "budget_usd budget_tokens spent_usd spent_tokens share dialogues",
+        ),
         "unmet_tactics": [margin.fields() for margin in planned.unmet],
     }
 
@@ -40,7 +50,30 @@ def plan_as_text(planned: PlanEstimate) -> str:
     if planned.judging is not None:
         total = f"in all {dollars(planned.cost_usd)}"
         blocks += ["Verifying:", judging_as_text(planned.judging), total]
+    if planned.covered is not None:
+        blocks.append(_covered(planned.covered, planned.generation.dialogues))
     return "\n\n".join(blocks)
+
+
+def _covered(covered: Coverage, dialogues: int) -> str:
+    """Say what share of the plan the budget covers."""
+    limits = []
+    if covered.budget_usd is not None:
+        spent = f", of which {dollars(covered.spent_usd)} is spent," if covered.spent_usd else ""
+        limits.append(f"{dollars(covered.budget_usd)}{spent}")
+    if covered.budget_tokens is not None:
+        used = (
+            f", of which {number(covered.spent_tokens)} are used," if covered.spent_tokens else ""
+        )
+        limits.append(f"{number(covered.budget_tokens)} tokens{used}")
+    budget = f"the budget of {' and '.join(limits)} covers"
+    if covered.share >= 1:
+        return f"{budget} all of it"
+    share = f"{100 * covered.share:.0f} %"
+    if not dialogues:
+        return f"{budget} about {share} of it"
+    of = plural(dialogues, "dialogue")
+    return f"{budget} about {number(covered.dialogues)} of {of} ({share})"
 
 
 def estimate_as_json(estimate: Estimate) -> dict[str, object]:

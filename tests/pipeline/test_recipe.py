@@ -189,3 +189,10 @@ def test_splitting_leaves_no_comma_and_no_empty_part(values: list[str]) -> None:
 def test_settings_laid_over_nothing_are_themselves() -> None:
     settings = ModelSettings(model="openai/a", temperature=0.3)
     assert settings.over(ModelSettings()) == settings
+
+
+def test_a_change_of_a_field_that_does_not_exist_is_a_mistake_of_the_user() -> None:
+    with pytest.raises(UsageError, match=r"strategie: a recipe has no such field.*strategies"):
+        load_recipe("hipo-paper").with_changes({"strategie": ["direct"]})
+    with pytest.raises(UsageError, match="n: found 0, expected greater than or equal to 1"):
+        load_recipe("hipo-paper").with_changes({"n": 0})

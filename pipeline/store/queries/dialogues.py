@@ -45,10 +45,6 @@ _RAISED_IN_VERIFICATION = """
     select c.id, a.id from tracebacks t join dialogues d on d.seq = t.dialogue
         join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
     where t.stage = 'verification' order by t.dialogue limit 1"""
-_FAILURES = """
-    select f.code, f.reason from failures f join dialogues d on d.seq = f.dialogue
-        join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
-    where c.id = ? and a.id = ? order by f.retry_epoch"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +139,6 @@ class DialogueReader:
         """Return where the exception of a failure was raised, after a line break; or nothing."""
         stored = self._reader.execute(_GENERATION_TRACEBACK, (row.seq, row.ending.epoch)).fetchone()
         return "" if stored is None else f"\n{stored[0].rstrip()}"
-
-    def failures(self, case: str, arm: str) -> list[tuple[str, str]]:
-        """Return (code, reason) of failures that were followed by another try, oldest first."""
-        return self._reader.execute(_FAILURES, (case, arm)).fetchall()
 
     def _find(self, dialogue: str) -> _Row:
         case, _, arm = dialogue.partition("/")

@@ -14,6 +14,7 @@ import pytest
 from hipo.app.old_runs import bring_up_to_date
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
+from scenarios.case import make_case
 from scenarios.errors import UsageError
 from tests.hipo.cli.conftest import Hipo
 
@@ -108,6 +109,34 @@ def test_going_on_with_an_old_run_finds_everything_there(hipo: Hipo, old: Path) 
     )  # fmt: skip
     assert again.code == 0, again.err
     assert "12 dialogues" in again.out
+
+
+def test_a_run_that_is_not_to_be_continued_is_refused_before_it_is_migrated(
+    hipo: Hipo, old: Path
+) -> None:
+    refused = hipo("generate", "--model", "offline/rules", "-o", "judged", "--resume", "never")
+    assert refused.code == 2
+    assert "holds a run already" in refused.err
+    assert [path.name for path in (old / "judged").glob("*backup*")] == []
+    now, then = (folder / "judged" / "run.sqlite" for folder in (old, FIXTURES))
+    assert now.read_bytes() == then.read_bytes()
+
+
+def test_cases_of_an_old_run_keep_their_ids(hipo: Hipo, old: Path) -> None:
+    with sqlite3.connect(FIXTURES / "judged" / "run.sqlite") as database:
+        rows = database.execute(
+            "select id, scheme, scenario, scenario_fingerprint, fact, goal, turns, language,"
+            " variation, repetition, seed from cases"
+        ).fetchall()
+    assert rows
+    for known, *fields in rows:
+        scheme, scenario, mark, fact, goal, turns, language, variation, repetition, seed = fields
+        case = make_case(
+            scheme=scheme, scenario=scenario, scenario_fingerprint=mark, fact=fact, goal=goal,
+            turns=turns, language=language, variation=dict(json.loads(variation)),
+            repetition=repetition, seed=seed,
+        )  # fmt: skip
+        assert case.id == known
 
 
 def test_an_old_run_that_cannot_be_written_says_what_to_do(old: Path) -> None:

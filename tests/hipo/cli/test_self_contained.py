@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+import yaml
 
 from prompts.environment import SHIPPED as TEMPLATES
 from scenarios import variation
@@ -202,7 +203,10 @@ def test_a_library_that_changed_changes_no_unfinished_run(
     monkeypatch.setattr(variation, "_shipped_axes", lambda: axes)
     more = hipo(*command, "-n", "12")
     assert more.code == 0, more.err
-    assert more.err.startswith("going on with 1 scenario and the axes stored in the run")
+    assert more.err.startswith(
+        "going on with 1 scenario and the axes stored in the run; "
+        "not in this run, which was made before: scenario other_car\n"
+    )
     assert ids("select scenario, count(distinct scenario_fingerprint) from cases group by 1") == [
         ("my_car", 1), ("used_car", 1),
     ]  # fmt: skip
@@ -224,6 +228,25 @@ def test_the_unfinished_run_has_the_cases_it_would_have_had(
     text = (pack / "my_car.yaml").read_text(encoding="utf-8")
     (pack / "other_car.yaml").write_text(text.replace("id: my_car", "id: other_car"))
     assert hipo(*command, "-n", "9", "-o", "run").code == 0
+    cases = "select id from cases order by id"
+    with sqlite3.connect("whole/run.sqlite") as whole:
+        assert ids(cases) == whole.execute(cases).fetchall()
+
+
+def test_a_fact_that_is_new_is_named_and_leaves_the_cycle_as_it_was(
+    hipo: Hipo, pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("generate", "--model", "offline/rules", "--scenarios", "*_car", "--turns", "1")
+    monkeypatch.setenv("HIPO_SCENARIO_PATH", str(pack))
+    assert hipo(*command, "-n", "3", "-o", "run", "-q").code == 0
+    assert hipo(*command, "-n", "20", "-o", "whole", "-q").code == 0
+    path = pack / "my_car.yaml"
+    written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    written["facts"].insert(0, {**written["facts"][0], "id": "brand_new"})
+    path.write_text(yaml.safe_dump(written, sort_keys=False), encoding="utf-8")
+    planned = hipo(*command, "-n", "20", "-o", "run", "--dry-run")
+    assert "not in this run, which was made before: fact my_car.brand_new\n" in planned.err
+    assert hipo(*command, "-n", "20", "-o", "run", "-q").code == 0
     cases = "select id from cases order by id"
     with sqlite3.connect("whole/run.sqlite") as whole:
         assert ids(cases) == whole.execute(cases).fetchall()

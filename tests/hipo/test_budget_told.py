@@ -1,0 +1,93 @@
+"""What is said of a budget: how far it reaches, what of it is a bound, and how much more goes on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from hipo.app.run import Run
+from hipo.cli.estimate_report import plan_as_json, plan_as_text
+from pipeline.recipe import Recipe
+from tests.hipo.test_announced import go_on
+from tests.wire.faults import Faults
+from tests.wire.server import WireServer
+
+PRICE = {"input": 2.0, "output": 8.0}
+"""Without a rebate for prompts that are cached, which no estimate counts on."""
+
+
+def wanted(server: WireServer, **changes: object) -> Recipe:
+    model = {"model": "compatible/m", "base_url": server.openai_url, "price": PRICE}
+    data = {
+        "models": {"default": model}, "scenarios": ["used_car"], "turns": [1], "n": 60,
+        "limits": {"max_concurrency": 1}, **changes,
+    }  # fmt: skip
+    return Recipe.model_validate(data)
+
+
+@pytest.mark.parametrize("budget", [{"budget_usd": 0.15}, {"budget_tokens": 60_000}])
+def test_the_share_that_a_budget_covers_is_about_what_is_then_played(
+    tmp_path: Path, budget: dict[str, float]
+) -> None:
+    run = tmp_path / "run"
+    with WireServer(keep=False) as server:
+        told, after = go_on(run, wanted(server, **budget))
+        assert told.covered is not None
+        assert 0 < told.covered.share < 1
+        played = after.state().generated
+        assert 0.6 * played <= told.covered.dialogues <= 1.4 * played
+        share = f"{100 * told.covered.share:.0f} %"
+        words = f"covers about {told.covered.dialogues} of 60 dialogues ({share})"
+        assert words in plan_as_text(told)
+        again, _ = go_on(run, wanted(server, **budget))
+        assert again.covered is not None
+        assert again.covered.dialogues <= 1, "what is spent is not there to be spent again"
+        assert plan_as_json(again)["budget"] is not None
+        enough, _ = go_on(run, wanted(server, budget_usd=50, budget_tokens=50_000_000))
+    assert enough.covered is not None
+    assert enough.covered.share == 1
+    assert "covers all of it" in plan_as_text(enough)
+
+
+def test_without_a_budget_or_a_price_nothing_is_said_of_a_share(tmp_path: Path) -> None:
+    with WireServer(keep=False) as server:
+        told, _ = go_on(tmp_path / "a", wanted(server, n=1))
+        assert told.covered is None
+    free = Recipe.model_validate(
+        {"models": {"default": "offline/rules"}, "scenarios": ["used_car"], "n": 1, "budget_usd": 1}
+    )
+    assert go_on(tmp_path / "b", free)[0].covered is None
+
+
+@pytest.mark.parametrize("concurrency", [1, 8])
+def test_the_budget_that_a_stop_asks_for_lets_the_run_go_on(
+    tmp_path: Path, concurrency: int
+) -> None:
+    run = tmp_path / "run"
+    limits = {"max_concurrency": concurrency}
+    with WireServer(keep=False) as server:
+        _, stopped = go_on(run, wanted(server, limits=limits, budget_usd=0.15))
+        _, same = go_on(run, wanted(server, limits=limits, budget_usd=0.15))
+        assert stopped.outcome is not None
+        assert same.outcome is not None
+        assert same.calls == 0
+        found = re.fullmatch(r"raise --budget-usd above \$([0-9.]+)", same.outcome.advice)
+        assert found is not None, same.outcome.advice
+        assert Run(run).state().charged_usd < float(found[1]) < 0.5
+        _, more = go_on(run, wanted(server, limits=limits, budget_usd=float(found[1])))
+        assert more.calls > 0
+
+
+def test_a_stop_at_a_budget_says_that_missing_usage_was_counted_at_its_bound(
+    tmp_path: Path,
+) -> None:
+    with WireServer(faults=Faults(no_usage=True), keep=False) as server:
+        _, run = go_on(tmp_path / "run", wanted(server, budget_usd=0.3, budget_tokens=100_000))
+        assert run.outcome is not None
+        bound = run.state().bound_tokens
+        assert f"({bound:,} of it is a bound: usage is missing)" in str(run.outcome.stopped)
+        _, later = go_on(tmp_path / "run", wanted(server, budget_usd=0.3, budget_tokens=100_000))
+        assert later.outcome is not None
+        assert "usage is missing" in str(later.outcome.stopped), "a resumed run knows it, too"
