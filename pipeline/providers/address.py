@@ -15,6 +15,8 @@ def check_base_url(text: str) -> str:
         UsageError: it is not http(s), has no host, or carries what must not be stored with a run.
     """
     url = text.strip().rstrip("/")
+    if not url.isprintable():  # urlsplit would leave them out without a word
+        raise UsageError("--base-url contains a control character", "write it again")
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -28,7 +30,7 @@ def check_base_url(text: str) -> str:
         )
     if parts.scheme not in {"http", "https"} or not host:
         raise UsageError(
-            f"'{text}' is not an http(s) address", "e.g. --base-url http://127.0.0.1:8000/v1"
+            "--base-url is not an http(s) address", "e.g. --base-url http://127.0.0.1:8000/v1"
         )
     if parts.query or parts.fragment:
         raise UsageError(

@@ -216,13 +216,28 @@ def _numbers(release: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", release.split("+", maxsplit=1)[0])[:3]))
 
 
+_VARIABLE = re.compile(r"[A-Z]{1,20}|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+"""What is taken for the name of a variable, though none of this name is set; not for a key."""
+
+
 def _key(name: ModelName, variable: str | None) -> str | None:
     """Read the key from the environment variable, if the provider takes one."""
     if variable is None:
         return None
     key = os.environ.get(variable, "").strip()
+    shown = variable if variable in os.environ or _VARIABLE.fullmatch(variable) else ""
+    if not key and not shown:  # perhaps the key itself: it is not repeated
+        raise UsageError(
+            f"{name} needs a key, and --api-key-env names no environment variable that is set",
+            "give the name of the variable, not the key; e.g. --api-key-env MY_KEY",
+        )
     if not key:
         hint = f"export {variable}=..., or name another variable with --api-key-env"
         raise UsageError(f"{name} needs a key, and {variable} is not set", hint)
     conceal(key)
+    if not key.isascii() or not key.isprintable():
+        raise UsageError(
+            f"the key in {variable} holds a character that no HTTP header can, e.g. a line break",
+            f"export {variable} again, with the key alone",
+        )
     return key
