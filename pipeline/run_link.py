@@ -22,7 +22,7 @@ from pipeline.budget import Ledger, Reservation
 from pipeline.endpoint_gate import EndpointGate, EndpointGates
 from pipeline.outage import Admission, sign_of
 from pipeline.providers.outcome import CallOutcome
-from pipeline.providers.rate_limiter import ModelAddress, RateLimiters
+from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
 from pipeline.stop import Stop
 from pipeline.store.calls import CallLog, ChoiceRow, RequestRow
 
@@ -51,6 +51,8 @@ class Permit:
     reservation: Reservation
     admission: Admission | None = None
     """How it went through the gate of its endpoint; None where there is none."""
+    entry: Entry | None = None
+    """The place it takes at the model; None without an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,19 +135,21 @@ class LocalRun:
         """Wait for the endpoint, a place at it, then the budget; see :meth:`RunLink.permit`."""
         gate = self._gate(request.address)
         if gate is None:
-            return Permit(request, await self._place(request))
+            entry, reservation = await self._place(request)
+            return Permit(request, reservation, entry=entry)
         while True:
             admission = await gate.enter(request.role)
             try:
-                reservation = await self._place(request)
+                entry, reservation = await self._place(request)
             except BaseException:
                 gate.give_back(admission)
                 raise
             if gate.holds(admission):
-                return Permit(request, reservation, admission)
+                return Permit(request, reservation, admission, entry)
             # An outage began meanwhile: who waits for its end holds nothing.
             self._ledger.release(reservation)
-            self._leave(request)
+            if entry is not None and request.address is not None:
+                self._limiters.limiter(request.address).withdraw(entry)
             gate.give_back(admission)
 
     def _gate(self, address: ModelAddress | None) -> EndpointGate | None:
@@ -154,23 +158,18 @@ class LocalRun:
             return None
         return self._gates.gate(address)
 
-    async def _place(self, request: PermitRequest) -> Reservation:
+    async def _place(self, request: PermitRequest) -> tuple[Entry | None, Reservation]:
         """Wait for a place at the model, then for the budget."""
         if request.address is None:
             self.stop.check()
-            return await self._reserve(request)
+            return None, await self._reserve(request)
         limiter = self._limiters.limiter(request.address)
-        await limiter.enter(request.likely_tokens, self.stop.check)
+        entry = await limiter.enter(request.likely_tokens, self.stop.check)
         try:
-            return await self._reserve(request)
+            return entry, await self._reserve(request)
         except BaseException:
-            self._leave(request)
+            limiter.withdraw(entry)
             raise
-
-    def _leave(self, request: PermitRequest) -> None:
-        """Give the place at the model back to which nothing was sent."""
-        if request.address is not None:
-            self._limiters.limiter(request.address).leave()
 
     async def _reserve(self, request: PermitRequest) -> Reservation:
         reservation = await self._ledger.reserve(request.usd, request.tokens)
@@ -187,15 +186,17 @@ class LocalRun:
         gate = self._gate(permit.request.address)
         if gate is not None and permit.admission is not None:
             gate.settle(permit.admission, sign_of(settlement.outcome, row))
-        if permit.request.address is None:
+        if permit.request.address is None or permit.entry is None:
             return
-        limiter = self._limiters.limiter(permit.request.address)
-        limiter.leave()
-        if row.prompt_tokens is not None:
-            used = row.prompt_tokens + (row.completion_tokens or 0)
-            limiter.correct(permit.request.likely_tokens, used)
-        if settlement.outcome != "answered" and settlement.retry_after_s is not None:
-            limiter.close_for(settlement.retry_after_s)
+        used = (
+            None if row.prompt_tokens is None else row.prompt_tokens + (row.completion_tokens or 0)
+        )
+        self._limiters.limiter(permit.request.address).leave(
+            permit.entry,
+            settlement.outcome,
+            used_tokens=used,
+            retry_after_s=settlement.retry_after_s,
+        )
 
     def record(self, report: CallReport) -> Awaitable[None]:
         """Queue a report for the store's writer."""

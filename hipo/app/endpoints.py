@@ -24,6 +24,10 @@ from pipeline.store.run_store import RunStore
 from scenarios.arms import Parameters
 from scenarios.fingerprint import fingerprint
 
+LEAST_PATIENCE_S = 600.0
+"""So long a call may be refused for its rate, all its pauses together, before it fails; longer
+where an endpoint is waited for longer."""
+
 
 class EndpointPool:
     """One endpoint per model and parameters, over providers that are open."""
@@ -51,6 +55,8 @@ class EndpointPool:
         """
         self.in_flight: InFlight = {} if in_flight is None else in_flight
         self._limits = limits
+        patience_s = max(limits.wait_for_endpoint, LEAST_PATIENCE_S)
+        self._retry = RetryPolicy(max_attempts=limits.max_attempts, max_refused_s=patience_s)
         self._providers = providers
         self._link = link
         self._notice = notice
@@ -77,7 +83,7 @@ class EndpointPool:
                 link=self._link,
                 price=use.price,
                 structured=spec.structured,
-                retry=RetryPolicy(max_attempts=self._limits.max_attempts),
+                retry=self._retry,
                 capabilities=self._capabilities_of(use),
             )
         return self._endpoints[key]

@@ -239,7 +239,7 @@ class _Rounds:
             self.players,
             self._executor(),
             self.stage.stop,
-            scenarios=len(plan.scenarios),
+            scenarios=len(prepared.plan.scenarios),
             retry_failed=self.stage.retry_failed and not self._outcomes,
             on_progress=self._see,
             then=self._verify,

@@ -1,4 +1,4 @@
-"""How many requests may fly at once and per minute, shared by all who talk to one model."""
+"""How many requests may fly at once and how fast, shared by all who talk to one model."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aiolimiter import AsyncLimiter
-
+from pipeline.providers.outcome import CallOutcome
+from pipeline.providers.pacing import MinuteLimit
+from pipeline.providers.send_rate import SendRate, Sent
 from scenarios.log import logger
 
 STOP_LOOK_S = 0.5
 """A wait looks this often whether the run has been asked to stop."""
-LONGEST_CLOSURE_S = 60.0
-"""No endpoint can ask for more at once."""
+NEWS = 1.25
+"""A learned rate that changes by this factor is told again."""
 
 Sleep = Callable[[float], Awaitable[None]]
+Clock = Callable[[], float]
 _log = logger("limits")
 
 
@@ -44,6 +46,14 @@ class RateLimits:
                 raise ValueError(f"{name} must be above 0, got {value}")
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One of the concurrent places, taken; it is given back by :meth:`RateLimiter.leave`."""
+
+    sent: Sent
+    likely_tokens: int
+
+
 async def pause(seconds: float, check: Callable[[], None], sleep: Sleep) -> None:
     """Sleep in short pieces, calling ``check`` before each, which raises to end the wait."""
     left = seconds
@@ -54,106 +64,147 @@ async def pause(seconds: float, check: Callable[[], None], sleep: Sleep) -> None
         left -= piece
 
 
-class RateLimiter:
-    """The way to one model: a permit, a request rate and a token rate.
+def loop_time() -> float:
+    """Return the time of the running event loop, in seconds."""
+    return asyncio.get_running_loop().time()
 
-    Bursts are kept to one second of requests and ten seconds of tokens: a whole minute's worth at
-    once is what endpoints answer with 429.
+
+class RateLimiter:
+    """The way to one model: a place, the user's rates per minute, and the rate that was learned.
+
+    Who waits stands in one line, first come, first served; only the first looks at places and
+    rates. What to wait for is decided by :class:`SendRate` and :class:`MinuteLimit`, which know no
+    event loop.
     """
 
-    def __init__(self, limits: RateLimits, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self, limits: RateLimits, sleep: Sleep = asyncio.sleep, clock: Clock = loop_time
+    ) -> None:
         """Admit as much as ``limits`` allow."""
         self.limits = limits
         self._sleep = sleep
-        self._permits = asyncio.Semaphore(limits.max_concurrency)
-        self._requests = _bucket(limits.requests_per_minute, burst_s=1.0, least=1.0)
-        self._tokens = _bucket(limits.tokens_per_minute, burst_s=10.0, least=1.0)
-        self._owed_tokens = 0.0
-        self._closed_until = 0.0
+        self._clock = clock
+        self._line = asyncio.Lock()
+        self._flying = 0
+        self._freed: asyncio.Future[None] | None = None
+        """The first in the line waits for it while all places are taken."""
+        self._requests = _per_minute(limits.requests_per_minute)
+        self._tokens = _per_minute(limits.tokens_per_minute)
+        self._rate = SendRate()
+        self._told: float | None = None
 
-    async def enter(self, tokens: int, check: Callable[[], None]) -> None:
-        """Take one of the concurrent places, at the allowed rates; :meth:`leave` gives it back.
+    @property
+    def learned_per_second(self) -> float | None:
+        """Requests per second that the endpoint seems to allow; None where it refused none."""
+        return self._rate.per_second()
+
+    async def enter(self, tokens: int, check: Callable[[], None]) -> Entry:
+        """Take one of the concurrent places, at the allowed rates.
 
         Args:
             tokens: estimated tokens of the request, prompt and completion.
             check: called while waiting and right before entering; it raises to give up.
         """
-        await self._permits.acquire()
-        try:
-            check()
-            left = self._closed_until - asyncio.get_running_loop().time()
-            if left > 0:
-                _log.debug("waiting %.1f s: the endpoint asked for a pause", left)
-                await pause(left, check, self._sleep)
+        async with self._line:
+            waited = False
+            while True:
+                check()
+                if self._flying >= self.limits.max_concurrency:
+                    await self._place()
+                    continue
+                now = self._clock()
+                learned_s = self._rate.wait_s(now)
+                wait_s = max(learned_s, self._minutes_wait_s(now))
+                if wait_s <= 0.0:
+                    break
+                waited = waited or learned_s > 0.0
+                await self._sleep(min(wait_s, STOP_LOOK_S))
+            self._flying += 1
             if self._requests is not None:
-                await _acquire(self._requests, 1.0, check)
+                self._requests.take(now, 1.0)
             if self._tokens is not None:
-                await self._pay(self._tokens, tokens, check)
-            check()
-        except BaseException:
-            self._permits.release()
-            raise
+                self._tokens.take(now, tokens)
+            return Entry(self._rate.sent(now, waited=waited), tokens)
 
-    def leave(self) -> None:
-        """Give the place back that :meth:`enter` took."""
-        self._permits.release()
+    def withdraw(self, entry: Entry) -> None:
+        """Give a place back that no request was sent from."""
+        self._give_back(entry, 0)
 
-    def correct(self, estimated: int, actual: int) -> None:
-        """Book the difference between the tokens estimated and used onto the next request."""
-        if self._tokens is not None:
-            self._owed_tokens += actual - estimated
+    def leave(
+        self,
+        entry: Entry,
+        outcome: CallOutcome,
+        *,
+        used_tokens: int | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
+        """Give a place back and learn from what the request came to.
 
-    def close_for(self, seconds: float) -> None:
-        """Let no further request through for ``seconds``: the endpoint has asked for a pause."""
-        seconds = min(seconds, LONGEST_CLOSURE_S)
-        _log.info("no request for %.1f s: the endpoint asked for a pause", seconds)
-        until = asyncio.get_running_loop().time() + seconds
-        self._closed_until = max(self._closed_until, until)
+        Args:
+            entry: the place.
+            outcome: what became of the request.
+            used_tokens: what it really used, where that is known.
+            retry_after_s: when the endpoint wants to be asked again, if it said so.
+        """
+        self._give_back(entry, used_tokens)
+        now = self._clock()
+        if outcome == "slow_down":
+            self._rate.refused(entry.sent, now, retry_after_s or 0.0)
+            self._tell()
+        elif outcome != "unavailable":
+            self._rate.answered(now)
 
-    async def _pay(self, bucket: AsyncLimiter, tokens: int, check: Callable[[], None]) -> None:
-        """Take a request's tokens and what earlier ones still owe, as far as the bucket holds."""
-        due = self._owed_tokens + tokens
-        amount = min(max(due, 0.0), bucket.max_rate)
-        self._owed_tokens = due - amount
-        if amount > 0:
-            await _acquire(bucket, amount, check)
+    def _give_back(self, entry: Entry, used_tokens: int | None) -> None:
+        self._flying -= 1
+        if self._freed is not None and not self._freed.done():
+            self._freed.set_result(None)
+        if self._tokens is not None and used_tokens is not None:
+            self._tokens.owe(used_tokens - entry.likely_tokens)
+
+    async def _place(self) -> None:
+        """Wait until a place may have become free."""
+        self._freed = asyncio.get_running_loop().create_future()
+        try:
+            await self._freed
+        finally:
+            self._freed = None
+
+    def _minutes_wait_s(self, now: float) -> float:
+        requests = 0.0 if self._requests is None else self._requests.wait_s(now)
+        return requests if self._tokens is None else max(requests, self._tokens.wait_s(now))
+
+    def _tell(self) -> None:
+        """Log the learned rate when it is new, or much changed."""
+        rate = self._rate.per_second()
+        if rate is None or (self._told and self._told / NEWS < rate < self._told * NEWS):
+            return
+        self._told = rate
+        fields = {"requests_per_second": round(rate, 3)}
+        _log.info(
+            "the endpoint allows about %.3g requests a second", rate, extra={"fields": fields}
+        )
 
 
 class RateLimiters:
     """One limiter per model and address, made when it is first asked for."""
 
-    def __init__(self, limits: RateLimits, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self, limits: RateLimits, sleep: Sleep = asyncio.sleep, clock: Clock = loop_time
+    ) -> None:
         """Give every limiter the same ``limits``."""
         self._limits = limits
         self._sleep = sleep
+        self._clock = clock
         self._limiters: dict[ModelAddress, RateLimiter] = {}
 
     def limiter(self, address: ModelAddress) -> RateLimiter:
         """Return the limiter that all requests to this model share."""
         limiter = self._limiters.get(address)
         if limiter is None:
-            limiter = self._limiters[address] = RateLimiter(self._limits, self._sleep)
+            limiter = RateLimiter(self._limits, self._sleep, self._clock)
+            self._limiters[address] = limiter
         return limiter
 
 
-def _bucket(per_minute: float | None, *, burst_s: float, least: float) -> AsyncLimiter | None:
-    """Build a leaky bucket of the given rate that lets ``burst_s`` seconds' worth in at once."""
-    if per_minute is None:
-        return None
-    capacity = max(least, per_minute * burst_s / 60.0)
-    return AsyncLimiter(capacity, time_period=capacity * 60.0 / per_minute)
-
-
-async def _acquire(bucket: AsyncLimiter, amount: float, check: Callable[[], None]) -> None:
-    """Wait for room in the bucket, looking now and then whether waiting is still wanted."""
-    if bucket.has_capacity(amount):
-        await bucket.acquire(amount)
-        return
-    _log.debug("waiting for the rate: %.0f of %.0f at once", amount, bucket.max_rate)
-    waiting = asyncio.ensure_future(bucket.acquire(amount))
-    try:
-        while not waiting.done():
-            check()
-            await asyncio.wait({waiting}, timeout=STOP_LOOK_S)
-    finally:
-        waiting.cancel()
+def _per_minute(limit: float | None) -> MinuteLimit | None:
+    return None if limit is None else MinuteLimit(limit)

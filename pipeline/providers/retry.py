@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from pipeline.providers.errors import ProviderError
+from pipeline.providers.errors import ProviderError, RateLimited
 
 LONGEST_RETRY_AFTER_S = 86_400.0
 """A longer pause than this day is no pause, and taken for none."""
@@ -20,13 +20,15 @@ class RetryPolicy:
     """How often and how long a failed request is tried again; all times in seconds."""
 
     max_attempts: int = 8
-    """Attempts in all, the first included; 1 never retries."""
+    """Attempts in all, the first included; 1 never retries. Refusals for the rate do not count."""
     initial_s: float = 1.0
     """Upper end of the first pause; it doubles with every further failure."""
     max_pause_s: float = 60.0
     """No pause is longer, not even one that the endpoint asks for."""
     max_total_s: float = 600.0
-    """Pauses of one request add up to no more than this."""
+    """Pauses of one request after faults add up to no more than this."""
+    max_refused_s: float = 3600.0
+    """... and those after refusals for the rate to no more than this."""
 
     def endless(self) -> RetryPolicy:
         """Return the same pauses for any number of attempts."""
@@ -42,6 +44,8 @@ class Backoff:
         self._rng = rng
         self._failures = 0
         self._waited_s = 0.0
+        self._refusals = 0
+        self._refused_s = 0.0
 
     def after(self, error: ProviderError) -> float | None:
         """Return the seconds to wait after ``error``, or None if it is to be raised.
@@ -49,26 +53,34 @@ class Backoff:
         A pause that the endpoint named is taken (up to the longest allowed) with up to a tenth
         on top, so that waiting requests do not come back in one moment. Otherwise, and where
         the endpoint keeps naming less than ``initial_s``, the pause is drawn between half of the
-        exponential step and all of it.
+        exponential step and all of it. A request that is refused for the rate (429, 529) was not
+        tried: it does not use up an attempt.
         """
-        self._failures += 1
-        if not error.retryable or self._failures >= self._policy.max_attempts:
+        if not error.retryable:
             return None
-        asked = error.retry_after_s
-        if asked is not None and (asked >= self._policy.initial_s or self._failures == 1):
+        policy = self._policy
+        if isinstance(error, RateLimited):
+            self._refusals += 1
+            pause = self._pause(self._refusals, error.retry_after_s)
+            self._refused_s += pause
+            return pause if self._refused_s <= policy.max_refused_s else None
+        self._failures += 1
+        if self._failures >= policy.max_attempts:
+            return None
+        pause = self._pause(self._failures, error.retry_after_s)
+        self._waited_s += pause
+        return pause if self._waited_s <= policy.max_total_s else None
+
+    def _pause(self, times: int, asked: float | None) -> float:
+        """Return the pause after the same thing happened so many times."""
+        policy = self._policy
+        if asked is not None and (asked >= policy.initial_s or times == 1):
             pause = asked * (1.0 + 0.1 * self._rng.random())
         else:
-            pause = self._step() * (0.5 + 0.5 * self._rng.random())
-        pause = min(pause, self._policy.max_pause_s)
-        if self._waited_s + pause > self._policy.max_total_s:
-            return None
-        self._waited_s += pause
-        return pause
-
-    def _step(self) -> float:
-        """Return the exponential step of the current failure."""
-        policy = self._policy
-        return min(policy.max_pause_s, policy.initial_s * 2.0 ** (self._failures - 1))
+            # 2**60 s is long enough, and a float.
+            step = policy.initial_s * 2.0 ** min(times - 1, 60)
+            pause = min(policy.max_pause_s, step) * (0.5 + 0.5 * self._rng.random())
+        return min(pause, policy.max_pause_s)
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:

@@ -14,7 +14,7 @@ from pipeline.endpoint_gate import EndpointGates
 from pipeline.outage import WaitRules
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Reply, Usage
-from pipeline.providers.rate_limiter import RateLimiters, RateLimits
+from pipeline.providers.rate_limiter import RateLimiters, RateLimits, loop_time
 from pipeline.providers.registry import build_provider, parse_model
 from pipeline.providers.retry import RetryPolicy
 from pipeline.run_link import LocalRun
@@ -50,7 +50,8 @@ class Bench:
         options.setdefault("parameters", Parameters(temperature=0.7, max_tokens=64))
         options.setdefault("price", PRICE)
         options.setdefault("retry", RetryPolicy(max_attempts=5))
-        limiters = RateLimiters(options.pop("limits", RateLimits(max_concurrency=16)), self.sleep)
+        limits = options.pop("limits", RateLimits(max_concurrency=16))
+        limiters = RateLimiters(limits, self.sleep, self.time)
         ledger = options.pop("ledger", None) or Ledger()
         stop = options.pop("stop", None) or Stop()
         rules = options.pop("rules", WaitRules(confirm_s=0.01))
@@ -70,6 +71,10 @@ class Bench:
     async def sleep(self, seconds):
         self.slept.append(seconds)
         await asyncio.sleep(0)
+
+    def time(self):
+        """Return a time that goes on while somebody pretends to sleep."""
+        return loop_time() + sum(self.slept)
 
     async def ask(self, *samples, seed=100):
         request = SampleRequest(MESSAGES, SCHEMA, "utterance", seed, ORIGIN, {"utterance": 600})

@@ -4,7 +4,13 @@ import asyncio
 
 import pytest
 
-from pipeline.providers.errors import BadRequest, FieldRejected, ServerFault, Unauthorised
+from pipeline.providers.errors import (
+    BadRequest,
+    FieldRejected,
+    RateLimited,
+    ServerFault,
+    Unauthorised,
+)
 from pipeline.providers.protocol import Usage
 from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
@@ -80,14 +86,32 @@ async def test_a_hanging_request_is_given_up_and_tried_again(server):
 
 
 @pytest.mark.anyio
-async def test_the_pause_a_429_asks_for_holds_everybody_back(server):
+async def test_the_pause_a_429_asks_for_is_kept_by_the_call_that_got_it_alone(server):
     server.faults = Faults(script=("rate_limited",), retry_after="20")
     async with bench(server) as b:
         await b.ask()
-        assert sum(b.slept) >= 20
+        assert 20 <= sum(b.slept) <= 23
         b.slept.clear()
         await b.ask()
-        assert sum(b.slept) > 15, "the next request did not wait for the rest of the pause"
+        assert sum(b.slept) < 2, "the next request waited for the pause of another one"
+
+
+@pytest.mark.anyio
+async def test_a_call_that_is_not_tried_again_makes_no_other_wait(server):
+    server.faults = Faults(script=("rate_limited",), retry_after="50")
+    async with bench(server, retry=RetryPolicy(max_refused_s=10)) as b:
+        with pytest.raises(RateLimited):
+            await b.ask()
+        await b.ask()
+        assert sum(b.slept) < 2
+
+
+@pytest.mark.anyio
+async def test_refusals_for_the_rate_use_up_no_attempt(server):
+    server.faults = Faults(script=("rate_limited",) * 20, retry_after="0")
+    async with bench(server, retry=RetryPolicy(max_attempts=2)) as b:
+        assert said(await b.ask()) == seeds(0)
+        assert b.codes == ["rate_limited"] * 20 + ["ok"]
 
 
 @pytest.mark.anyio

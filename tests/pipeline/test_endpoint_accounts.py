@@ -131,7 +131,8 @@ async def test_an_empty_reply_is_paid_for_and_not_an_answer():
 )
 async def test_what_may_have_been_billed_is_charged_at_its_worst(error, billed):
     ledger = Ledger(budget_usd=1.0)
-    b = Bench(Scripted(error), ledger=ledger, retry=RetryPolicy(max_attempts=1))
+    once = RetryPolicy(max_attempts=1, max_refused_s=0)
+    b = Bench(Scripted(error), ledger=ledger, retry=once)
     with pytest.raises(ProviderError):
         await b.ask()
     (attempt,) = b.attempts

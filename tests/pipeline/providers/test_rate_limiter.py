@@ -1,5 +1,6 @@
 import asyncio
 from contextlib import asynccontextmanager
+from itertools import pairwise
 
 import pytest
 
@@ -10,6 +11,7 @@ from pipeline.providers.rate_limiter import (
     RateLimits,
     pause,
 )
+from tests.virtual_time import run_virtually
 
 
 def nothing():
@@ -18,9 +20,9 @@ def nothing():
 
 @asynccontextmanager
 async def inside_of(gate, tokens, check):
-    await gate.enter(tokens, check)
+    entry = await gate.enter(tokens, check)
     yield
-    gate.leave()
+    gate.leave(entry, "answered")
 
 
 class Halt(Exception):
@@ -53,74 +55,53 @@ async def test_no_more_than_the_permitted_number_are_inside():
     assert most == 3
 
 
-class Clock:
-    """A loop clock that only moves when told, for rates without waiting."""
+def entries(limits, seconds, tokens=1, uses=None):
+    """Return when requests get in that all want to at once, in virtual time."""
+    at = []
 
-    def __init__(self, loop, monkeypatch):
-        self.now = 1000.0
-        monkeypatch.setattr(loop, "time", lambda: self.now)
+    async def work():
+        gate = RateLimiter(limits)
 
+        async def enter():
+            entry = await gate.enter(tokens, nothing)
+            at.append(asyncio.get_running_loop().time())
+            gate.leave(entry, "answered", used_tokens=uses)
 
-async def entered(gate, tokens, count):
-    """Return how many of ``count`` get in before time moves."""
-    done = 0
+        tasks = [asyncio.ensure_future(enter()) for _ in range(1000)]
+        await asyncio.sleep(seconds)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def enter():
-        nonlocal done
-        async with inside_of(gate, tokens, nothing):
-            done += 1
-
-    tasks = [asyncio.ensure_future(enter()) for _ in range(count)]
-    for _ in range(50):
-        await asyncio.sleep(0)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    return done
+    run_virtually(work())
+    return at
 
 
-@pytest.mark.anyio
-async def test_a_request_rate_lets_in_one_seconds_worth_at_once(monkeypatch):
-    clock = Clock(asyncio.get_running_loop(), monkeypatch)
-    gate = RateLimiter(RateLimits(max_concurrency=100, requests_per_minute=300))
-    assert await entered(gate, 1, 20) == 5
-    clock.now += 0.41
-    assert await entered(gate, 1, 20) == 2
+@pytest.mark.parametrize("per_minute", [10, 300, 600])
+def test_no_minute_has_more_requests_than_allowed_not_even_the_first(per_minute):
+    at = entries(RateLimits(max_concurrency=100, requests_per_minute=per_minute), 90)
+    assert sum(moment < 60 for moment in at) == per_minute
+    assert max(sum(a <= b < a + 60 for b in at) for a in at) == per_minute
 
 
-@pytest.mark.anyio
-async def test_a_token_rate_counts_estimates_and_books_the_difference_later(monkeypatch):
-    clock = Clock(asyncio.get_running_loop(), monkeypatch)
-    gate = RateLimiter(RateLimits(max_concurrency=100, tokens_per_minute=6000))
-    assert await entered(gate, 100, 20) == 10  # ten seconds' worth: 1,000 tokens
-    for _ in range(10):
-        gate.correct(100, 50)  # each used half: 500 tokens to the good
-    assert await entered(gate, 100, 20) == 5
-    clock.now += 1.01
-    assert await entered(gate, 100, 20) == 1
+def test_requests_of_a_minute_are_spread_evenly():
+    at = entries(RateLimits(max_concurrency=100, requests_per_minute=300), 10)
+    assert {round(b - a, 1) for a, b in pairwise(at)} == {0.2}
 
 
-@pytest.mark.anyio
-async def test_a_request_larger_than_the_bucket_passes_and_is_paid_for_afterwards(monkeypatch):
-    clock = Clock(asyncio.get_running_loop(), monkeypatch)
-    gate = RateLimiter(RateLimits(tokens_per_minute=600))
-    assert await entered(gate, 150, 1) == 1  # the bucket holds 100, so that 50 are owed
-    clock.now += 10.1
-    assert await entered(gate, 50, 2) == 1  # 50 + 50 owed fill it again
+def test_a_token_rate_counts_estimates():
+    at = entries(RateLimits(max_concurrency=100, tokens_per_minute=6000), 59, tokens=100)
+    assert len(at) == 59  # one a second, and the slack of a twentieth of one
 
 
-@pytest.mark.anyio
-async def test_a_closed_gate_makes_everybody_wait():
-    slept = []
+def test_tokens_that_were_not_used_are_there_for_the_next_requests():
+    limits = RateLimits(max_concurrency=100, tokens_per_minute=6000)
+    assert len(entries(limits, 59, tokens=100, uses=50)) == pytest.approx(118, abs=1)
 
-    async def sleep(seconds):
-        slept.append(seconds)
 
-    gate = RateLimiter(RateLimits(), sleep)
-    gate.close_for(2.0)
-    async with inside_of(gate, 1, nothing):
-        pass
-    assert sum(slept) == pytest.approx(2.0, abs=0.1)
+def test_a_request_larger_than_a_minute_passes_and_is_paid_for_afterwards():
+    at = entries(RateLimits(max_concurrency=100, tokens_per_minute=600), 400, tokens=1500)
+    assert at == pytest.approx([0, 150, 300], abs=1)
 
 
 @pytest.mark.anyio
@@ -148,6 +129,45 @@ async def test_a_stopped_run_gives_its_permit_back():
             pytest.fail("entered")
     async with inside_of(gate, 1, nothing):
         pass
+
+
+@pytest.mark.anyio
+async def test_who_is_cancelled_in_the_line_holds_up_nobody():
+    gate = RateLimiter(RateLimits(max_concurrency=1))
+    entry = await gate.enter(1, nothing)
+    first, second = (asyncio.ensure_future(gate.enter(1, nothing)) for _ in range(2))
+    await asyncio.sleep(0)
+    first.cancel()
+    gate.leave(entry, "answered")
+    gate.withdraw(await second)
+    async with inside_of(gate, 1, nothing):
+        pass
+
+
+def test_a_pause_that_an_endpoint_asks_one_call_for_holds_up_no_other():
+    async def work():
+        gate = RateLimiter(RateLimits())
+        refused = await gate.enter(1, nothing)
+        gate.leave(refused, "slow_down", retry_after_s=60.0)
+        await gate.enter(1, nothing)
+        return asyncio.get_running_loop().time()
+
+    assert run_virtually(work()) < 30
+
+
+def test_the_rate_that_was_learned_is_told_once(caplog):
+    caplog.set_level("INFO", logger="hipo")
+
+    async def work():
+        gate = RateLimiter(RateLimits(max_concurrency=32))
+        sent = [await gate.enter(1, nothing) for _ in range(32)]
+        await asyncio.sleep(0.05)
+        for number, entry in enumerate(sent):
+            gate.leave(entry, "answered" if number < 5 else "slow_down")
+        return gate.learned_per_second
+
+    assert run_virtually(work()) == pytest.approx(5, rel=0.1)
+    assert caplog.messages[-1] == "the endpoint allows about 5 requests a second"
 
 
 @pytest.mark.anyio

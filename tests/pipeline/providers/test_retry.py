@@ -1,5 +1,6 @@
 import random
 from datetime import UTC, datetime
+from itertools import islice
 
 import pytest
 from hypothesis import given
@@ -13,10 +14,7 @@ NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 def pauses(policy, error, seed=0):
     backoff = Backoff(policy, random.Random(seed))
-    found = []
-    while (pause := backoff.after(error)) is not None:
-        found.append(pause)
-    return found
+    return list(islice(iter(lambda: backoff.after(error), None), 10_000))
 
 
 @given(st.integers(0, 1000))
@@ -54,7 +52,24 @@ def test_no_endpoint_can_ask_for_more_than_the_longest_pause():
 
 def test_the_pauses_of_one_request_are_bounded_together():
     policy = RetryPolicy(max_attempts=100, max_pause_s=60, max_total_s=150)
-    assert sum(pauses(policy, RateLimited("slow down", retry_after_s=60))) <= 150
+    assert sum(pauses(policy, ServerFault("no", retry_after_s=60))) <= 150
+
+
+def test_refusals_for_the_rate_use_up_no_attempt():
+    backoff = Backoff(RetryPolicy(max_attempts=2), random.Random(0))
+    assert all(backoff.after(RateLimited("no", retry_after_s=1)) for _ in range(100))
+    assert backoff.after(ServerFault("no")) is not None
+    assert backoff.after(ServerFault("no")) is None
+
+
+@pytest.mark.parametrize(
+    "asked", [None, 1, 60, 2.5e11], ids=["nothing", "1 s", "60 s", "year 9999"]
+)
+def test_the_pauses_of_a_request_that_is_refused_for_ever_are_bounded_together(asked):
+    policy = RetryPolicy(max_pause_s=60, max_refused_s=3600)
+    found = pauses(policy, RateLimited("no", retry_after_s=asked))
+    assert 3600 - 66 < sum(found) <= 3600
+    assert max(found) <= 60
 
 
 @pytest.mark.parametrize(
@@ -65,6 +80,7 @@ def test_the_pauses_of_one_request_are_bounded_together():
         ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
         ({"Retry-After": "Sun, 01 Mar 2026 12:00:30 GMT"}, 30.0),
         ({"Retry-After": "Sun, 01 Mar 2026 11:59:00 GMT"}, None),
+        ({"Retry-After": "Fri, 31 Dec 99999999999999999999 23:59:59 GMT"}, None),
         ({"Retry-After": "soon"}, None),
         ({"Retry-After": "-3"}, None),
         ({"Retry-After": "nan"}, None),

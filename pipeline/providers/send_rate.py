@@ -1,0 +1,254 @@
+"""How fast an endpoint lets one model be asked, learned from what it refuses (429, 529).
+
+Before the first refusal there is no rate at all. A refusal brings the rate down to what was really
+accepted; from there it rises again, ever faster the longer nothing is refused, so that a limit that
+was raised is found. Everything is a function of the events and their times: nothing waits here.
+
+What was accepted is counted by when requests were *sent*, since refusals come at once and answers
+late: a request that was not refused (yet) counts as accepted. At a refusal the endpoint's bucket or
+window is empty; what it accepted from one such moment to a later one, divided by the time between,
+is what it allows, however large the bucket.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+
+from pipeline.providers.chance_refusals import ChanceRefusals
+from pipeline.providers.pacing import Pace
+
+SLOWEST_PER_S = 1.0 / 15.0
+"""However much is refused, so often a request goes out to see."""
+LEAST_S = 1.0
+"""A rate is measured over at least so much time."""
+LEAST_ACCEPTED = 10
+"""... and so many accepted requests."""
+BACK = 0.98
+"""Share of the measured rate that a refusal leaves."""
+CALM = 20
+"""So many accepted requests before a refusal make it a single one: the limit was just touched."""
+STEEPEST = 0.3
+"""Share of the rate that a change leaves at least."""
+ROUND_S = 0.5
+"""The least time from one change to the next: refusals of earlier requests are still coming."""
+RISE_S = 6.0
+"""So long after a single refusal the rate is back at the limit that was touched."""
+RISE_REQUESTS = 50
+"""... or so many requests after it, if those take longer."""
+LONGEST_RISE_S = 120.0
+DEAD_S = 5.0
+"""So long without an accepted request, an endpoint's window was used up, and one begins with the
+next that is accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request on its way: its number among those to this model, and when it went."""
+
+    number: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """A moment at which the endpoint had nothing left to give."""
+
+    at: float
+    accepted: int
+    """Requests sent before it that were not refused."""
+
+
+@dataclass(slots=True)
+class _Stretch:
+    """The requests from one change of the rate to the next."""
+
+    first: int
+    """Number of its first request."""
+    sent: int = 0
+    """How many there are; not known before it has ended."""
+    refused: int = 0
+    ended: float = 0.0
+    fastest: float = 0.0
+    """How many really went per second."""
+
+    @property
+    def accepted(self) -> int:
+        return self.sent - self.refused
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether it was refused only after many had been accepted."""
+        return self.accepted >= CALM and self.refused <= self.accepted / 10
+
+
+@dataclass(slots=True)
+class _Rise:
+    """A rate that rises like TCP CUBIC's window: fast, slow around its target, then ever faster."""
+
+    low: float
+    """Where it begins."""
+    target: float
+    """What the endpoint was measured to allow."""
+    slow_s: float
+    """How long it takes from just below the target to the target."""
+    risen_s: float = 0.0
+    """For how long it has risen: only while requests wait for it."""
+
+    def per_second(self) -> float:
+        swing = math.log(self.target / self.low)
+        takes_s = self.slow_s * (swing / -math.log(BACK)) ** (1 / 3)
+        beyond = self.risen_s / takes_s - 1.0
+        return self.target * math.exp(min(swing * beyond ** (3 if beyond < 1.0 else 5), 5.0))
+
+
+class SendRate:
+    """The rate of one model at one address."""
+
+    def __init__(self) -> None:
+        self._pace = Pace()
+        self._rise: _Rise | None = None
+        """None: no limit is known."""
+        self._chance = ChanceRefusals()
+        self._sent = 0
+        self._refused = 0
+        self._last_sent = 0.0
+        self._pulse: deque[tuple[float, int]] = deque(maxlen=32)
+        """When how many had been sent, some eight times a second."""
+        self._refusals: deque[_Refusal] = deque(maxlen=256)
+        """The first one of each stretch."""
+        self._open = _Stretch(1)
+        self._ended: _Stretch | None = None
+        self._window_began = 0.0
+        self._accepted_before = 0
+        """Requests accepted before that window."""
+        self._window_s = 0.0
+        """How long the endpoint took nothing at a time: its windows are at least that long."""
+        self._in_a_row = 0
+        """Refusals since a request was let in."""
+        self._row_began = 0.0
+
+    def per_second(self) -> float | None:
+        """Return how many requests may go per second at the moment; None: as many as like."""
+        return None if self._rise is None else self._rise.per_second()
+
+    def wait_s(self, now: float) -> float:
+        """Return in how many seconds the next request may go; 0: at once."""
+        return 0.0 if self._rise is None else self._pace.wait_s(now)
+
+    def sent(self, now: float, *, waited: bool) -> Sent:
+        """Note that a request goes, and whether it had to wait for the rate."""
+        if self._sent == 0:
+            self._window_began = now
+        if not self._pulse or now - self._pulse[-1][0] >= 0.125:
+            self._pulse.append((now, self._sent))
+        if self._rise is not None:
+            if waited:
+                self._rise.risen_s += now - self._last_sent
+            self._pace.take(now, 1.0 / self._rise.per_second())
+        self._sent += 1
+        self._last_sent = now
+        return Sent(self._sent, now)
+
+    def answered(self, now: float) -> None:
+        """Note that a request was let in."""
+        dead_s, refused = now - self._row_began, self._in_a_row
+        self._in_a_row = 0
+        if self._rise is None or refused < 3 or dead_s < (LEAST_S if self._window_s else DEAD_S):
+            return
+        self._window_s = max(self._window_s, min(dead_s, LONGEST_RISE_S))
+        accepted = self._sent - self._refused
+        rate = (accepted - self._accepted_before) / (now - self._window_began)
+        self._window_began, self._accepted_before = now, accepted
+        if rate > self._rise.low:
+            self._rise_from(rate, rate)
+            self._pace.bring_forward(now + 1.0 / rate)
+
+    def refused(self, sent: Sent, now: float, horizon_s: float = 0.0) -> None:
+        """Note that the endpoint refused a request for its rate.
+
+        Args:
+            sent: the request.
+            now: when.
+            horizon_s: in how many seconds the endpoint says it will take another one.
+        """
+        self._refused += 1
+        self._row_began = self._row_began if self._in_a_row else now
+        self._in_a_row += 1
+        if horizon_s >= DEAD_S:
+            self._window_s = max(self._window_s, min(horizon_s, LONGEST_RISE_S))
+        if sent.number >= self._open.first:
+            self._open.refused += 1
+            if self._tells_nothing(sent, now):
+                return
+            ended = self._end_stretch(sent, now)
+            back = self._chance.rate_to_return_to(ended.fastest, ended.sent, ended.refused)
+            if back is not None:
+                self._rise_from(back, back)
+                return
+        elif self._ended is not None and sent.number >= self._ended.first:
+            ended = self._ended
+            ended.refused += 1
+            self._chance.one_more()
+        else:
+            return
+        if not self._chance.share:
+            self._lower(ended, horizon_s)
+
+    def _tells_nothing(self, sent: Sent, now: float) -> bool:
+        """Return whether a refusal in the open stretch is no reason to slow down (yet)."""
+        stretch = self._open
+        number = sent.number - stretch.first + 1
+        if self._chance.explains(number, stretch.refused):
+            if self._chance.measured(number, stretch.refused):
+                self._open = _Stretch(self._sent + 1)
+            return True
+        if self._rise is None or self._ended is None:
+            young = now - self._window_began < LEAST_S
+            return young and stretch.refused < max(number, 16) / 2
+        return now - self._ended.ended < max(ROUND_S, 3.0 / self._rise.low)
+
+    def _end_stretch(self, sent: Sent, now: float) -> _Stretch:
+        began, before = self._pulse[0]
+        going = (self._sent - before) / max(LEAST_S, now - began)
+        ended = self._ended = self._open
+        ended.sent, ended.ended = self._sent - ended.first + 1, now
+        ended.fastest = going if self._rise is None else min(going, self._rise.per_second())
+        self._open = _Stretch(self._sent + 1)
+        self._refusals.append(_Refusal(sent.at, sent.number - self._refused))
+        return ended
+
+    def _lower(self, ended: _Stretch, horizon_s: float) -> None:
+        """Bring the rate down after a stretch, again whenever one more of it is refused."""
+        fastest, measured = ended.fastest, self._measured()
+        if ended.first == 1:
+            took = max(LEAST_S, ended.ended - self._window_began + horizon_s)
+            low = min(ended.accepted / took, fastest * BACK)
+            target = low if ended.accepted >= LEAST_ACCEPTED else fastest
+        elif measured is None:
+            share = ended.accepted / ended.sent
+            low, target = fastest * min(max(share, STEEPEST), BACK), fastest
+        else:
+            # Where the endpoint had more in store than it could keep, more would have been
+            # accepted than was: what it allows lies between what was measured and the fastest.
+            target = (min(measured, fastest) + fastest) / 2
+            low = target * BACK if ended.is_calm else measured * BACK
+            low = min(max(low, STEEPEST * fastest), BACK * fastest)
+        self._rise_from(low, target)
+        self._pace.put_off(ended.ended + 1.0 / max(low, SLOWEST_PER_S))
+
+    def _rise_from(self, low: float, target: float) -> None:
+        low = max(low, SLOWEST_PER_S)
+        target = max(target, low / BACK)
+        slow_s = max(RISE_S, self._window_s, min(RISE_REQUESTS / target, LONGEST_RISE_S))
+        self._rise = _Rise(low, target, slow_s)
+
+    def _measured(self) -> float | None:
+        """Return what was accepted per second between the last refusal and one before it."""
+        last = self._refusals[-1]
+        for before in reversed(self._refusals):
+            span, accepted = last.at - before.at, last.accepted - before.accepted
+            if span >= LEAST_S and accepted >= LEAST_ACCEPTED:
+                return accepted / span
+        return None

@@ -1,0 +1,112 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.providers.send_rate import SLOWEST_PER_S, SendRate
+from tests.pipeline.providers.rate_simulation import (
+    Bucket,
+    Chance,
+    FixedWindow,
+    NoLimit,
+    Simulation,
+    SlidingWindow,
+)
+
+
+@pytest.mark.parametrize("retry_after", [True, False], ids=["Retry-After", "no Retry-After"])
+@pytest.mark.parametrize(("rate", "latency_s"), [(5, 0.2), (5, 2.0), (20, 1.0), (200, 0.1)])
+def test_a_bucket_is_emptied_as_fast_as_it_fills_and_hardly_anything_is_refused(
+    rate, latency_s, retry_after
+):
+    seconds = 120 if rate < 100 else 60
+    traffic = Simulation(Bucket(rate), seconds, latency_s, retry_after).run()
+    assert traffic.failed == 0
+    assert traffic.per_second(15, seconds) >= 0.95 * rate
+    assert traffic.refused_share(15) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("limit", "rate", "least"),
+    [
+        (Bucket(5, size=300), 5, 0.97),
+        (Bucket(5, size=1), 5, 0.85),
+        (FixedWindow(50, 10), 5, 0.95),
+        (FixedWindow(300, 60), 5, 0.95),
+        (SlidingWindow(300, 60), 5, 0.95),
+    ],
+    ids=["large bucket", "no bucket", "10 s windows", "minutes", "sliding minute"],
+)
+def test_whatever_way_the_endpoint_counts_its_limit_is_used(limit, rate, least):
+    traffic = Simulation(limit, 600).run()
+    assert traffic.failed == 0
+    assert traffic.per_second(120, 600) >= least * rate
+    assert traffic.refused_share(120) < 0.05
+
+
+def test_minutes_of_nothing_are_survived_without_a_word_of_how_long_they_last():
+    traffic = Simulation(FixedWindow(300, 60), 600, retry_after=False).run()
+    assert traffic.failed == 0
+    assert traffic.per_second(120, 600) >= 0.95 * 5
+    assert traffic.refused_share(120) < 0.05
+
+
+def test_a_limit_that_falls_to_a_fifth_is_followed():
+    bucket = Bucket(20)
+
+    def fall():
+        bucket.rate = bucket.size = 4
+
+    traffic = Simulation(bucket, 180, changes={60: fall}).run()
+    assert traffic.failed == 0
+    assert traffic.per_second(75, 180) >= 0.95 * 4
+    assert traffic.refused_share(75) < 0.05
+
+
+def test_a_limit_that_rises_to_ten_times_is_found_within_a_minute():
+    bucket = Bucket(5)
+
+    def rise():
+        bucket.rate = bucket.size = 50
+
+    traffic = Simulation(bucket, 180, changes={60: rise}).run()
+    assert traffic.per_second(120, 180) >= 0.95 * 50
+    assert traffic.refused_share(60) < 0.05
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2])
+def test_refusals_that_have_nothing_to_do_with_the_rate_do_not_bring_it_down(share):
+    traffic = Simulation(Chance(share), 180).run()
+    assert traffic.failed == 0
+    # 40 calls at a time, of which each refused one waits a second: without any limit
+    free = 40 / (0.2 + share / (1 - share) * 1.1)
+    assert traffic.per_second(90, 180) >= 0.7 * min(free, 32 / 0.2)
+
+
+def test_an_endpoint_that_refuses_nothing_has_no_rate():
+    traffic = Simulation(NoLimit(), 30).run()
+    assert traffic.learned is None
+    assert traffic.per_second(1, 29) >= 0.97 * 32 / 0.2
+
+
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["sent", "answered", "refused"]), st.floats(0, 100), st.floats(0, 1e9)
+    ),
+    max_size=200,
+)
+
+
+@given(EVENTS)
+def test_whatever_happens_a_request_goes_out_every_quarter_of_a_minute(events):
+    rate, now, flying = SendRate(), 0.0, []
+    for what, passed, horizon in events:
+        now += passed
+        if what == "sent":
+            now += rate.wait_s(now)
+            flying.append(rate.sent(now, waited=True))
+        elif flying and what == "answered":
+            flying.pop()
+            rate.answered(now)
+        elif flying:
+            rate.refused(flying.pop(0), now, horizon)
+    assert rate.wait_s(now) <= 1.001 / SLOWEST_PER_S
