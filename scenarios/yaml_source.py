@@ -27,6 +27,9 @@ MAX_DEPTH = 40
 MAX_NODES = 100_000
 """Nodes of one file after every alias is written out."""
 MAX_ALIASES = 200
+MAX_CHARACTERS = 20_000
+"""Of one text. The longest that ships has a tenth of it; and what takes a text apart, word by word
+or by its meaning, takes its time by its length."""
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
@@ -209,6 +212,7 @@ class _Reader:
             raise self.refused(event, "a key that is a list, a mapping or an alias", "text")
         self.only_tag(event, event.tag, "str")
         self.count(event, 1)
+        self.bounded(event)
         if event.value == "<<" and event.implicit[0]:
             raise self.refused(event, "the merge key <<", "the fields written out")
         return event.value
@@ -218,7 +222,13 @@ class _Reader:
             found = f"the tag {shortened(str(tag).replace(_TAG, '!!'))}"
             raise self.refused(event, found, "plain data", "remove the tag")
 
+    def bounded(self, event: events.ScalarEvent) -> None:
+        if len(event.value) > MAX_CHARACTERS:
+            found = f"a text of {len(event.value)} characters"
+            raise self.refused(event, found, f"at most {MAX_CHARACTERS}", "shorten it")
+
     def scalar(self, event: events.ScalarEvent) -> object:
+        self.bounded(event)
         if event.tag is None and event.implicit[0]:
             return self.plain(event)
         self.only_tag(event, event.tag, "str")

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scenarios.errors import InputError
+from scenarios.inspection import inspect_files
+from scenarios.pack import LIBRARY
 from scenarios.yaml_source import MAX_ALIASES, read_yaml, read_yaml_text
 
 
@@ -93,6 +95,9 @@ def test_a_key_that_stands_twice_is_refused_with_both_lines():
         ("a: 1e999\n", "beyond 1e300"),
         ("a: 18446744073709551616\n", "beyond 64 bits"),
         ("a: \x07\n", "broken YAML"),
+        ("x" * 1_000_000, "a text of 1000000 characters"),
+        (f"a: >-\n  {'word ' * 4001}\n", "expected at most 20000"),
+        (f"{{a: 'x', 'b{'b' * 20_000}': 1}}", "a text of 20001 characters"),
         ("[" * 5000, "levels"),
         ("- " * 5000, "levels"),
         ("{a: " * 5000, "levels"),
@@ -101,6 +106,10 @@ def test_a_key_that_stands_twice_is_refused_with_both_lines():
 )
 def test_what_is_not_plain_bounded_yaml_is_refused_in_one_sentence(text, said):
     assert said in refusal(text)
+
+
+def test_a_text_of_the_longest_kind_is_read():
+    assert read_yaml_text(f"a: {'x' * 20_000}\n", "f").data == {"a": "x" * 20_000}
 
 
 def test_a_nested_alias_bomb_is_refused_before_it_grows():
@@ -172,3 +181,23 @@ def test_a_link_may_stay_inside_a_directory_but_not_leave_it(tmp_path):
     (pack / "in.yaml").symlink_to(pack / "real.yaml")
     assert "link to a file elsewhere" in file_refusal(pack / "out.yaml", within=pack)
     assert read_yaml(pack / "in.yaml", within=pack).data == {"a": 2}
+
+
+def test_meanings_of_a_scenario_with_an_endless_text_are_not_compared(tmp_path):
+    shipped = (LIBRARY / "products" / "used_car.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "used_van.yaml"
+    path.write_text(
+        shipped.replace("id: used_car", "id: used_van").replace(
+            "A private seller", f"{'Some say so. ' * 70_000} A private seller", 1
+        )
+    )
+    compared = []
+
+    def similarity(left, right):
+        compared.append((left, right))
+        return [[0.0] * len(right) for _ in left]
+
+    (problem,) = inspect_files([path], similarity=similarity).problems
+    assert problem.expected == "at most 20000"
+    assert problem.line is not None
+    assert compared == []
