@@ -11,15 +11,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from pipeline.providers.errors import Unreachable
+from pipeline.providers.errors import (
+    ContextExceeded,
+    OutOfFunds,
+    Unauthorised,
+    UnknownModel,
+    Unreachable,
+)
 from pipeline.providers.outcome import CallOutcome
 from pipeline.store.calls import RequestRow
 from scenarios.durations import in_words
 
-Sign = Literal["answered", "slow_down", "unconnected", "unserved", "broken", "failed", "nothing"]
+Sign = Literal[
+    "answered", "slow_down", "unconnected", "unserved", "broken", "refused", "failed", "nothing"
+]
 """What one request says of its endpoint. ``unconnected``: no connection came about; ``unserved``:
-it says that it cannot serve now; ``broken``: the connection broke; ``nothing``: the request was
-broken off on this side."""
+it says that it cannot serve now; ``broken``: the connection broke; ``refused``: nobody else is going
+to be let in, probably; ``nothing``: the request was broken off on this side."""
+_REFUSED = frozenset(
+    error.code for error in (Unauthorised, UnknownModel, ContextExceeded, OutOfFunds)
+)
 _AWAY: frozenset[Sign] = frozenset({"unconnected", "unserved", "broken"})
 EARLY_TRIES = 20
 """Tries of an outage after which the pauses between them are twice as long."""
@@ -39,6 +50,8 @@ class WaitRules:
     """Time without one success after which refusals to serve count as an outage."""
     alone_s: float = 30.0
     """How long a call that was let through alone holds the others back."""
+    after_refusal_s: float = 2.0
+    """How long nobody follows a first call that was refused: it probably ends the run."""
     refused_s: float = 120.0
     """The least time of nothing but refusals for the rate after which the run stops."""
 
@@ -114,6 +127,7 @@ class Availability:
         """Since when the first calls of a role go one by one."""
         self._alone: dict[str, int] = {}
         """The admission of the one that is under way."""
+        self._nobody_until = 0.0
         self._outage: _Outage | None = None
         self._unserved_since: float | None = None
         self._refused_since: float | None = None
@@ -136,7 +150,7 @@ class Availability:
             return admission
         if role in self._let_in:
             return self._admission(role)
-        if role in self._alone or (self._alone and not self._let_in):
+        if role in self._alone or (self._alone and not self._let_in) or now < self._nobody_until:
             return None
         admission = self._admission(role)
         self._first.setdefault(role, now)
@@ -161,6 +175,7 @@ class Availability:
         outage, rules = self._outage, self._rules
         if outage is None:
             due = [since + rules.alone_s for since in self._first.values()]
+            due += [self._nobody_until] if now < self._nobody_until else []
         elif outage.probe is not None:
             due = [outage.probe_began + rules.alone_s]
         else:
@@ -173,6 +188,8 @@ class Availability:
         """Take in what became of a call; return what people should be told of it."""
         if self._alone.get(admission.role) == admission.number:
             del self._alone[admission.role]
+            if sign == "refused":
+                self._nobody_until = now + self._rules.after_refusal_s
         if sign == "answered":
             self._answered.add(admission.role)
             self._let_all_in(admission.role)
@@ -290,4 +307,6 @@ def sign_of(outcome: CallOutcome, row: RequestRow) -> Sign:
         return outcome
     if row.code == "cancelled":
         return "nothing"
+    if row.code in _REFUSED:
+        return "refused"
     return "broken" if row.code == Unreachable.code else "failed"

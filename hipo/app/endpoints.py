@@ -55,7 +55,8 @@ class EndpointPool:
         """
         self.in_flight: InFlight = {} if in_flight is None else in_flight
         self._limits = limits
-        patience_s = max(limits.wait_for_endpoint, LEAST_PATIENCE_S)
+        # Where a model refuses everything, the run ends before the first of its cases fails.
+        patience_s = 2.0 * max(limits.wait_for_endpoint, LEAST_PATIENCE_S)
         self._retry = RetryPolicy(max_attempts=limits.max_attempts, max_refused_s=patience_s)
         self._providers = providers
         self._link = link

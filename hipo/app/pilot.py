@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hipo.app.generation import generate_prepared
@@ -13,6 +13,9 @@ from hipo.app.verified_generation import VerifiedPlay
 from pipeline.store.queries.status import RunState
 from quality.forecast import Forecast, Pilot, forecast
 from scenarios.errors import UsageError
+
+LONGEST_WAIT_S = 60.0
+"""For an endpoint that is away: somebody sits in front of a forecast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ async def run_pilot(
     """
     with tempfile.TemporaryDirectory(prefix="hipo-pilot-") as folder:
         run = await generate_prepared(
-            prepared.of_size(cases),
+            _impatient(prepared.of_size(cases)),
             Path(folder) / "pilot",
             play=VerifiedPlay(overrides),
             signals=True,
@@ -48,6 +51,15 @@ async def run_pilot(
         state = run.state()
     stopped = run.outcome.stopped if run.outcome else None
     return Piloted(forecast(_pilot(state, stopped)), accepted, prepared.dialogues, stopped)
+
+
+def _impatient(prepared: Prepared) -> Prepared:
+    """Return what is to be played so that nobody waits long for a server that is away."""
+    limits = prepared.recipe.limits
+    wait_s = min(LONGEST_WAIT_S, limits.wait_for_endpoint)
+    return replace(
+        prepared, recipe=prepared.recipe.with_changes({"limits": {"wait_for_endpoint": wait_s}})
+    )
 
 
 def _pilot(state: RunState, stopped: str | None) -> Pilot:

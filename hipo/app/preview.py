@@ -63,7 +63,9 @@ async def _preview(prepared: Prepared) -> list[Previewed]:
         async with connected(prepared) as connections:
             with opened(Path(folder) / "preview", prepared) as store:
                 recipe = prepared.recipe
-                link = local_run(recipe.limits, store, ledger_of(recipe, store), Stop())
+                # who wants a look does not wait for a server to come back
+                limits = recipe.limits.model_copy(update={"wait_for_endpoint": 0.0})
+                link = local_run(limits, store, ledger_of(recipe, store), Stop())
                 players = connections.players(link, lambda _: None)
 
                 async def play(case: Case, arm: Arm) -> Previewed:

@@ -79,6 +79,14 @@ def test_after_a_first_call_that_failed_another_one_goes_alone():
     assert w.admit() is None
 
 
+def test_nobody_follows_a_first_call_that_was_refused_before_the_run_could_stop():
+    w = Watched()
+    w.settle(w.admit(), "refused")
+    assert w.admit() is None
+    assert w.it.next_change(w.now) == RULES.after_refusal_s
+    assert w.after(RULES.after_refusal_s).admit() is not None
+
+
 def test_until_anything_was_answered_calls_of_every_role_wait_for_one_another():
     w = Watched()
     first = w.admit("judge/a")
@@ -269,6 +277,11 @@ def row(code, status=None):
         ("unavailable", "unreachable", None, "unconnected"),
         ("unavailable", "server_fault", 503, "unserved"),
         ("failed", "unreachable", None, "broken"),
+        ("failed", "unauthorised", 401, "refused"),
+        ("failed", "unknown_model", 404, "refused"),
+        ("failed", "context_exceeded", 400, "refused"),
+        ("failed", "out_of_funds", 402, "refused"),
+        ("failed", "bad_request", 400, "failed"),
         ("failed", "cancelled", None, "nothing"),
         ("failed", "timeout", None, "failed"),
         ("failed", "server_fault", 500, "failed"),

@@ -120,6 +120,14 @@ class WireServer:
         if self._runner is not None:
             await self._runner.cleanup()
 
+    def go_away(self) -> None:
+        """Stop listening and break off what is under way, as a server that is killed."""
+        asyncio.run_coroutine_threadsafe(self.close(), self._loop).result(10)
+
+    def come_back(self) -> None:
+        """Listen again where it did before."""
+        asyncio.run_coroutine_threadsafe(self.start(self.port), self._loop).result(10)
+
     async def _openai(self, request: web.Request) -> web.StreamResponse:
         return await self._serve(request, formats.OPENAI)
 

@@ -1,10 +1,12 @@
 """Every networked provider, with its real SDK, against the local endpoint."""
 
 import json
-from contextlib import asynccontextmanager
+import socket
+from contextlib import ExitStack, asynccontextmanager
 
 import pytest
 
+from pipeline.providers import connection
 from pipeline.providers.errors import (
     BadRequest,
     FieldRejected,
@@ -238,3 +240,22 @@ async def test_further_headers_are_sent_and_kept_out_of_messages(server, name):
 async def test_a_provider_does_not_show_its_key(server, name):
     async with connected(name, url_of(server, name)) as provider:
         assert KEY not in repr(provider)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_connection_that_does_not_come_about_is_given_up_before_the_time_of_the_answer(
+    server, name, monkeypatch
+):
+    """A listener whose queue is full answers no handshake: nothing has been sent."""
+    monkeypatch.setattr(connection, "CONNECT_S", 0.2)
+    with ExitStack() as open_sockets:
+        full = open_sockets.enter_context(socket.socket())
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(3):
+            waiting = open_sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(full.getsockname())
+        server.port = full.getsockname()[1]
+        assert isinstance(await refusal(server, name, timeout_s=60.0), NotConnected)

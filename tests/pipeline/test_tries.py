@@ -1,0 +1,120 @@
+"""What a failed request means for the next one, and what a call that waits for its endpoint holds."""
+
+import asyncio
+
+import pytest
+
+from pipeline.budget import Ledger
+from pipeline.outage import WaitRules
+from pipeline.providers.context_size import ContextSizes
+from pipeline.providers.errors import ContextExceeded, ServerFault, TimedOut
+from pipeline.providers.failures import NotConnected, timed_out
+from pipeline.providers.rate_limiter import RateLimits
+from pipeline.providers.retry import RetryPolicy
+from pipeline.stop import Stop, Stopped
+from scenarios.errors import UsageError
+from tests.pipeline.endpoint_bench import Bench, Scripted, reply
+
+AWAY = NotConnected("no connection")
+TOO_LONG = ContextExceeded("too long", status=400, sizes=ContextSizes(2302, 2048))
+
+
+@pytest.mark.anyio
+async def test_a_call_that_timed_out_gets_twice_the_time_and_at_most_four_times():
+    provider = Scripted(*[TimedOut("late")] * 3, reply("a"))
+    await Bench(provider).ask()
+    assert [request.patience for request in provider.requests] == [1, 2, 4, 4]
+
+
+@pytest.mark.anyio
+async def test_the_time_that_was_doubled_is_that_of_the_call_alone():
+    provider = Scripted(TimedOut("late"), reply("a"), reply("b"))
+    b = Bench(provider)
+    await b.ask()
+    await b.ask()
+    assert [request.patience for request in provider.requests] == [1, 2, 1]
+
+
+def test_a_timeout_says_what_to_turn():
+    assert "raise --timeout or lower --max-concurrency" in str(timed_out(600.0))
+
+
+@pytest.mark.anyio
+async def test_an_outage_uses_up_no_attempt():
+    provider = Scripted(*[AWAY] * 20, reply("a"))
+    b = Bench(
+        provider,
+        retry=RetryPolicy(max_attempts=2),
+        rules=WaitRules(confirm_s=0.001, probe_s=0.001),
+    )
+    assert (await b.ask())[0].text == "a"
+    assert b.codes == ["unreachable"] * 20 + ["ok"]
+
+
+@pytest.mark.anyio
+async def test_refusals_to_serve_use_up_no_attempt_while_others_are_served():
+    busy = ServerFault("busy", status=503)
+    provider = Scripted(reply("first"), *[busy] * 5, reply("a"))
+    b = Bench(provider, retry=RetryPolicy(max_attempts=2))
+    await b.ask()
+    assert (await b.ask())[0].text == "a"
+
+
+@pytest.mark.anyio
+async def test_a_request_that_alone_is_never_served_fails_in_the_end():
+    busy = ServerFault("busy", status=503)
+    provider = Scripted(reply("first"), *[busy] * 100)
+    b = Bench(provider, retry=RetryPolicy(max_attempts=2, max_total_s=100.0))
+    await b.ask()
+    with pytest.raises(ServerFault):
+        await b.ask()
+    assert sum(b.slept) <= 100.0
+
+
+@pytest.mark.anyio
+async def test_a_call_that_waits_for_its_endpoint_holds_no_place_and_no_budget():
+    ledger, stop, failed = Ledger(budget_usd=1.0), Stop(), asyncio.Event()
+
+    async def fails():
+        if len(provider.requests) == 3:
+            failed.set()
+        return AWAY
+
+    provider = Scripted(reply("first"), fails, fails)
+    b = Bench(
+        provider,
+        ledger=ledger,
+        stop=stop,
+        limits=RateLimits(max_concurrency=1),
+        rules=WaitRules(confirm_s=0.001, probe_s=600.0),
+    )
+    await b.ask()
+    calls = [asyncio.ensure_future(b.ask(seed=seed)) for seed in range(3)]
+    await failed.wait()
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not any(call.done() for call in calls)
+    assert ledger.held_usd == ledger.held_tokens == 0
+    limiter = b.endpoint.link._limiters.limiter(b.endpoint.address)
+    place = await asyncio.wait_for(limiter.enter(1, stop.check), 10)  # the only one there is
+    limiter.withdraw(place)
+    stop.request("interrupted")
+    ended = await asyncio.gather(*calls, return_exceptions=True)
+    assert all(isinstance(end, Stopped) for end in ended)
+
+
+@pytest.mark.anyio
+async def test_a_context_that_not_one_prompt_of_the_role_fits_into_is_for_the_user_to_mend():
+    with pytest.raises(UsageError) as raised:
+        await Bench(Scripted(TOO_LONG)).ask()
+    assert "it holds 2,048 tokens, and 2,302 are needed" in raised.value.message
+    assert "llama.cpp: -c" in raised.value.hint
+
+
+@pytest.mark.anyio
+async def test_a_prompt_beyond_the_context_fails_its_case_once_the_role_was_answered():
+    b = Bench(Scripted(reply("a"), TOO_LONG))
+    await b.ask()
+    with pytest.raises(ContextExceeded):
+        await b.ask()
+    assert len(b.attempts) == 2, "it was sent again"
