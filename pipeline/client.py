@@ -20,6 +20,7 @@ from pipeline.endpoint import Endpoint, SampleRequest
 from pipeline.providers.errors import BadRequest
 from pipeline.run_link import CallReport, RunLink
 from pipeline.store.calls import RequestOrigin
+from pipeline.tracing import CallSpan, call_span
 from prompts.question import Question
 from scenarios.errors import RunError
 
@@ -205,6 +206,7 @@ class Client:
         )
         samples: dict[int, ParsedSample[T]] = {}
         written: list[Awaitable[None]] = []
+        span: CallSpan
 
         def record(attempt: RequestAttempt) -> None:
             # At once, also where it failed and is tried again: a process that dies while it waits
@@ -212,9 +214,11 @@ class Client:
             arrived = _parsed(attempt, question, ctx.epoch)
             written.append(self._record(key, question, attempt, arrived))
             samples.update(arrived)
+            span.add(attempt)
 
         try:
-            await endpoint.ask(request, indices, record)
+            with call_span(endpoint, request, len(indices)) as span:
+                await endpoint.ask(request, indices, record)
         except Exception:
             await asyncio.gather(*written)
             raise

@@ -12,6 +12,7 @@ from pipeline.stop import Stop
 from pipeline.stop_rules import REFUSED_SCENARIOS, StopRules
 from pipeline.store.calls import KnownChoice
 from pipeline.store.run_store import RunStore
+from pipeline.tracing import dialogue_span
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.log import logger
@@ -122,7 +123,8 @@ class Engine:
 
     async def work(self, job: Job) -> Dialogue:
         """Play one case."""
-        return await self._players[job.arm].play(job.case, job.epoch)
+        with dialogue_span("generate", job.case, job.arm, job.epoch):
+            return await self._players[job.arm].play(job.case, job.epoch)
 
     async def record(self, job: Job, result: Dialogue) -> None:
         """Store the dialogue, then hand it to the next stage."""

@@ -9,6 +9,7 @@ from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, U
 from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
 from pipeline.stop_rules import StopRules
+from pipeline.tracing import dialogue_span
 from quality.flags import is_unreadable, judgement_flags
 from quality.judges.protocol import JudgeIdentity
 from quality.unreadable import UnreadableJudges
@@ -95,6 +96,11 @@ class Verification:
 
     async def work(self, job: VerificationJob) -> tuple[Assessment, Decision]:
         """Ask every judge that is left, then assess; each judge's answer is stored at once."""
+        dialogue = _dialogue_of(job)
+        with dialogue_span("verify", dialogue.case, dialogue.arm):
+            return await self._verify(job)
+
+    async def _verify(self, job: VerificationJob) -> tuple[Assessment, Decision]:
         task = await self._setup.task(job) if isinstance(job, Dialogue) else job
         if isinstance(task.flags, Exception):
             raise task.flags

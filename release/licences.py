@@ -57,6 +57,7 @@ _SPDX = {
     "apache software license": "Apache-2.0",
     "2-clause bsd": "BSD-2-Clause",
     "3-clause bsd": "BSD-3-Clause",
+    "3-clause bsd license": "BSD-3-Clause",
     "bsd": "LicenseRef-BSD",
     "bsd license": "LicenseRef-BSD",
     "isc license": "ISC",

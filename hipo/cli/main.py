@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
@@ -155,6 +156,10 @@ def root(
     """Turn scenarios with private knowledge into labelled dialogues."""
     logs = importlib.import_module("hipo.cli.logs")  # not before a command runs: help stays quick
     ctx.with_resource(logs.logging_to_stderr(log_level, log_format))
+    if any(name.startswith("OTEL_") for name in os.environ):
+        tracing = importlib.import_module("hipo.cli.tracing")
+        if tracing.is_asked_for():
+            ctx.with_resource(tracing.exporting_spans())
 
 
 _INTERRUPTED_BY_TYPER = 130

@@ -21,7 +21,7 @@ from tests.hipo.cli.conftest import Hipo
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = (
     "torch", "openai", "anthropic", "sentence_transformers", "pydantic", "yaml", "jinja2",
-    "networkx", "orjson", "rich", "numpy", "asyncio", "aiohttp",
+    "networkx", "orjson", "rich", "numpy", "asyncio", "aiohttp", "opentelemetry",
 )  # fmt: skip
 
 
