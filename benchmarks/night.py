@@ -152,7 +152,7 @@ def _reconcile(ledger: Sequence[Mapping[str, object]], run: Path) -> list[Row]:
     wrong = sum(
         (row[4], row[5]) != (entries[name]["prompt_tokens"], entries[name]["completion_tokens"])
         for name, row in named.items()
-        if row[1] == "ok" and entries[name]["fate"] == "answered"
+        if row[4] is not None
     )
     known = sum(float(str(row[2])) for row in rows if row[2] is not None)
     charged = sum(float(str(row[3])) for row in rows if row[3] is not None)
