@@ -99,6 +99,17 @@ def test_enough_accepted_dialogues_are_a_finished_run_and_not_one_too_many(
     assert after.state().verification.verdicts["accepted"] == accepted
 
 
+def test_a_run_that_stopped_at_its_budget_has_the_rest_pending_until_there_is_more(
+    tmp_path: Path,
+) -> None:
+    run = tmp_path / "run"
+    go_on(run, recipe(10, budget_tokens=40_000))
+    word, there, pending = state_of(run)
+    assert (word, there + pending) == ("stopped:budget", 10)
+    go_on(run, recipe(10, budget_tokens=4_000_000))
+    assert state_of(run) == ("finished", 10, 0)
+
+
 def test_a_process_that_died_before_it_could_say_finished_has_finished(tmp_path: Path) -> None:
     run = tmp_path / "run"
     go_on(run, recipe(4))
