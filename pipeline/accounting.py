@@ -85,8 +85,13 @@ class AttemptAccount:
         self._sent_at = time.time()
         self._started = time.perf_counter()
 
-    def answered(self, reply: Reply) -> RequestAttempt:
-        """Record an answer; choices beyond those asked for are ignored."""
+    def answered(self, reply: Reply, *, ignored: bool = False) -> RequestAttempt:
+        """Record an answer; choices beyond those asked for are ignored.
+
+        Args:
+            reply: what came.
+            ignored: whether it shows that the schema sent along was not enforced.
+        """
         choices = dict(zip(self._samples, reply.choices, strict=False))
         usage, cost = reply.usage, None
         if usage is None:
@@ -103,6 +108,10 @@ class AttemptAccount:
             cost_usd=cost,
             charged_usd=charged,
             charged_tokens=tokens,
+            structured="ignored" if ignored else self._request.structured,
+            reply_model=reply.model,
+            system_fingerprint=reply.system_fingerprint,
+            unread=reply.body or None,
         )
         return RequestAttempt(row, choices)
 
@@ -122,6 +131,7 @@ class AttemptAccount:
                 cost_usd=0.0 if free else None,
                 charged_usd=charged_usd,
                 charged_tokens=tokens,
+                unread=error.body or None,
             )
         return RequestAttempt(row, {})
 
@@ -137,6 +147,10 @@ class AttemptAccount:
         usage: Usage | None = None,
         n_got: int = 0,
         cost_usd: float | None = None,
+        structured: str = "",
+        reply_model: str | None = None,
+        system_fingerprint: str | None = None,
+        unread: str | None = None,
     ) -> RequestRow:
         """Complete a record with what was asked, when and for what."""
         request = self._request
@@ -148,7 +162,7 @@ class AttemptAccount:
             status=status,
             message=message,
             request_id=request_id,
-            structured=request.structured,
+            structured=structured or request.structured,
             omitted=" ".join(sorted(request.omit)),
             n_asked=len(self._samples),
             n_got=n_got,
@@ -159,5 +173,8 @@ class AttemptAccount:
             cost_usd=cost_usd,
             charged_usd=charged_usd,
             charged_tokens=charged_tokens,
+            reply_model=reply_model,
+            system_fingerprint=system_fingerprint,
+            unread=unread,
             reservation=self._reservation,
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pipeline.accounting import AttemptAccount, Bound, Record, bound_of
-from pipeline.endpoint_capabilities import EndpointCapabilities, StructureProbe
+from pipeline.endpoint_capabilities import EndpointCapabilities, SamplesProbe, StructureProbe
 from pipeline.open_requests import OpenRequests
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.outcome import outcome_of
@@ -24,6 +24,7 @@ from pipeline.providers.protocol import (
 from pipeline.providers.rate_limiter import ModelAddress, Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
 from pipeline.run_link import Permit, PermitRequest, RunLink, Settlement
+from pipeline.schema_evidence import keeps_to_schema
 from pipeline.store.calls import RequestOrigin
 from pipeline.tries import Tries, refuse_small_context
 from prompts.question import Message
@@ -190,10 +191,10 @@ class Endpoint:
         """Send one request until it brings at least one sample of ``batch``."""
         tries = Tries(Backoff(self.retry, self.rng), Backoff(self.retry.endless(), self.rng))
         probe = StructureProbe(self.capabilities, self.structured)
-        role = wanted.origin.role
+        samples = SamplesProbe(self.capabilities)
+        role, wanted_batch = wanted.origin.role, batch
         while True:
-            if self.capabilities.one_by_one:
-                batch = batch[:1]
+            batch = samples.fewer(wanted_batch)
             request = self._request(wanted, batch, probe, tries.patience)
             bound = bound_of(request, self.price)
             permit = await self._permit(bound, role)
@@ -214,6 +215,8 @@ class Endpoint:
                 may_instruct = self.structured == "auto"
                 if self.capabilities.adapts_to(request, error, may_instruct=may_instruct):
                     continue
+                if samples.switches_after(error, request):
+                    continue
                 if probe.switches_after(error, request):
                     continue
                 delay = tries.pause_after(error, permit)
@@ -224,8 +227,7 @@ class Endpoint:
             else:
                 self._answered.add(role)
                 probe.succeeded(request)
-                if len(batch) > 1 and len(choices) == 1:
-                    self.capabilities.ask_singly("answers n > 1 with one choice")
+                samples.succeeded(request, len(choices))
                 return choices
 
     def _has_answered(self, role: str, permit: Permit) -> bool:
@@ -287,7 +289,7 @@ class Endpoint:
             self.link.settle(Settlement(permit, attempt.row, outcome_of(error), retry_after_s))
             record(attempt)
             raise
-        attempt = account.answered(reply)
+        attempt = account.answered(reply, ignored=self._ignores_schema(request, reply))
         self.link.settle(Settlement(permit, attempt.row, "answered"))
         record(attempt)
         if not attempt.choices:
@@ -295,3 +297,16 @@ class Endpoint:
                 "the endpoint answered without any choice", request_id=reply.request_id
             )
         return dict(attempt.choices)
+
+    def _ignores_schema(self, request: Request, reply: Reply) -> bool:
+        """Learn from a reply who answered and whether a schema that was sent is enforced.
+
+        Returns:
+            True if a sample shows that it was not.
+        """
+        self.capabilities.answered_by(reply)
+        if request.structured != "native":
+            return False
+        evidence = [keeps_to_schema(choice, request.schema) for choice in reply.choices]
+        self.capabilities.weigh(evidence, may_instruct=self.structured == "auto")
+        return False in evidence

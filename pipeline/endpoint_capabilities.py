@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Literal
 
 from pipeline.providers.errors import (
+    BadRequest,
     ContextExceeded,
     FieldRejected,
     ProviderError,
     UnknownModel,
 )
-from pipeline.providers.protocol import Request, Structured
+from pipeline.providers.protocol import Reply, Request, Structured
+from pipeline.store.answering_models import called
 from scenarios.arms import StructuredWish
 from scenarios.log import logger
 
@@ -26,6 +29,9 @@ BOUNDS_FIELD = "maxLength"
 """The keyword of a schema that bounds a text."""
 _BOUNDS_REFUSED = re.compile(r"max_?length|grammar|repetition", re.IGNORECASE)
 """How servers speak of bounds they do not take; llama.cpp compiles schemas into grammars."""
+IGNORED_REPLIES = 3
+"""Samples that a schema cannot have shaped, none before them keeping to it, after which it counts
+as ignored."""
 _log = logger("endpoint")
 
 
@@ -50,6 +56,13 @@ class EndpointCapabilities:
         """Whether structured output is turned down."""
         self.native_worked = False
         """Whether structured output has worked at least once."""
+        self.most_at_once = 1
+        """The most samples that one request was answered with."""
+        self._keeps_to_schema = False
+        self._ignored = 0
+        self._told_of_ignored = False
+        self._answering: tuple[str | None, str | None] = (None, None)
+        self._told_of_change = False
 
     def adapts_to(self, request: Request, error: ProviderError, *, may_instruct: bool) -> bool:
         """Learn from a rejected field; True if sending again without it makes sense.
@@ -101,6 +114,39 @@ class EndpointCapabilities:
                 "the endpoint does not take structured output"
                 f" ({why}); the prompt alone asks for the format from now on"
             )
+
+    def weigh(self, evidence: Iterable[bool | None], *, may_instruct: bool) -> None:
+        """Learn from replies to a schema whether it is enforced.
+
+        An endpoint that has kept to a schema once is trusted: a bad sample is one of the model's.
+
+        Args:
+            evidence: of :func:`~pipeline.schema_evidence.keeps_to_schema`, a value for a sample.
+            may_instruct: whether the schema may be dropped in favour of the prompt's own words.
+        """
+        for keeps in evidence:
+            self._keeps_to_schema = self._keeps_to_schema or keeps is True
+            self._ignored += keeps is False
+        if self._keeps_to_schema or self._ignored < IGNORED_REPLIES or self.native_refused:
+            return
+        if may_instruct:
+            self.refuse_native("its answers do not keep to the schema they were sent with")
+        elif not self._told_of_ignored:
+            self._told_of_ignored = True
+            self._report("the endpoint ignores the schema that it is sent")
+
+    def answered_by(self, reply: Reply) -> None:
+        """Note which model answered, and tell once if it is not the one before."""
+        was = self._answering
+        now = (reply.model or was[0], reply.system_fingerprint or was[1])
+        self._answering = now
+        if self._told_of_change or all(w in {None, n} for w, n in zip(was, now, strict=True)):
+            return
+        self._told_of_change = True
+        change = f"the model that answers has changed from {called(*was)} to {called(*now)}"
+        _log.warning("%s", change)
+        if self._notice is not None:
+            self._notice(change)
 
     def ask_singly(self, why: str) -> None:
         """Remember that one request brings one sample."""
@@ -192,3 +238,48 @@ class StructureProbe:
             self._capabilities.native_worked = True
         elif self._left_out == "schema" and not self._capabilities.native_worked:
             self._capabilities.refuse_native(self._why)
+
+
+class SamplesProbe:
+    """Decides, for one request and its retries, whether several samples are asked for at once.
+
+    Endpoints refuse ``n`` in words of their own ("must be between 1 <= value <= 2"). A refusal of
+    more samples than it ever gave is followed by one try with a single one; only if that works,
+    all else being equal, is ``n`` to blame.
+    """
+
+    def __init__(self, capabilities: EndpointCapabilities) -> None:
+        """Begin with what ``capabilities`` holds."""
+        self._capabilities = capabilities
+        self._refused: Request | None = None
+        self._probing = False
+
+    def fewer(self, batch: tuple[int, ...]) -> tuple[int, ...]:
+        """Return those of ``batch`` that the next request is to bring."""
+        return batch[:1] if self._probing or self._capabilities.one_by_one else batch
+
+    def switches_after(self, error: ProviderError, sent: Request) -> bool:
+        """Return True if the request is worth one try for a single sample."""
+        if self._probing:
+            self._probing = error.retryable
+            return False
+        refused = isinstance(error, BadRequest | FieldRejected) and error.status in {400, 422}
+        if (
+            not refused
+            or isinstance(error, ContextExceeded)
+            or self._refused is not None
+            or sent.n <= self._capabilities.most_at_once
+        ):
+            return False
+        self._probing, self._refused = True, sent
+        return True
+
+    def succeeded(self, sent: Request, brought: int) -> None:
+        """Note that a request was answered with so many samples."""
+        capabilities = self._capabilities
+        if sent.n > 1 and brought == 1:
+            capabilities.ask_singly("answers n > 1 with one choice")
+        capabilities.most_at_once = max(capabilities.most_at_once, brought)
+        refused = self._refused if self._probing else None
+        if refused and replace(sent, n=refused.n, patience=refused.patience) == refused:
+            capabilities.ask_singly(f"rejects n = {refused.n}")

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from hipo.app.run import Run
 from hipo.cli.console import columns, dollars, number, plain, plural, reasons
+from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.status import ArmState, RunState
+
+SHOWN = 4
+"""Names of a model that changed that are shown."""
 
 
 def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
@@ -20,13 +24,16 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
     ``cost_usd`` (None: unknown) and ``unpriced_calls``: requests that are not in it; ``arms``: a
     list of objects with ``id``, ``strategy``, ``models``, ``settings``, ``generated``, ``failed``;
     ``verification``: an object with ``judged`` (dialogues by judge), ``flagged`` (dialogues) and
-    ``verdicts`` (dialogues by verdict); ``created`` and ``updated``: UTC, ISO 8601.
+    ``verdicts`` (dialogues by verdict); ``answering_models``: a list of objects with ``role``,
+    ``model`` (asked for), ``reply_model`` and ``system_fingerprint`` (what the endpoint says),
+    ``requests``, ``first_at``, ``last_at`` and ``changed`` (whether the endpoint of the role said
+    something else at other times); ``created`` and ``updated``: UTC, ISO 8601.
     """
     tokens = ("prompt", "completion", "cached", "reasoning")
     return plain(
         state,
         "name folder state planned generated failed pending calls cached_calls tokens cost_usd "
-        "unpriced_calls charged arms verification created updated",
+        "unpriced_calls charged arms verification answering_models created updated",
         folder=str(folder),
         tokens={kind: getattr(state, f"{kind}_tokens") for kind in tokens},
         charged={
@@ -37,6 +44,7 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
         },
         arms=[_arm(arm) for arm in state.arms],
         verification=plain(state.verification, "judged flagged verdicts"),
+        answering_models=_answering(state),
         created=_moment(state.created),
         updated=_moment(state.updated),
     )
@@ -55,6 +63,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
         f"{plural(state.calls, 'call')}, {number(state.cached_calls)} answered from the run itself",
         f"{prompt}, {completion} ({number(state.reasoning_tokens)} reasoning)",
         cost_of(state),
+        *changes_of(state),
         *_verification(state),
         f"begun {_moment(state.created)}, last changed {_moment(state.updated)}",
         "",
@@ -96,6 +105,15 @@ def cost_of(state: RunState) -> str:
     )
 
 
+def changes_of(state: RunState) -> list[str]:
+    """Return a line for each endpoint that answered as another model or state in mid-run."""
+    return [
+        f"the model behind {model} ({role}) changed in mid-run: {', then '.join(names[:SHOWN])}"
+        + (f" and {number(len(names) - SHOWN)} more" if len(names) > SHOWN else "")
+        for (role, model), names in changed_models(state.answering).items()
+    ]
+
+
 def summary(run: Run) -> str:
     """Return what generating a run has just done, and where it is."""
     state, outcome = run.state(), run.outcome
@@ -119,6 +137,7 @@ def summary(run: Run) -> str:
         f"run so far: {plural(state.generated, 'dialogue')}, {plural(state.calls, 'call')} "
         f"({number(state.cached_calls)} cached), {number(tokens)} tokens, {cost_of(state)}"
     )
+    lines += changes_of(state)
     lines.append(f"in {run.folder}")
     return "\n".join(lines)
 
@@ -130,6 +149,20 @@ def _arm(arm: ArmState) -> dict[str, object]:
         "generated": arm.generated,
         "failed": arm.failed,
     }
+
+
+def _answering(state: RunState) -> list[dict[str, object]]:
+    changed = changed_models(state.answering)
+    return [
+        plain(
+            one,
+            "role model reply_model system_fingerprint requests first_at last_at changed",
+            first_at=_moment(one.first_at),
+            last_at=_moment(one.last_at),
+            changed=(one.role, one.model) in changed,
+        )
+        for one in state.answering
+    ]
 
 
 def _moment(seconds: float) -> str:

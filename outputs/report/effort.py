@@ -9,6 +9,7 @@ from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
+from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.report import RequestCount
 
 
@@ -163,10 +164,14 @@ def _trouble(run: Gathered) -> Table:
         if request.code != "ok":
             failed[request.code] += request.n
     unreadable = {status: n for status, n in run.choices if status != "ok"}
-    rows = (
+    rows: tuple[tuple[str, str, str], ...] = (
         ("requests that failed", count(sum(failed.values())), reasons(failed)),
         ("answers that could not be used", count(sum(unreadable.values())), reasons(unreadable)),
         ("cases given up", count(sum(run.state.failed.values())), reasons(run.state.failed)),
+    )
+    rows += tuple(
+        (f"names under which {model} ({role}) answered", count(len(names)), "; ".join(names))
+        for (role, model), names in changed_models(run.state.answering).items()
     )
     return Table("Retries and failures", ("what", "how often", "reasons"), rows)
 

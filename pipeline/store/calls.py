@@ -57,7 +57,8 @@ class RequestRow(RequestOrigin):
     """What the endpoint said of a failure; empty for success."""
     request_id: str | None = None
     structured: str = ""
-    """``native`` if the schema was sent along, ``instruct`` if the prompt alone describes it."""
+    """``native`` if the schema was sent along, ``instruct`` if the prompt alone describes it,
+    ``ignored`` if it was sent along and the reply shows that it was not enforced."""
     omitted: str = ""
     """Body fields left out because the endpoint had rejected them, sorted, space-separated."""
     n_asked: int = 1
@@ -74,6 +75,12 @@ class RequestRow(RequestOrigin):
     without a price."""
     charged_tokens: int = 0
     """Tokens that count against the budget: those used, or the most possible."""
+    reply_model: str | None = None
+    """What the endpoint calls the model that answered; None where it did not say."""
+    system_fingerprint: str | None = None
+    """What the endpoint calls the state of model and server; None where it did not say."""
+    unread: str | None = None
+    """The start of a reply that was of no use."""
     reservation: int | None = None
     """The reservation that ends with this row; not stored."""
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipeline.store.annotation_schema import add_annotations
+from pipeline.store.answering_models import add_answering_models
 from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.materials import add_materials
 from pipeline.store.people_schema import move_people
@@ -27,6 +28,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_annotations,
     add_materials,
     move_people,
+    add_answering_models,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 

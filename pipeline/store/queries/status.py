@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
+from pipeline.store.answering_models import AnsweringModel, read_answering_models
 from pipeline.store.queries.judgements import read_verdict_counts
 from pipeline.store.sqlite import damaged, parsing, path_of
 from scenarios.arms import Arm
@@ -83,6 +84,8 @@ class RunState:
     """Unix time in seconds of the last call or outcome."""
     verification: VerdictCounts = field(default_factory=VerdictCounts)
     """How many dialogues are judged and decided on."""
+    answering: tuple[AnsweringModel, ...] = ()
+    """Which models answered, as their endpoints say."""
 
     @property
     def pending(self) -> int:
@@ -126,10 +129,12 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
         counts = tally.fetchall()
         totals = connection.execute(_TOTALS).fetchone()
         verification = read_verdict_counts(connection)
+        answering = read_answering_models(connection)
     finally:
         connection.execute("commit")
     with parsing(connection, "the state of the run"):
-        return _state(meta, arms, counts, totals, verification, alive=alive)
+        state = _state(meta, arms, counts, totals, verification, alive=alive)
+    return replace(state, answering=answering)
 
 
 def _state(

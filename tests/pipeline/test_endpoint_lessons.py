@@ -1,0 +1,190 @@
+"""What an endpoint turns out not to do: several samples at once, schemas, staying the same model."""
+
+import logging
+
+import pytest
+
+from pipeline.providers.errors import BadRequest, RateLimited
+from pipeline.providers.failures import from_status
+from pipeline.providers.protocol import Choice, Reply, Usage
+from pipeline.schema_evidence import keeps_to_schema
+from scenarios.errors import UsageError
+from tests.pipeline.endpoint_bench import Bench
+from tests.pipeline.providers.asking import SCHEMA
+
+SOUND = '{"utterance": "yes"}'
+
+
+class ByRule:
+    """A provider that answers by a function of the request and of how many there were."""
+
+    name = "compatible"
+    base_url = "http://127.0.0.1/v1"
+    samples_per_request = True
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.requests = []
+
+    async def send(self, request, timeout_s):
+        self.requests.append(request)
+        answer = self.answer(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    @property
+    def asked(self):
+        return [(request.n, request.structured) for request in self.requests]
+
+
+def reply(*texts, model=None, fingerprint=None, finish="stop"):
+    choices = tuple(Choice(text, finish) for text in texts)
+    return Reply(choices, Usage(10, 5), "req", model, fingerprint)
+
+
+def refusal(message, status=400):
+    body = b'{"error": {"message": "%s"}}' % message.encode()
+    return from_status(status, {}, body, sent={"n", "messages", "response_format"})
+
+
+OUT_OF_RANGE = refusal("Field 'n': Value must be between 1 <= value <= 2, but got 4")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("message", ["Field 'n': Value must be between 1 <= value <= 2", "no", ""])
+@pytest.mark.parametrize("status", [400, 422])
+async def test_a_refusal_of_several_samples_is_tried_once_with_one_whatever_it_says(
+    message, status
+):
+    provider = ByRule(lambda r: refusal(message, status) if r.n > 1 else reply(SOUND))
+    bench = Bench(provider)
+    assert len(await bench.ask(0, 1, 2, 3)) == 4
+    assert provider.asked == [(4, "native")] + [(1, "native")] * 4
+    await bench.ask(4, 5)
+    assert [n for n, _ in provider.asked[5:]] == [1, 1], "the lesson was forgotten"
+    assert bench.notices == [
+        "the endpoint rejects n = 4; samples are asked for one by one from now on"
+    ]
+
+
+@pytest.mark.anyio
+async def test_a_mistake_that_one_sample_has_too_surfaces_and_teaches_nothing():
+    provider = ByRule(lambda r: refusal("the temperature is too high"))
+    bench = Bench(provider, structured="native")
+    with pytest.raises(BadRequest, match="temperature is too high"):
+        await bench.ask(0, 1, 2, 3)
+    assert [n for n, _ in provider.asked] == [4, 1]
+    assert not bench.endpoint.capabilities.one_by_one
+    assert not bench.notices
+
+
+@pytest.mark.anyio
+async def test_a_schema_that_is_refused_is_not_taken_for_a_refusal_of_several_samples():
+    provider = ByRule(
+        lambda r: refusal("no") if r.structured == "native" else reply(*[SOUND] * r.n)
+    )
+    bench = Bench(provider)
+    assert len(await bench.ask(0, 1, 2)) == 3
+    assert not bench.endpoint.capabilities.one_by_one
+    assert bench.endpoint.capabilities.native_refused
+
+
+@pytest.mark.anyio
+async def test_several_samples_that_came_before_are_not_given_up_for_one_refusal():
+    provider = ByRule(lambda r: reply(*[SOUND] * r.n))
+    bench = Bench(provider, structured="native")
+    await bench.ask(0, 1, 2)
+    provider.answer = lambda r: refusal("content policy")
+    with pytest.raises(BadRequest):
+        await bench.ask(3, 4, 5)
+    assert [n for n, _ in provider.asked] == [3, 3]
+
+
+@pytest.mark.anyio
+async def test_a_passing_fault_does_not_end_the_try_with_one_sample():
+    answers = [OUT_OF_RANGE, RateLimited("slow down", status=429), reply(SOUND), reply(SOUND)]
+    provider = ByRule(lambda r: answers.pop(0))
+    bench = Bench(provider)
+    assert len(await bench.ask(0, 1)) == 2
+    assert [n for n, _ in provider.asked] == [2, 1, 1, 1]
+    assert bench.endpoint.capabilities.one_by_one
+
+
+@pytest.mark.anyio
+async def test_a_prompt_beyond_the_context_is_not_sent_again_in_other_ways():
+    provider = ByRule(lambda r: refusal("maximum context length is 512 tokens"))
+    bench = Bench(provider)
+    with pytest.raises(UsageError, match="it holds 512 tokens"):
+        await bench.ask(0, 1)
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "keeps"),
+    [
+        (SOUND, "stop", True),
+        (f"  {SOUND}\n", "stop", True),
+        (f"<think>hm {{</think>\n{SOUND}", "stop", True),
+        ('{"utterance": "a", "more": 1}', "stop", True),
+        (f"```json\n{SOUND}\n```", "stop", False),
+        ("Yes, I do.", "stop", False),
+        ("Yes, I", "length", False),
+        ('{"answer": "yes"}', "stop", False),
+        ('{"utterance": "ye', "stop", False),
+        ('{"utterance": "ye', "length", None),
+        ("", "stop", None),
+        ("I cannot help with that.", "refusal", None),
+    ],
+)
+def test_only_what_an_enforcing_endpoint_never_sends_counts_against_it(text, finish, keeps):
+    assert keeps_to_schema(Choice(text, finish), SCHEMA) is keeps
+
+
+@pytest.mark.anyio
+async def test_a_schema_that_is_silently_ignored_is_noticed_and_no_longer_sent():
+    provider = ByRule(lambda r: reply("Yes, I do."))
+    bench = Bench(provider)
+    for sample in range(5):
+        await bench.ask(sample)
+    assert [mode for _, mode in provider.asked] == ["native"] * 3 + ["instruct"] * 2
+    assert [row.structured for row in bench.attempts] == ["ignored"] * 3 + ["instruct"] * 2
+    (notice,) = bench.notices
+    assert "do not keep to the schema" in notice
+
+
+@pytest.mark.anyio
+async def test_bad_samples_of_an_endpoint_that_kept_to_a_schema_change_nothing():
+    texts = [SOUND, *["Yes, I do."] * 9]
+    provider = ByRule(lambda r: reply(texts.pop(0)))
+    bench = Bench(provider)
+    for sample in range(10):
+        await bench.ask(sample)
+    assert {mode for _, mode in provider.asked} == {"native"}
+    assert [row.structured for row in bench.attempts] == ["native"] + ["ignored"] * 9
+    assert not bench.notices
+
+
+@pytest.mark.anyio
+async def test_a_schema_that_is_insisted_on_is_still_sent_and_its_being_ignored_told_once():
+    provider = ByRule(lambda r: reply("Yes, I do."))
+    bench = Bench(provider, structured="native")
+    for sample in range(6):
+        await bench.ask(sample)
+    assert {mode for _, mode in provider.asked} == {"native"}
+    assert bench.notices == ["the endpoint ignores the schema that it is sent"]
+
+
+@pytest.mark.anyio
+async def test_who_answered_is_recorded_and_a_change_told_once(caplog):
+    said = [("a", "fp1"), (None, None), ("a", "fp1"), ("b", "fp1"), ("a", "fp2")]
+    provider = ByRule(lambda r: reply(SOUND, model=said[0][0], fingerprint=said.pop(0)[1]))
+    bench = Bench(provider)
+    with caplog.at_level(logging.WARNING, "hipo"):
+        for sample in range(5):
+            await bench.ask(sample)
+    assert [row.reply_model for row in bench.attempts] == ["a", None, "a", "b", "a"]
+    assert [row.system_fingerprint for row in bench.attempts] == ["fp1", None, "fp1", "fp1", "fp2"]
+    change = "the model that answers has changed from a fp1 to b fp1"
+    assert bench.notices == [change]
+    assert [record.getMessage() for record in caplog.records] == [change]
