@@ -21,6 +21,7 @@ NAMES = (
     "export",
     "planted_defects",
     "review_load",
+    "outages",
 )
 LONG = ("night", "soak")
 """Many minutes each: run only when they are named."""

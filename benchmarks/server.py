@@ -1,6 +1,6 @@
 """A chat-completions server that answers valid label JSON after a fixed delay, and little else.
 
-Run as its own process (``python -m benchmarks.server DELAY_S``): it prints its port and serves
+Run as its own process (``python -m benchmarks.server DELAY_S [PORT]``): it prints its port and serves
 until its standard input closes, so that it cannot outlive whoever started it.
 """
 
@@ -50,7 +50,7 @@ def _reply(answer: dict[str, str]) -> bytes:
 REPLIES = {False: _reply(UTTERANCE), True: _reply(TACTIC)}
 
 
-async def _serve(delay_s: float) -> None:
+async def _serve(delay_s: float, port: int = 0) -> None:
     async def complete(request: web.Request) -> web.Response:
         body = await request.read()
         await asyncio.sleep(delay_s)
@@ -62,7 +62,7 @@ async def _serve(delay_s: float) -> None:
     app.router.add_post("/v1/chat/completions", complete)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
+    site = web.TCPSite(runner, "127.0.0.1", port, backlog=1024)
     await site.start()
     print(runner.addresses[0][1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
@@ -88,4 +88,4 @@ def running_server(delay_s: float) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(float(sys.argv[1])))
+    asyncio.run(_serve(float(sys.argv[1]), *map(int, sys.argv[2:])))
