@@ -17,6 +17,7 @@ NAMES = (
     "prefix",
     "voting",
     "throughput",
+    "rate_limits",
     "scale",
     "export",
     "planted_defects",

@@ -156,7 +156,9 @@ class EmbeddingSettings(Strict):
 class Limits(Strict):
     """What the endpoints are spared."""
 
-    max_concurrency: Annotated[int, Field(ge=1, le=4096)] = 32
+    max_concurrency: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Requests in flight per model; None: 32, which ``compatible/`` comes up to from 4 while more
+    brings more, see ``begin_with``."""
     max_requests_per_minute: Annotated[int, Field(ge=1)] | None = None
     max_tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
     timeout_s: Annotated[float, Field(gt=0)] | None = None
@@ -166,6 +168,18 @@ class Limits(Strict):
     does not wait."""
     max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
     """HTTP attempts one call may take."""
+
+    @property
+    def most_at_once(self) -> int:
+        """The most requests in flight per model."""
+        return 32 if self.max_concurrency is None else self.max_concurrency
+
+    def begin_with(self, provider: str) -> int | None:
+        """Return how many requests in flight a provider begins with; None: with the most.
+
+        Behind ``compatible/`` there may be a server that works at one or two at a time.
+        """
+        return 4 if provider == "compatible" and self.max_concurrency is None else None
 
     def timeout_for(self, provider: str) -> float:
         """Return the seconds allowed for a request to a provider.

@@ -21,6 +21,7 @@ from typing import Protocol
 from pipeline.budget import Ledger, Reservation
 from pipeline.endpoint_gate import EndpointGate, EndpointGates
 from pipeline.outage import Admission, sign_of
+from pipeline.providers.errors import TimedOut
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
 from pipeline.stop import Stop
@@ -194,6 +195,8 @@ class LocalRun:
         self._limiters.limiter(permit.request.address).leave(
             permit.entry,
             settlement.outcome,
+            latency_s=row.latency_s,
+            timed_out=row.code == TimedOut.code,
             used_tokens=used,
             retry_after_s=settlement.retry_after_s,
         )

@@ -122,7 +122,7 @@ async def providers_for(
                 ModelName(use.spec.provider, use.spec.model),
                 base_url=use.spec.base_url,
                 api_key_env=use.api_key_env,
-                max_concurrency=limits.max_concurrency * len(models),
+                max_concurrency=limits.most_at_once * len(models),
             )
             stack.push_async_callback(providers[address].close)
         yield providers
@@ -140,7 +140,7 @@ def local_run(
     ``notice`` is told when an endpoint goes away and when it is back.
     """
     rates = RateLimits(
-        max_concurrency=limits.max_concurrency,
+        max_concurrency=limits.most_at_once,
         requests_per_minute=limits.max_requests_per_minute,
         tokens_per_minute=limits.max_tokens_per_minute,
     )
@@ -150,7 +150,9 @@ def local_run(
         notice,
         answered_before=store.calls.answered,
     )
-    return LocalRun(store.calls, ledger, RateLimiters(rates), stop, gates)
+    return LocalRun(
+        store.calls, ledger, RateLimiters(rates, begin_with=limits.begin_with), stop, gates
+    )
 
 
 def _address(use: ModelUse) -> str:

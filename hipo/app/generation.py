@@ -155,7 +155,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     engine = Engine(
         store,
         stage.connections.players(link, watching.note),
-        LocalExecutor(width_for(recipe.limits.max_concurrency)),
+        LocalExecutor(width_for(recipe.limits.most_at_once)),
         stop,
         scenarios=len(prepared.plan.scenarios),
         retry_failed=stage.retry_failed,

@@ -112,7 +112,10 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     ),
     RecipeOption("budget_tokens", "--budget-tokens", int, "Stop before the run uses more tokens."),
     RecipeOption(
-        "limits.max_concurrency", "--max-concurrency", int, "Requests in flight; default 32."
+        "limits.max_concurrency",
+        "--max-concurrency",
+        int,
+        "Requests in flight; default 32, which compatible/ comes up to from 4 while it pays.",
     ),
     RecipeOption("limits.max_requests_per_minute", "--max-requests-per-minute", int, "Per model."),
     RecipeOption("limits.max_tokens_per_minute", "--max-tokens-per-minute", int, "Per model."),

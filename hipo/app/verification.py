@@ -331,7 +331,7 @@ def verification_of(
 
 async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -> None:
     """Verify whatever of a run is not verified yet."""
-    width = width_for(recipe.limits.max_concurrency)
+    width = width_for(recipe.limits.most_at_once)
     await verification.run(store.dialogues(traces=False), LocalExecutor(width))
 
 

@@ -226,7 +226,7 @@ class _Rounds:
 
     def _executor(self) -> Executor:
         """Return what does several dialogues at once; never more than are still to be accepted."""
-        width = width_for(self.stage.connections.prepared.recipe.limits.max_concurrency)
+        width = width_for(self.stage.connections.prepared.recipe.limits.most_at_once)
         executor = LocalExecutor(width)
         if self.accepted is None:
             return executor

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pipeline.providers.concurrency import ConcurrencyWindow, Seat
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.pacing import MinuteLimit
 from pipeline.providers.send_rate import SendRate, Sent
@@ -51,6 +52,7 @@ class Entry:
     """One of the concurrent places, taken; it is given back by :meth:`RateLimiter.leave`."""
 
     sent: Sent
+    seat: Seat
     likely_tokens: int
 
 
@@ -78,13 +80,18 @@ class RateLimiter:
     """
 
     def __init__(
-        self, limits: RateLimits, sleep: Sleep = asyncio.sleep, clock: Clock = loop_time
+        self,
+        limits: RateLimits,
+        sleep: Sleep = asyncio.sleep,
+        clock: Clock = loop_time,
+        begin_with: int | None = None,
     ) -> None:
-        """Admit as much as ``limits`` allow."""
+        """Admit as much as ``limits`` allow; begin with fewer at once where that is wished."""
         self.limits = limits
         self._sleep = sleep
         self._clock = clock
         self._line = asyncio.Lock()
+        self._window = ConcurrencyWindow(limits.max_concurrency, begin_with)
         self._flying = 0
         self._freed: asyncio.Future[None] | None = None
         """The first in the line waits for it while all places are taken."""
@@ -92,6 +99,11 @@ class RateLimiter:
         self._tokens = _per_minute(limits.tokens_per_minute)
         self._rate = SendRate()
         self._told: float | None = None
+
+    @property
+    def places(self) -> int:
+        """How many requests may fly at once at the moment."""
+        return self._window.places
 
     @property
     def learned_per_second(self) -> float | None:
@@ -109,7 +121,7 @@ class RateLimiter:
             waited = False
             while True:
                 check()
-                if self._flying >= self.limits.max_concurrency:
+                if self._flying >= self._window.places:
                     await self._place()
                     continue
                 now = self._clock()
@@ -124,7 +136,8 @@ class RateLimiter:
                 self._requests.take(now, 1.0)
             if self._tokens is not None:
                 self._tokens.take(now, tokens)
-            return Entry(self._rate.sent(now, waited=waited), tokens)
+            seat = self._window.seat(self._flying)
+            return Entry(self._rate.sent(now, waited=waited), seat, tokens)
 
     def withdraw(self, entry: Entry) -> None:
         """Give a place back that no request was sent from."""
@@ -135,6 +148,8 @@ class RateLimiter:
         entry: Entry,
         outcome: CallOutcome,
         *,
+        latency_s: float,
+        timed_out: bool = False,
         used_tokens: int | None = None,
         retry_after_s: float | None = None,
     ) -> None:
@@ -143,16 +158,22 @@ class RateLimiter:
         Args:
             entry: the place.
             outcome: what became of the request.
+            latency_s: how long it took.
+            timed_out: whether it was not answered in time.
             used_tokens: what it really used, where that is known.
             retry_after_s: when the endpoint wants to be asked again, if it said so.
         """
-        self._give_back(entry, used_tokens)
         now = self._clock()
         if outcome == "slow_down":
             self._rate.refused(entry.sent, now, retry_after_s or 0.0)
             self._tell()
         elif outcome != "unavailable":
             self._rate.answered(now)
+        if outcome == "answered":
+            self._window.answered(entry.seat, latency_s)
+        elif timed_out:
+            self._window.timed_out(entry.seat)
+        self._give_back(entry, used_tokens)
 
     def _give_back(self, entry: Entry, used_tokens: int | None) -> None:
         self._flying -= 1
@@ -189,21 +210,32 @@ class RateLimiters:
     """One limiter per model and address, made when it is first asked for."""
 
     def __init__(
-        self, limits: RateLimits, sleep: Sleep = asyncio.sleep, clock: Clock = loop_time
+        self,
+        limits: RateLimits,
+        sleep: Sleep = asyncio.sleep,
+        clock: Clock = loop_time,
+        begin_with: Callable[[str], int | None] = lambda _: None,
     ) -> None:
-        """Give every limiter the same ``limits``."""
+        """Give every limiter the same ``limits``; ``begin_with`` is asked with its provider."""
         self._limits = limits
         self._sleep = sleep
         self._clock = clock
+        self._begin_with = begin_with
         self._limiters: dict[ModelAddress, RateLimiter] = {}
 
     def limiter(self, address: ModelAddress) -> RateLimiter:
         """Return the limiter that all requests to this model share."""
         limiter = self._limiters.get(address)
         if limiter is None:
-            limiter = RateLimiter(self._limits, self._sleep, self._clock)
+            begin_with = self._begin_with(address.provider)
+            limiter = RateLimiter(self._limits, self._sleep, self._clock, begin_with)
             self._limiters[address] = limiter
         return limiter
+
+    def learned(self) -> dict[ModelAddress, float]:
+        """Return how many requests a second those models allow that have refused any."""
+        rates = {address: one.learned_per_second for address, one in self._limiters.items()}
+        return {address: rate for address, rate in rates.items() if rate is not None}
 
 
 def _per_minute(limit: float | None) -> MinuteLimit | None:

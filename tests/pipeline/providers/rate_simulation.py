@@ -150,10 +150,10 @@ class Simulation:
         if wait_s is None:
             await asyncio.sleep(self.latency_s * self._dice.uniform(0.5, 1.5))
             self._traffic.accepted.append(now)
-            self._limiter.leave(entry, "answered")
+            self._limiter.leave(entry, "answered", latency_s=0.1)
             return None
         await asyncio.sleep(min(self.latency_s, 0.05) * self._dice.uniform(0.7, 1.3))
         self._traffic.refused.append(now)
         named = float(math.ceil(wait_s)) if self.retry_after else None
-        self._limiter.leave(entry, "slow_down", retry_after_s=named)
+        self._limiter.leave(entry, "slow_down", latency_s=0.1, retry_after_s=named)
         return RateLimited("slow down", status=429, retry_after_s=named)

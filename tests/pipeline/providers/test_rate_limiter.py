@@ -22,7 +22,7 @@ def nothing():
 async def inside_of(gate, tokens, check):
     entry = await gate.enter(tokens, check)
     yield
-    gate.leave(entry, "answered")
+    gate.leave(entry, "answered", latency_s=0.1)
 
 
 class Halt(Exception):
@@ -65,7 +65,7 @@ def entries(limits, seconds, tokens=1, uses=None):
         async def enter():
             entry = await gate.enter(tokens, nothing)
             at.append(asyncio.get_running_loop().time())
-            gate.leave(entry, "answered", used_tokens=uses)
+            gate.leave(entry, "answered", latency_s=0.1, used_tokens=uses)
 
         tasks = [asyncio.ensure_future(enter()) for _ in range(1000)]
         await asyncio.sleep(seconds)
@@ -138,7 +138,7 @@ async def test_who_is_cancelled_in_the_line_holds_up_nobody():
     first, second = (asyncio.ensure_future(gate.enter(1, nothing)) for _ in range(2))
     await asyncio.sleep(0)
     first.cancel()
-    gate.leave(entry, "answered")
+    gate.leave(entry, "answered", latency_s=0.1)
     gate.withdraw(await second)
     async with inside_of(gate, 1, nothing):
         pass
@@ -148,7 +148,7 @@ def test_a_pause_that_an_endpoint_asks_one_call_for_holds_up_no_other():
     async def work():
         gate = RateLimiter(RateLimits())
         refused = await gate.enter(1, nothing)
-        gate.leave(refused, "slow_down", retry_after_s=60.0)
+        gate.leave(refused, "slow_down", latency_s=0.1, retry_after_s=60.0)
         await gate.enter(1, nothing)
         return asyncio.get_running_loop().time()
 
@@ -163,7 +163,7 @@ def test_the_rate_that_was_learned_is_told_once(caplog):
         sent = [await gate.enter(1, nothing) for _ in range(32)]
         await asyncio.sleep(0.05)
         for number, entry in enumerate(sent):
-            gate.leave(entry, "answered" if number < 5 else "slow_down")
+            gate.leave(entry, "answered" if number < 5 else "slow_down", latency_s=0.1)
         return gate.learned_per_second
 
     assert run_virtually(work()) == pytest.approx(5, rel=0.1)
