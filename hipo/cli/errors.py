@@ -95,6 +95,17 @@ def guarded(call: Callable[[], Any], *, works: bool = False) -> int:
         return _report(error)
 
 
+def exit_code_of(error: BaseException) -> int:
+    """Return the exit code that an error ends a command with."""
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return ExitCode.INTERRUPTED
+    if isinstance(error, TyperException):
+        return int(error.exit_code)
+    if isinstance(error, RunError):
+        return ENDINGS.get(error.code, (ExitCode.FAILED_CASES, ""))[0]
+    return ExitCode.USAGE if isinstance(error, HipoError) else ExitCode.INTERNAL
+
+
 def _report(error: Exception) -> int:
     """Say what happened on standard error and return the exit code for it."""
     if isinstance(error, TyperException):

@@ -19,15 +19,22 @@ from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS
 from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay, first_size
+from hipo.app.watching import Watcher
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json, plan_as_text
 from hipo.cli.main import command_app
-from hipo.cli.options import DRY_RUN, with_recipe_options, with_verification_options
+from hipo.cli.options import (
+    DRY_RUN,
+    with_recipe_options,
+    with_status_file,
+    with_verification_options,
+)
 from hipo.cli.progress import watcher
 from hipo.cli.run_report import state_as_json, summary
+from hipo.cli.status_file import StatusFile
 from hipo.cli.verify_report import verification_tables
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
@@ -77,6 +84,7 @@ _PILOT = typer.Option(
 @app.command("generate")
 @with_recipe_options()
 @with_verification_options
+@with_status_file
 def generate(
     *,
     recipe: str | None = typer.Argument(
@@ -96,6 +104,7 @@ def generate(
         Format.TEXT, "--format", help="json prints the estimate, the preview, or the run's state."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    status: StatusFile,
     overrides: VerificationOverrides,
     given: RecipeChanges,
 ) -> int:
@@ -133,6 +142,7 @@ def generate(
         retry_failed=retry_failed,
         output_format=output_format,
         quiet=quiet,
+        watching=status.watched(watcher(quiet=quiet)),
     )
 
 
@@ -152,6 +162,7 @@ def run_prepared(
     retry_failed: bool = False,
     output_format: Format = Format.TEXT,
     quiet: bool = False,
+    watching: Watcher | None = None,
     play: VerifiedPlay | None = None,
 ) -> int:
     """Generate what was prepared as the command line does, and return the exit code.
@@ -171,7 +182,7 @@ def run_prepared(
             prepared,
             folder,
             retry_failed=retry_failed,
-            watcher=watcher(quiet=quiet),
+            watcher=watching or watcher(quiet=quiet),
             signals=True,
             on_ready=announce,
             play=play,

@@ -12,6 +12,7 @@ import typer
 
 from hipo.app.recipe_options import RECIPE_OPTIONS, RecipeChanges
 from hipo.app.verification import VerificationOverrides
+from hipo.cli.status_file import StatusFile
 from scenarios.plugins import load_plugins
 
 Command = Callable[..., int]
@@ -56,6 +57,12 @@ def _load(files: list[Path] | None) -> list[Path] | None:
     return files
 
 
+STATUS_FILE = typer.Option(
+    None,
+    "--status-file",
+    metavar="FILE",
+    help="Keep a small JSON file up to date: state, counts, cost, exit code; see docs/overnight.md.",
+)
 PLUGINS = typer.Option(
     None,
     "--plugin",
@@ -137,3 +144,23 @@ def _overrides(
 
 with_verification_options = with_group("overrides", _overrides)
 """Gives a command the options of verification; it gets them as ``overrides``."""
+
+
+def _status_file(*, status_file: Path | None = STATUS_FILE) -> StatusFile:
+    return StatusFile(status_file)
+
+
+def with_status_file(command: Command) -> Command:
+    """Give a command the option of a status file; it gets the file as ``status``.
+
+    How the command ends is written there, too.
+    """
+
+    @functools.wraps(command)
+    def recorded(*, status: StatusFile, **values: Any) -> int:
+        with status.recording() as ended:
+            code = command(status=status, **values)
+            ended(code)
+        return code
+
+    return with_group("status", _status_file)(recorded)

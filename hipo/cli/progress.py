@@ -17,7 +17,7 @@ PLAIN_INTERVAL_S = 10.0
 LIVE_INTERVAL_S = 0.2
 
 
-class _ProgressTally:
+class ProgressTally:
     """Counts what was seen, and how fast it comes."""
 
     def __init__(self, total: int) -> None:
@@ -58,12 +58,12 @@ class PlainLines:
         """Write at most every ``interval_s`` seconds."""
         self._interval_s = interval_s
         self._last = time.monotonic()
-        self._tally = _ProgressTally(0)
+        self._tally = ProgressTally(0)
         self._spending: Callable[[], Spending] = lambda: Spending(0, None)
 
     def begin(self, total: int, spending: Callable[[], Spending]) -> None:
         """Remember the total; the first line comes after one interval."""
-        self._tally, self._spending = _ProgressTally(total), spending
+        self._tally, self._spending = ProgressTally(total), spending
         self._last = time.monotonic()
 
     def see(self, progress: Progress) -> None:
@@ -90,7 +90,7 @@ class LiveBar:
     """Draws a bar on a terminal; rich is imported when the run begins."""
 
     def __init__(self) -> None:
-        self._tally = _ProgressTally(0)
+        self._tally = ProgressTally(0)
         self._spending: Callable[[], Spending] = lambda: Spending(0, None)
         self._bar: Any = None
         self._task: Any = None
@@ -100,7 +100,7 @@ class LiveBar:
         """Open the bar."""
         rich_progress = import_module("rich.progress")
         console = import_module("rich.console").Console(stderr=True)
-        self._tally, self._spending = _ProgressTally(total), spending
+        self._tally, self._spending = ProgressTally(total), spending
         self._bar = rich_progress.Progress(
             rich_progress.BarColumn(),
             rich_progress.TextColumn("{task.description}", markup=False),

@@ -14,8 +14,14 @@ from hipo.cli.console import Format, columns, dollars, hush, number, plural, wri
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import command_app
-from hipo.cli.options import DRY_RUN, with_recipe_options, with_verification_options
+from hipo.cli.options import (
+    DRY_RUN,
+    with_recipe_options,
+    with_status_file,
+    with_verification_options,
+)
 from hipo.cli.progress import watcher
+from hipo.cli.status_file import StatusFile
 from outputs.study import SOURCES, study_as_json
 from outputs.study_page import study_table
 from pipeline.recipe import Recipe
@@ -27,6 +33,7 @@ app = command_app()
 @app.command("study")
 @with_recipe_options()
 @with_verification_options
+@with_status_file
 def study(
     *,
     recipe: str | None = typer.Argument(
@@ -47,6 +54,7 @@ def study(
         Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no table."),
+    status: StatusFile,
     overrides: VerificationOverrides,
     given: RecipeChanges,
 ) -> int:
@@ -66,7 +74,8 @@ def study(
     )
     if dry_run:
         return _dry_run(plan, output_format)
-    outcome = asyncio.run(play_study(plan, watcher=watcher(quiet=quiet), signals=True))
+    watching = status.watched(watcher(quiet=quiet))
+    outcome = asyncio.run(play_study(plan, watcher=watching, signals=True))
     if output_format is Format.JSON:
         write_json(study_as_json(outcome.result))
     elif not quiet:

@@ -12,12 +12,19 @@ from hipo.app.judge_estimates import estimate_judging
 from hipo.app.recipe_options import RecipeChanges
 from hipo.app.run_folders import find_run
 from hipo.app.verification import VerificationOverrides, make_ready, verify_async
+from hipo.app.watching import Watcher
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import judging_as_json, judging_as_text
 from hipo.cli.main import RUN, command_app
-from hipo.cli.options import DRY_RUN, with_recipe_options, with_verification_options
+from hipo.cli.options import (
+    DRY_RUN,
+    with_recipe_options,
+    with_status_file,
+    with_verification_options,
+)
 from hipo.cli.progress import watcher
+from hipo.cli.status_file import StatusFile
 from hipo.cli.verify_report import findings_as_json, findings_as_text, read_findings
 from pipeline.store.run_store import RunStore
 
@@ -36,6 +43,7 @@ app = command_app()
     "limits.wait_for_endpoint",
 )
 @with_verification_options
+@with_status_file
 def verify(
     *,
     run: str = RUN,
@@ -48,6 +56,7 @@ def verify(
         Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    status: StatusFile,
     overrides: VerificationOverrides,
 ) -> int:
     """Judge, flag and decide on the dialogues of a run, and go on where it stopped before.
@@ -77,6 +86,7 @@ def verify(
         retry_unreadable=retry_unreadable,
         output_format=output_format,
         quiet=quiet,
+        watching=status.watched(watcher(quiet=quiet)),
     )
 
 
@@ -87,6 +97,7 @@ def run_verification(
     retry_unreadable: bool = False,
     output_format: Format = Format.TEXT,
     quiet: bool = False,
+    watching: Watcher | None = None,
 ) -> int:
     """Verify a run as the command line does, and return the exit code.
 
@@ -97,7 +108,7 @@ def run_verification(
         verify_async(
             folder,
             overrides,
-            watcher=watcher(quiet=quiet),
+            watcher=watching or watcher(quiet=quiet),
             retry_unreadable=retry_unreadable,
             signals=True,
         )
