@@ -45,6 +45,8 @@ class Shape(NamedTuple):
 SHAPES = (
     Shape("The state of a run", "hipo runs show trial --format json"),
     Shape("All runs: a list of states", "hipo runs --format json"),
+    Shape("Whether a run is sound", "hipo runs check trial --format json"),
+    Shape("What was saved of a damaged run", "hipo runs repair trial -o runs/saved --format json"),
     Shape("The dialogues of a run, failures included", "hipo show trial --format json"),
     Shape("One dialogue, with how answers were chosen and what models were asked",
           "hipo show trial DIALOGUE --trace --prompts --format json"),

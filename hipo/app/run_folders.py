@@ -58,12 +58,22 @@ def find_run(name: str) -> Path:
     Raises:
         UsageError: there is no such run, says the nearest name; or it cannot be brought up to date.
     """
+    folder = locate_run(name)
+    bring_up_to_date(folder)
+    return folder
+
+
+def locate_run(name: str) -> Path:
+    """Find the folder of a run like :func:`find_run`, without opening it.
+
+    Raises:
+        UsageError: there is no such run, says the nearest name.
+    """
     folders = [Path(name), RUNS / name]
     if Path(name).name == DATABASE:
         folders.append(Path(name).parent)
     for folder in folders:
         if is_run(folder):
-            bring_up_to_date(folder)
             return folder
     names = [folder.name for folder in runs_in(RUNS)]
     hint = suggestion(name, names, listing="runs here") or "list them with: hipo runs"

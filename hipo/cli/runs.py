@@ -7,10 +7,17 @@ from pathlib import Path
 import typer
 
 from hipo.app.run import Run
-from hipo.app.run_folders import RUNS, find_run, runs_in
+from hipo.app.run_check import check_run, repair_run
+from hipo.app.run_folders import RUNS, find_run, locate_run, runs_in
 from hipo.cli.console import Format, columns, number, write_json
-from hipo.cli.errors import say
+from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
+from hipo.cli.run_check_report import (
+    findings_as_json,
+    findings_as_text,
+    repaired_as_json,
+    repaired_as_text,
+)
 from hipo.cli.run_report import cost_of, state_as_json, state_as_text
 from pipeline.store.queries.status import RunState
 from scenarios.errors import UsageError
@@ -57,6 +64,47 @@ def show(
         write_json(state_as_json(folder, state))
     else:
         print(state_as_text(folder, state))
+
+
+@app.command("check")
+def check(run: str = RUN, output_format: Format = _FORMAT) -> int:
+    """Look for damage in a run, and change nothing.
+
+    Checks every page of its databases, that rows refer to rows that are there, that totals are the
+    sums of what they count, that dialogues have their turns and prompts their texts, and that the
+    configuration and what the dialogues are made of can be read. Exit code 0: sound; 1: something
+    was found.
+    """
+    folder = locate_run(run)
+    findings = check_run(folder)
+    if output_format is Format.JSON:
+        write_json(findings_as_json(folder, findings))
+    else:
+        print(findings_as_text(folder, findings))
+    return ExitCode.FAILED_CASES if findings else ExitCode.DONE
+
+
+@app.command("repair")
+def repair(
+    run: str = RUN,
+    output: Path | None = typer.Option(
+        None, "--output", "-o", help="The new folder; default that of the run with -repaired."
+    ),
+    output_format: Format = _FORMAT,
+) -> int:
+    """Save what can be read of a damaged run into a new one, and say what is lost.
+
+    The old folder is not changed. What was paid for stays in the figure of what is spent; hipo
+    generate into the new folder plays lost dialogues again, from the answers that are stored as
+    far as they are. Exit code 1: hipo runs check finds something in the new run.
+    """
+    folder = locate_run(run)
+    repaired = repair_run(folder, output or folder.with_name(f"{folder.name}-repaired"))
+    if output_format is Format.JSON:
+        write_json(repaired_as_json(repaired))
+    else:
+        print(repaired_as_text(repaired))
+    return ExitCode.FAILED_CASES if repaired.findings else ExitCode.DONE
 
 
 def _state(folder: Path) -> RunState | UsageError:

@@ -35,7 +35,7 @@ from pipeline.store.queries.status import (
 )
 from pipeline.store.sqlite import (
     DATABASE,
-    StoreUnusable,
+    StoreDamaged,
     connect,
     connect_readonly,
     damaged,
@@ -320,13 +320,13 @@ def _refuse_existing(folder: Path) -> None:
         )
 
 
-def _emptied(folder: Path) -> StoreUnusable:
+def _emptied(folder: Path) -> StoreDamaged:
     """Return the error for a folder with the recipe of a run, and nothing of the run itself."""
     path = folder / DATABASE
     if path.exists() and path.stat().st_size:
         return damaged(path, "it does not say which run it is")
     what = "is empty" if path.exists() else "is gone"
-    return StoreUnusable(
+    return StoreDamaged(
         f"{path} {what}, and with it everything that was generated and paid for",
         f"put a copy of it back; to begin anew and pay again, delete {folder / RECIPE} as well",
     )

@@ -129,6 +129,10 @@ class StoreUnusable(UsageError):
     """A database cannot be opened or read as it is; nothing was changed."""
 
 
+class StoreDamaged(StoreUnusable):
+    """What a database holds is not what hipo wrote."""
+
+
 def primary_code(error: Exception) -> int:
     """Return the primary result code of SQLite; 0 where the error is Python's own."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
@@ -144,9 +148,9 @@ def is_damage(error: sqlite3.Error) -> bool:
     return primary_code(error) in {*_DAMAGED, sqlite3.SQLITE_ERROR}
 
 
-def damaged(path: Path, what: str) -> StoreUnusable:
+def damaged(path: Path, what: str) -> StoreDamaged:
     """Return the error for a database whose content is not what hipo wrote."""
-    return StoreUnusable(f"{path} is damaged: {what}", way_out(path))
+    return StoreDamaged(f"{path} is damaged: {what}", way_out(path))
 
 
 def way_out(path: Path) -> str:
