@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [NAME ...] [--quick] [--json FILE]``."""
+"""Run the benchmarks: ``python -m benchmarks [NAME ...] [--quick] [--minutes N] [--json FILE]``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = (
     "review_load",
     "outages",
 )
-LONG = ("night", "soak")
+LONG = ("night", "soak", "fuzz")
 """Many minutes each: run only when they are named."""
 
 
@@ -34,6 +34,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES + LONG)}")
     parser.add_argument("--quick", action="store_true", help="smaller and noisier")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument("--minutes", type=float, help="how long to fuzz")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {*NAMES, *LONG}
     if unknown:
@@ -43,7 +44,9 @@ def main() -> int:
     rows = []
     for name in arguments.names or NAMES:
         print(f"running {name} ...", file=sys.stderr, flush=True)
-        rows += importlib.import_module(f"benchmarks.{name}").run(quick=arguments.quick)
+        options = {"minutes": arguments.minutes} if name == "fuzz" else {}
+        run = importlib.import_module(f"benchmarks.{name}").run
+        rows += run(quick=arguments.quick, **options)
     print(table(rows))
     if arguments.json:
         arguments.json.write_bytes(
