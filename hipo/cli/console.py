@@ -29,15 +29,16 @@ class Format(StrEnum):
 
 def write_json(value: object) -> None:
     """Print plain data as indented JSON, keys in the order given."""
-    sys.stdout.write(_readable(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()) + "\n")
+    text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    sys.stdout.write(readable_json(text, indent=2) + "\n")
 
 
-def _readable(text: str) -> str:
+def readable_json(text: str, indent: int | None = None) -> str:
     """Return JSON that standard output can encode, with escapes for what it cannot."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
-        return json.dumps(orjson.loads(text), indent=2)
+        return json.dumps(orjson.loads(text), indent=indent)
     return text
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import typer
@@ -9,6 +12,7 @@ import typer
 from hipo.app.run import Run
 from hipo.app.run_check import check_run, repair_run
 from hipo.app.run_folders import RUNS, find_run, locate_run, runs_in
+from hipo.app.tail import follow
 from hipo.cli.console import Format, columns, number, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
@@ -19,11 +23,14 @@ from hipo.cli.run_check_report import (
     repaired_as_text,
 )
 from hipo.cli.run_report import cost_of, state_as_json, state_as_text
+from hipo.cli.tail_report import tail_json, tail_line
 from pipeline.store.queries.status import RunState
 from scenarios.errors import UsageError
 
 UNREADABLE = "unreadable"
 """State of a run whose database cannot be read, in lists."""
+TAIL_INTERVAL_S = 1.0
+"""Seconds between two looks at a run that is followed."""
 
 app = command_app(invoke_without_command=True)
 
@@ -64,6 +71,31 @@ def show(
         write_json(state_as_json(folder, state))
     else:
         print(state_as_text(folder, state))
+
+
+@app.command("tail")
+def tail(
+    run: str = RUN,
+    count: int = typer.Option(10, "-n", min=0, help="How many of what ended last to begin with."),
+    keep_following: bool = typer.Option(
+        True, "--follow/--no-follow", help="Go on as long as the run is played."
+    ),
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: one object a line; see docs/overnight.md."
+    ),
+) -> int:
+    """Show dialogues, failures and stops of a run as they become durable, whoever plays it.
+
+    It only reads. It ends when the run does, or with Ctrl-C.
+    """
+    events = follow(
+        find_run(run), count, wait=lambda: time.sleep(TAIL_INTERVAL_S), once=not keep_following
+    )
+    with suppress(KeyboardInterrupt):
+        for event in events:
+            print(tail_line(event) if output_format is Format.TEXT else tail_json(event))
+            sys.stdout.flush()
+    return ExitCode.DONE
 
 
 @app.command("check")

@@ -28,6 +28,8 @@ _PAGE_OF_ENDINGS = f"""
     where (d.case_seq, d.arm_seq) > (?, ?) and (? is null or d.status = ?)
         and (? is null or a.id = ?)
     order by d.case_seq, d.arm_seq limit {PAGE}"""
+_LATEST_ENDINGS = f"""
+    select {_ENDING} where d.finished_at >= ? order by d.finished_at desc, d.seq desc limit ?"""
 _ENDINGS_OF_CASE = f"""
     select {_ENDING} where c.id >= ? and c.id < ? || char(1114111) and a.id >= ?
         and a.id < ? || char(1114111) order by d.case_seq, d.arm_seq limit 20
@@ -100,6 +102,16 @@ class DialogueReader:
         for page in self._pages(status, arm):
             for row in page:
                 yield row.ending
+
+    def latest(self, count: int, since: float = 0.0) -> list[Ending]:
+        """Return the endings that became durable last, oldest first, at most ``count`` of them.
+
+        Args:
+            count: how many; -1 for all.
+            since: Unix time in seconds; what ended before is left out.
+        """
+        rows = self._reader.execute(_LATEST_ENDINGS, (since, count)).fetchall()
+        return [row.ending for row in reversed(self._read(rows))]
 
     def ending(self, dialogue: str) -> Ending:
         """Return how one dialogue ended; see :meth:`dialogue` for ids.
