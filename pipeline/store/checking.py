@@ -160,9 +160,10 @@ def _turns(connection: sqlite3.Connection) -> Iterator[Finding]:
 def _prompts(connection: sqlite3.Connection) -> Iterator[Finding]:
     texts: set[int] = set()
     changed = 0
-    for seq, digest, text in connection.execute("select seq, hash, text from texts"):
-        texts.add(seq)
-        changed += not is_text_whole(seq, digest, text)
+    with parsing(connection, "a text"):
+        for seq, digest, text in connection.execute("select seq, hash, text from texts"):
+            texts.add(seq)
+            changed += not is_text_whole(seq, digest, text)
     if changed:
         yield Finding("texts", f"{changed:,} texts are not what was sent")
     lost = 0

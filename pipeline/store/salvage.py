@@ -298,7 +298,13 @@ class _Copy:
         if table in JSON and not _is_json(row.get(JSON[table])):
             return False
         if table == "texts":
-            return is_text_whole(int(str(row["seq"])), bytes(row["hash"]), str(row["text"]))  # type: ignore[call-overload]
+            seq, digest, text = row.get("seq"), row.get("hash"), row.get("text")
+            return (
+                isinstance(seq, int)
+                and isinstance(digest, bytes)
+                and isinstance(text, str)
+                and is_text_whole(seq, digest, text)
+            )
         if table == "dialogues" and row["status"] == "generated" and row["seq"] in self.broken:
             self.result.replayed += 1
             return False
