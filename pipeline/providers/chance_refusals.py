@@ -1,7 +1,8 @@
 """Refusals that come whatever the rate is: an overloaded service, or one shared with many others.
 
-If slowing down to nearly half does not make them rarer, they say nothing about the rate: it goes
-back to where it was, and as large a share of refusals is taken as it comes from then on.
+When the rate has been lowered to half it is kept there for a while. If refusals are as frequent as
+before, they say nothing about the rate: it goes back to where it was, and as large a share of
+refusals is taken as it comes, until that is found out again.
 """
 
 from __future__ import annotations
@@ -9,16 +10,20 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-ENOUGH = 8
-"""Requests a share of refusals is measured over, at least."""
-MANY = 100
-"""... and so many before the share taken as it comes is measured anew."""
-NO_FASTER = 0.6
-"""Share of the rate it began at that a descent has to come down to before it is judged."""
-EXPECTED = 5
-"""So many refusals have to be expected before it counts that there are fewer."""
-MOST = 0.7
+SLOW = 0.5
+"""Share of the rate it began at that a descent has to come down to."""
+AS_OFTEN = 0.6
+"""Refusals that are less often than so, when slow, depend on the rate."""
+EXPECTED = 8
+"""Requests are sent slowly until so many refusals would be expected if they came as often."""
+MOST = 0.6
 """A larger share of refusals is never taken as it comes."""
+MANY = 100
+"""Requests a share that is taken as it comes is measured over."""
+BELIEVED = 10
+MOST_BELIEVED = 320
+"""After so many times as many it is found out again whether refusals depend on the rate; later
+each time that they do not."""
 
 
 @dataclass(slots=True)
@@ -26,8 +31,12 @@ class _Descent:
     """A rate that is lowered again and again, and what was sent and refused meanwhile."""
 
     rate: float
-    sent: int
-    refused: int
+    sent: int = 0
+    refused: int = 0
+
+    @property
+    def share(self) -> float:
+        return min(self.refused / self.sent, 1.0) if self.sent else 0.0
 
 
 class ChanceRefusals:
@@ -35,8 +44,12 @@ class ChanceRefusals:
 
     def __init__(self) -> None:
         self.share = 0.0
-        """Which share of the requests is refused whatever their rate."""
+        """Which share of the requests is refused, or seems to be, whatever their rate."""
         self._descent: _Descent | None = None
+        self._is_trial = False
+        self._stretches = 0
+        """Long stretches since the share was believed."""
+        self._believed = BELIEVED
 
     def explains(self, sent: int, refused: int) -> bool:
         """Return whether so many refusals among those sent have nothing to do with the rate."""
@@ -45,42 +58,52 @@ class ChanceRefusals:
         spread = math.sqrt(self.share * (1.0 - self.share) * sent)
         return refused <= self.share * sent + 3.0 * spread + 1.0
 
-    def measured(self, sent: int, refused: int) -> bool:
-        """Bring the share up to date after a long stretch; return whether it was one."""
-        if not self.share or sent < MANY:
-            return False
-        self.share += 0.2 * (refused / sent - self.share)
-        if self.share < 0.002:
-            self.share = 0.0
-        return True
+    def is_long(self, sent: int) -> bool:
+        """Return whether a stretch of so many requests is long enough to measure the share."""
+        return sent >= (EXPECTED / self.share if self._is_trial else MANY)
 
-    def rate_to_return_to(self, rate: float, sent: int, refused: int) -> float | None:
-        """Return the rate that a descent began at, if coming down did not make refusals rarer.
+    def conclude(self, sent: int, refused: int) -> float | None:
+        """Measure the share over a long stretch; return the rate to go back to, if any."""
+        measured, descent = refused / sent, self._descent
+        if self._is_trial and descent is not None:
+            self._is_trial, self._stretches = False, 0
+            if measured >= AS_OFTEN * self.share:
+                self._believed = min(2 * self._believed, MOST_BELIEVED)
+                return descent.rate
+            self._believed = BELIEVED
+            self.forget()
+            return None
+        self.share += 0.2 * (min(measured, self.share) - self.share)
+        self._stretches += 1
+        if self.share < 0.002 or self._stretches >= self._believed:
+            self.forget()
+        return None
+
+    def forget(self) -> None:
+        """Take every refusal for one that depends on the rate."""
+        self.share, self._descent, self._is_trial = 0.0, None, False
+
+    def lowered(self, rate: float, sent: int, refused: int) -> None:
+        """Note that the rate is lowered.
 
         Args:
-            rate: that a stretch of requests went at before it is lowered now.
+            rate: that a stretch of requests went at before.
             sent: their number.
             refused: how many of them were refused.
         """
+        if self.share or self._descent is None or rate > self._descent.rate:
+            self.forget()
+            self._descent = _Descent(rate)
         descent = self._descent
-        if self.share or descent is None or self._are_rarer(descent, sent, refused):
-            self.share, self._descent = 0.0, _Descent(rate, sent, refused)
-            return None
-        descent.rate = max(descent.rate, rate)
-        descent.sent += sent
-        descent.refused += refused
-        share = refused / sent
-        if sent < ENOUGH or rate > NO_FASTER * descent.rate or share > MOST:
-            return None
-        self.share = min(descent.refused / descent.sent, MOST)
-        return descent.rate
+        if rate <= SLOW * descent.rate and 0.0 < descent.share <= MOST:
+            self.share, self._is_trial = descent.share, True
+        elif rate <= SLOW * descent.rate:
+            self._descent = _Descent(rate, sent, refused)
+        else:
+            descent.sent += sent
+            descent.refused += refused
 
     def one_more(self) -> None:
-        """Count a refusal that came after its stretch was judged."""
+        """Count a refusal that came after its stretch was noted."""
         if self._descent is not None:
             self._descent.refused += 1
-
-    @staticmethod
-    def _are_rarer(descent: _Descent, sent: int, refused: int) -> bool:
-        expected = sent * descent.refused / descent.sent
-        return expected >= EXPECTED and refused < 0.5 * expected

@@ -77,6 +77,10 @@ class _Stretch:
     def accepted(self) -> int:
         return self.sent - self.refused
 
+    def holds(self, number: int) -> bool:
+        """Whether a request belongs to it, now that it has ended."""
+        return self.first <= number < self.first + self.sent
+
     @property
     def is_calm(self) -> bool:
         """Whether it was refused only after many had been accepted."""
@@ -176,33 +180,30 @@ class SendRate:
         self._refused += 1
         self._row_began = self._row_began if self._in_a_row else now
         self._in_a_row += 1
-        if horizon_s >= DEAD_S:
-            self._window_s = max(self._window_s, min(horizon_s, LONGEST_RISE_S))
         if sent.number >= self._open.first:
             self._open.refused += 1
             if self._tells_nothing(sent, now):
                 return
             ended = self._end_stretch(sent, now)
-            back = self._chance.rate_to_return_to(ended.fastest, ended.sent, ended.refused)
-            if back is not None:
-                self._rise_from(back, back)
-                return
-        elif self._ended is not None and sent.number >= self._ended.first:
+            self._chance.lowered(ended.fastest, ended.sent, ended.refused)
+        elif self._ended is not None and self._ended.holds(sent.number):
             ended = self._ended
             ended.refused += 1
             self._chance.one_more()
         else:
             return
-        if not self._chance.share:
-            self._lower(ended, horizon_s)
+        self._lower(ended, horizon_s)
 
     def _tells_nothing(self, sent: Sent, now: float) -> bool:
         """Return whether a refusal in the open stretch is no reason to slow down (yet)."""
         stretch = self._open
         number = sent.number - stretch.first + 1
         if self._chance.explains(number, stretch.refused):
-            if self._chance.measured(number, stretch.refused):
+            if self._chance.is_long(number):
+                back = self._chance.conclude(number, stretch.refused)
                 self._open = _Stretch(self._sent + 1)
+                if back is not None:
+                    self._rise_from(back, back)
             return True
         if self._rise is None or self._ended is None:
             young = now - self._window_began < LEAST_S
@@ -223,9 +224,11 @@ class SendRate:
         """Bring the rate down after a stretch, again whenever one more of it is refused."""
         fastest, measured = ended.fastest, self._measured()
         if ended.first == 1:
-            took = max(LEAST_S, ended.ended - self._window_began + horizon_s)
-            low = min(ended.accepted / took, fastest * BACK)
-            target = low if ended.accepted >= LEAST_ACCEPTED else fastest
+            # What an endpoint says of when it goes on is a hint: many always say a minute.
+            took = ended.ended - self._window_began
+            low = min(ended.accepted / max(LEAST_S, took + horizon_s), fastest * BACK)
+            target = ended.accepted / max(LEAST_S, took)
+            target = target if ended.accepted >= LEAST_ACCEPTED else fastest
         elif measured is None:
             share = ended.accepted / ended.sent
             low, target = fastest * min(max(share, STEEPEST), BACK), fastest

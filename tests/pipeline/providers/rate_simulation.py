@@ -111,16 +111,21 @@ class Simulation:
     limit: Limit
     seconds: float
     latency_s: float = 0.2
-    retry_after: bool = True
+    retry_after: bool | float = True
+    """Whether a refusal says when to come back; a number: what it always says."""
     places: int = 32
+    begin_with: int | None = None
+    seed: int = 0
     changes: Mapping[float, Callable[[], None]] = field(default_factory=dict)
 
     def run(self) -> Traffic:
         return run_virtually(self._run())
 
     async def _run(self) -> Traffic:
-        self._limiter = RateLimiter(RateLimits(max_concurrency=self.places))
-        self._dice = random.Random(0)
+        self._limiter = RateLimiter(
+            RateLimits(max_concurrency=self.places), begin_with=self.begin_with
+        )
+        self._dice = random.Random(self.seed)
         self._traffic = Traffic()
         loop = asyncio.get_running_loop()
         for at, change in self.changes.items():
@@ -150,10 +155,15 @@ class Simulation:
         if wait_s is None:
             await asyncio.sleep(self.latency_s * self._dice.uniform(0.5, 1.5))
             self._traffic.accepted.append(now)
-            self._limiter.leave(entry, "answered", latency_s=0.1)
+            self._limiter.leave(entry, "answered", latency_s=self.latency_s)
             return None
         await asyncio.sleep(min(self.latency_s, 0.05) * self._dice.uniform(0.7, 1.3))
         self._traffic.refused.append(now)
-        named = float(math.ceil(wait_s)) if self.retry_after else None
+        named = self._named(wait_s)
         self._limiter.leave(entry, "slow_down", latency_s=0.1, retry_after_s=named)
         return RateLimited("slow down", status=429, retry_after_s=named)
+
+    def _named(self, wait_s: float) -> float | None:
+        if isinstance(self.retry_after, float):
+            return self.retry_after
+        return float(math.ceil(wait_s)) if self.retry_after else None
