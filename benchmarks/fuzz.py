@@ -26,17 +26,18 @@ def run(*, quick: bool = False, minutes: float | None = None) -> list[Row]:
     end = time.monotonic() + 60 * minutes
     tried: Counter[str] = Counter()
     broken: Counter[str] = Counter()
-    rounds = 0
+    first = number = time.time_ns() // 10**9
     while time.monotonic() < end:
         for name, stated in PROPERTIES.items():
             try:
-                tried[name] += _round(stated, rounds)
+                tried[name] += _round(stated, number)
             except Exception:  # noqa: BLE001 - whatever comes is what is looked for
                 broken[name] += 1
                 traceback.print_exc(file=sys.stderr)
-        rounds += 1
+        number += 1
     return [
         Row("fuzzing, minutes", minutes),
+        Row("fuzzing, seed of the first round", float(first)),
         *(Row(f"fuzzing, examples of {name}", float(n)) for name, n in tried.items()),
         Row("fuzzing, examples that broke a property", float(broken.total()), "", Goal.below(0)),
     ]

@@ -99,6 +99,28 @@ JSON = st.recursive(
 )
 
 
+ODD = NUMBERS | st.sampled_from(
+    [
+        None,
+        True,
+        False,
+        0.5,
+        "",
+        "x" * 1_000,
+        "\ud800",
+        "a\x00b",
+        "9",
+        [],
+        {},
+        [1],
+        {"a": 1},
+        [[[]]],
+        [None],
+    ]
+)
+"""What is wrong for most places of a document."""
+
+
 @st.composite
 def mutated(draw: st.DrawFn, sound: object) -> object:
     """Draw a document with a few places replaced, removed, doubled or wrapped."""
@@ -118,8 +140,10 @@ def _mutated_once(draw: st.DrawFn, node: Any) -> Any:
         else:
             node[key] = _mutated_once(draw, node[key])
         return node
-    change = draw(st.sampled_from(["replace", "list", "object", "deep", "double"]))
-    if change == "replace":
+    change = draw(st.sampled_from(["odd"] * 6 + ["any", "list", "object", "deep", "double"]))
+    if change == "odd":
+        return draw(ODD)
+    if change == "any":
         return draw(JSON)
     if change == "deep":
         for _ in range(draw(st.integers(1, 60))):
