@@ -153,6 +153,11 @@ class LocalRun:
                 self._limiters.limiter(request.address).withdraw(entry)
             gate.give_back(admission)
 
+    @property
+    def held_back_to(self) -> float | None:
+        """Requests per second that an endpoint holds this run back to, as was learned; or None."""
+        return self._limiters.held_back_to
+
     def _gate(self, address: ModelAddress | None) -> EndpointGate | None:
         """Return the gate of an endpoint, if it is one that requests travel to."""
         if address is None or address.base_url is None:

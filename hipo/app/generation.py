@@ -148,10 +148,12 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     recipe = prepared.recipe
     ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
 
-    def spending() -> Spending:
-        return Spending(ledger.spent_tokens, None if prepared.unpriced else ledger.spent_usd)
-
     link = local_run(recipe.limits, store, ledger, stop, watching.note)
+
+    def spending() -> Spending:
+        usd = None if prepared.unpriced else ledger.spent_usd
+        return Spending(ledger.spent_tokens, usd, link.held_back_to)
+
     engine = Engine(
         store,
         stage.connections.players(link, watching.note),

@@ -287,8 +287,8 @@ async def verify_async(
             )
 
             def spending() -> Spending:
-                unknown = bool(ready.panels.unpriced)
-                return Spending(ledger.spent_tokens, None if unknown else ledger.spent_usd)
+                usd = None if ready.panels.unpriced else ledger.spent_usd
+                return Spending(ledger.spent_tokens, usd, link.held_back_to)
 
             with interruptible(stop, watching.note, enabled=signals):
                 watching.begin(before.generated, spending)

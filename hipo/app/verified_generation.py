@@ -146,7 +146,11 @@ class VerifiedPlay:
                 watching.note(note)
             watching.begin(
                 self.accepted or prepared.dialogues,
-                lambda: Spending(ledger.spent_tokens, None if unknown else ledger.spent_usd),
+                lambda: Spending(
+                    ledger.spent_tokens,
+                    None if unknown else ledger.spent_usd,
+                    link.held_back_to,
+                ),
             )
             try:
                 with left_when_stopped(stop):

@@ -16,6 +16,8 @@ class Spending:
     tokens: int
     cost_usd: float | None
     """None where a model without a price is involved."""
+    requests_per_s: float | None = None
+    """To how many requests per second an endpoint holds the run back, if it does."""
 
 
 class Watcher(Protocol):

@@ -151,5 +151,8 @@ def watcher(*, quiet: bool) -> Watcher:
 
 
 def spending_text(spending: Spending) -> str:
-    """Return tokens and cost on one line."""
-    return f"{number(spending.tokens)} tokens, {dollars(spending.cost_usd)}"
+    """Return tokens and cost on one line, and what holds the run back."""
+    spent = f"{number(spending.tokens)} tokens, {dollars(spending.cost_usd)}"
+    if spending.requests_per_s is None:
+        return spent
+    return f"{spent}, limited to {spending.requests_per_s:.2g} requests/s by the endpoint"

@@ -99,6 +99,8 @@ class RateLimiter:
         self._tokens = _per_minute(limits.tokens_per_minute)
         self._rate = SendRate()
         self._told: float | None = None
+        self._held_back = False
+        """Whether the last request had to wait for the learned rate."""
 
     @property
     def places(self) -> int:
@@ -109,6 +111,11 @@ class RateLimiter:
     def learned_per_second(self) -> float | None:
         """Requests per second that the endpoint seems to allow; None where it refused none."""
         return self._rate.per_second()
+
+    @property
+    def held_back_to(self) -> float | None:
+        """Requests per second, if the learned rate is what requests wait for at the moment."""
+        return self.learned_per_second if self._held_back else None
 
     async def enter(self, tokens: int, check: Callable[[], None]) -> Entry:
         """Take one of the concurrent places, at the allowed rates.
@@ -130,8 +137,10 @@ class RateLimiter:
                 if wait_s <= 0.0:
                     break
                 waited = waited or learned_s > 0.0
+                self._held_back = waited
                 await self._sleep(min(wait_s, STOP_LOOK_S))
             self._flying += 1
+            self._held_back = waited
             if self._requests is not None:
                 self._requests.take(now, 1.0)
             if self._tokens is not None:
@@ -232,10 +241,11 @@ class RateLimiters:
             self._limiters[address] = limiter
         return limiter
 
-    def learned(self) -> dict[ModelAddress, float]:
-        """Return how many requests a second those models allow that have refused any."""
-        rates = {address: one.learned_per_second for address, one in self._limiters.items()}
-        return {address: rate for address, rate in rates.items() if rate is not None}
+    @property
+    def held_back_to(self) -> float | None:
+        """Requests per second that the slowest model is held back to, if any is."""
+        rates = (limiter.held_back_to for limiter in self._limiters.values())
+        return min((rate for rate in rates if rate is not None), default=None)
 
 
 def _per_minute(limit: float | None) -> MinuteLimit | None:

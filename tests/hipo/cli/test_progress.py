@@ -55,3 +55,8 @@ def test_without_a_terminal_lines_are_written() -> None:
 )
 def test_an_unknown_cost_is_never_zero(cost: float | None, shown: str) -> None:
     assert spending_text(Spending(1000, cost)) == f"1,000 tokens, {shown}"
+
+
+def test_the_line_says_what_the_endpoint_holds_the_run_back_to():
+    shown = spending_text(Spending(1000, None, 4.93))
+    assert shown.endswith(", limited to 4.9 requests/s by the endpoint")

@@ -164,7 +164,12 @@ def test_the_rate_that_was_learned_is_told_once(caplog):
         await asyncio.sleep(0.05)
         for number, entry in enumerate(sent):
             gate.leave(entry, "answered" if number < 5 else "slow_down", latency_s=0.1)
-        return gate.learned_per_second
+        assert gate.held_back_to is None
+        waiting = [asyncio.ensure_future(gate.enter(1, nothing)) for _ in range(10)]
+        await asyncio.sleep(0.5)
+        for task in waiting:
+            task.cancel()
+        return gate.held_back_to
 
     assert run_virtually(work()) == pytest.approx(5, rel=0.1)
     assert caplog.messages[-1] == "the endpoint allows about 5 requests a second"
