@@ -26,7 +26,8 @@ def run(*, quick: bool = False, minutes: float | None = None) -> list[Row]:
     end = time.monotonic() + 60 * minutes
     tried: Counter[str] = Counter()
     broken: Counter[str] = Counter()
-    first = number = time.time_ns() // 10**9
+    number = time.time_ns() // 10**9
+    print(f"fuzzing from seed {number} on", file=sys.stderr, flush=True)
     while time.monotonic() < end:
         for name, stated in PROPERTIES.items():
             try:
@@ -37,7 +38,6 @@ def run(*, quick: bool = False, minutes: float | None = None) -> list[Row]:
         number += 1
     return [
         Row("fuzzing, minutes", minutes),
-        Row("fuzzing, seed of the first round", float(first)),
         *(Row(f"fuzzing, examples of {name}", float(n)) for name, n in tried.items()),
         Row("fuzzing, examples that broke a property", float(broken.total()), "", Goal.below(0)),
     ]

@@ -245,7 +245,8 @@ def _rejected_field(reported: ErrorBody, sent: Collection[str]) -> str | None:
 
 def broken_body(why: str, *, request_id: str | None = None) -> ServerFault:
     """Return the error for an answer that is not in the wire format; it may have been billed."""
-    return ServerFault(f"the endpoint's answer cannot be read: {why}", request_id=request_id)
+    message = f"the endpoint's answer cannot be read: {why}"[:LONGEST_MESSAGE]
+    return ServerFault(message, request_id=request_id)
 
 
 def disguised(

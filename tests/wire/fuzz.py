@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -117,7 +118,7 @@ ODD = NUMBERS | st.sampled_from(
         [[[]]],
         [None],
     ]
-)
+).map(deepcopy)  # a value that was put into a document is changed there
 """What is wrong for most places of a document."""
 
 
