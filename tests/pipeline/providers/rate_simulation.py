@@ -38,6 +38,24 @@ class Bucket:
         return (1.0 - self._held) / self.rate
 
 
+class TokenBucket:
+    """Refills with ``rate`` tokens a second; requests take 1,000 to 2,500 of them."""
+
+    def __init__(self, rate: float, size: float) -> None:
+        self.rate, self.size = rate, size
+        self._held, self._at = size, 0.0
+        self._dice = random.Random(2)
+
+    def take(self, now: float) -> float | None:
+        self._held = min(self.size, self._held + (now - self._at) * self.rate)
+        self._at = now
+        wanted = self._dice.randint(1000, 2500)
+        if self._held >= wanted:
+            self._held -= wanted
+            return None
+        return (wanted - self._held) / self.rate
+
+
 class FixedWindow:
     """So many in every window of so many seconds."""
 

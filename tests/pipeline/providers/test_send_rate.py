@@ -10,6 +10,7 @@ from tests.pipeline.providers.rate_simulation import (
     NoLimit,
     Simulation,
     SlidingWindow,
+    TokenBucket,
 )
 
 
@@ -33,8 +34,18 @@ def test_a_bucket_is_emptied_as_fast_as_it_fills_and_hardly_anything_is_refused(
         (FixedWindow(50, 10), 5, 0.95),
         (FixedWindow(300, 60), 5, 0.95),
         (SlidingWindow(300, 60), 5, 0.95),
+        (TokenBucket(8750, size=8750), 5, 0.95),
+        (TokenBucket(8750, size=525_000), 5, 0.95),
     ],
-    ids=["large bucket", "no bucket", "10 s windows", "minutes", "sliding minute"],
+    ids=[
+        "large bucket",
+        "no bucket",
+        "10 s windows",
+        "minutes",
+        "sliding minute",
+        "tokens",
+        "tokens of a minute",
+    ],
 )
 def test_whatever_way_the_endpoint_counts_its_limit_is_used(limit, rate, least):
     traffic = Simulation(limit, 600).run()
