@@ -10,7 +10,7 @@ import pytest
 from hipo import generate
 from pipeline.recipe import Recipe
 from tests.pipeline.integration.records import count, rows
-from tests.wire.hostile import HostileServer
+from tests.wire.hostile_server import HostileServer
 
 
 @pytest.fixture(scope="module")
