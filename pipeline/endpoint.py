@@ -113,10 +113,12 @@ class Endpoint:
     rng: random.Random = field(default_factory=random.Random)
     address: ModelAddress = field(init=False)
     """Endpoints with one address share its limits."""
+    _endless: RetryPolicy = field(init=False)
     _answered: set[str] = field(default_factory=set)
     """The roles that it has answered."""
 
     def __post_init__(self) -> None:
+        self._endless = self.retry.endless()
         self.address = ModelAddress(self.provider.name, self.provider.base_url, self.model)
 
     @property
@@ -189,7 +191,7 @@ class Endpoint:
         self, wanted: SampleRequest, batch: tuple[int, ...], record: Record
     ) -> dict[int, Choice]:
         """Send one request until it brings at least one sample of ``batch``."""
-        tries = Tries(Backoff(self.retry, self.rng), Backoff(self.retry.endless(), self.rng))
+        tries = Tries(Backoff(self.retry, self.rng), Backoff(self._endless, self.rng))
         probe = StructureProbe(self.capabilities, self.structured)
         samples = SamplesProbe(self.capabilities)
         role, wanted_batch = wanted.origin.role, batch

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -62,13 +62,21 @@ class CallSpan:
             self._span.set_attribute("gen_ai.response.finish_reasons", self._finishes)
 
 
-@contextmanager
-def call_span(endpoint: Endpoint, wanted: SampleRequest, samples: int) -> Iterator[CallSpan]:
+_SILENT = nullcontext(CallSpan(None))
+
+
+def call_span(
+    endpoint: Endpoint, wanted: SampleRequest, samples: int
+) -> AbstractContextManager[CallSpan]:
     """Span a question from its first request to its last; see :meth:`CallSpan.add`."""
     tracer = _tracer()
-    if tracer is None:
-        yield CallSpan(None)
-        return
+    return _SILENT if tracer is None else _call_span(tracer, endpoint, wanted, samples)
+
+
+@contextmanager
+def _call_span(
+    tracer: Tracer, endpoint: Endpoint, wanted: SampleRequest, samples: int
+) -> Iterator[CallSpan]:
     origin, parameters = wanted.origin, endpoint.parameters
     values: dict[str, str | int | float | None] = {
         "gen_ai.operation.name": "chat",
@@ -163,11 +171,10 @@ def _api() -> Any:
     return importlib.import_module("opentelemetry.trace") if find_spec("opentelemetry") else None
 
 
-@cache
 def _tracer() -> Tracer | None:
-    """Return the tracer; it follows the provider that is set, now or later."""
+    """Return the tracer of the provider that is set; None where nobody has set one."""
     trace = _api()
-    if trace is None:
+    if trace is None or isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         return None
     tracer: Tracer = trace.get_tracer(SCOPE)
     return tracer

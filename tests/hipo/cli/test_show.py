@@ -23,7 +23,7 @@ from tests.hipo.cli.conftest import Hipo
 STATE_KEYS = [
     "name", "folder", "state", "planned", "generated", "failed", "pending", "calls",
     "cached_calls", "tokens", "cost_usd", "unpriced_calls", "charged", "arms", "verification",
-    "created", "updated",
+    "answering_models", "created", "updated",
 ]  # fmt: skip
 
 
