@@ -166,7 +166,9 @@ def _state(
         planned = max(cases * len(arms), settled)
     state = meta["state"]
     if state == RUNNING and not alive:
-        whole = planned == settled > 0 and verification.covers(generated)
+        # Without a stored plan the cases known so far say nothing of those that were to come.
+        has_plan = "planned" in meta
+        whole = has_plan and planned == settled > 0 and verification.covers(generated)
         state = ended(failures=bool(failed)) if whole else INTERRUPTED
     return RunState(
         name=meta["name"],
