@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from hipo.app.old_runs import bring_up_to_date
 from pipeline.recipe import Recipe
 from pipeline.run_material import named_items
-from pipeline.store.checking import Finding, check_database
+from pipeline.store.checking import Damage, check_database
 from pipeline.store.config_epochs import read_configs, write_recipe
 from pipeline.store.locks import is_locked, refuse_network_disk
 from pipeline.store.materials import SOUGHT, MaterialItem, is_incomplete, read_items
@@ -44,11 +44,11 @@ class Repaired:
     salvage: Salvage
     notes: tuple[str, ...]
     """What else the user has to know, a sentence each."""
-    findings: tuple[Finding, ...]
+    findings: tuple[Damage, ...]
     """What is still wrong with the new run."""
 
 
-def check_run(folder: Path) -> list[Finding]:
+def check_run(folder: Path) -> list[Damage]:
     """Return everything that is wrong with a run; nothing is changed.
 
     Raises:
@@ -62,7 +62,7 @@ def check_run(folder: Path) -> list[Finding]:
     return findings
 
 
-def _materials(folder: Path) -> Iterator[Finding]:
+def _materials(folder: Path) -> Iterator[Damage]:
     """Yield what of the stored material is missing, or not what its hash says."""
     with (
         RunStore.open(folder, readonly=True) as store,
@@ -70,16 +70,16 @@ def _materials(folder: Path) -> Iterator[Finding]:
     ):
         for epoch in store.configs():
             if not _is_recipe(epoch.config.recipe):
-                yield Finding("config_epochs", f"the recipe {epoch.epoch} cannot be read")
+                yield Damage("config_epochs", f"the recipe {epoch.epoch} cannot be read")
         items = store.materials()
         for item in _changed(items):
             what = f"{item.kind} {item.name}".strip()
-            yield Finding("materials", f"the stored {what} is not what its hash says")
+            yield Damage("materials", f"the stored {what} is not what its hash says")
         missing = named_items(store.configs(), store.scenarios_used())
         missing -= {(item.kind, item.name, item.hash) for item in items}
         if not is_incomplete(connection):  # an older run is known not to hold all of it
             for kind, name, _ in sorted(missing):
-                yield Finding("materials", f"the {kind} {name} is not there".replace("  ", " "))
+                yield Damage("materials", f"the {kind} {name} is not there".replace("  ", " "))
 
 
 def _is_recipe(recipe: Mapping[str, object]) -> bool:

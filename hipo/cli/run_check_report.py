@@ -7,11 +7,11 @@ from pathlib import Path
 
 from hipo.app.run_check import Repaired
 from hipo.cli.console import columns, number, plural
-from pipeline.store.checking import Finding
+from pipeline.store.checking import Damage
 from pipeline.store.salvage import TableResult
 
 
-def findings_as_json(folder: Path, findings: Sequence[Finding]) -> dict[str, object]:
+def findings_as_json(folder: Path, findings: Sequence[Damage]) -> dict[str, object]:
     """Return what ``hipo runs check RUN --format json`` prints.
 
     ``run`` (the folder), ``sound``, and ``findings``: a list of objects with ``about`` (the table,
@@ -21,7 +21,7 @@ def findings_as_json(folder: Path, findings: Sequence[Finding]) -> dict[str, obj
     return {"run": str(folder), "sound": not findings, "findings": listed}
 
 
-def findings_as_text(folder: Path, findings: Sequence[Finding]) -> str:
+def findings_as_text(folder: Path, findings: Sequence[Damage]) -> str:
     """Return the findings for people."""
     if not findings:
         return f"{folder} is sound"

@@ -49,7 +49,7 @@ _WITH_GAPS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Damage:
     """One thing that is wrong with a run."""
 
     about: str
@@ -57,7 +57,7 @@ class Finding:
     message: str
 
 
-def check_database(folder: Path) -> list[Finding]:
+def check_database(folder: Path) -> list[Damage]:
     """Return everything that is wrong with the databases of a run; nothing is changed.
 
     Raises:
@@ -66,7 +66,7 @@ def check_database(folder: Path) -> list[Finding]:
     path = folder / DATABASE
     try:
         if not RunStore.exists(folder):
-            return [Finding("database", f"{path} holds no run")]
+            return [Damage("database", f"{path} holds no run")]
         with closing(connect_readonly(path)) as connection:
             check_current(connection, path)
             findings = [
@@ -80,19 +80,19 @@ def check_database(folder: Path) -> list[Finding]:
     if people.is_file():
         try:
             with closing(connect_readonly(people)) as connection:
-                findings += [Finding("people", f.message) for f in _guarded(_pages, connection)]
+                findings += [Damage("people", f.message) for f in _guarded(_pages, connection)]
         except StoreDamaged as error:
-            findings.append(Finding("people", error.message))
+            findings.append(Damage("people", error.message))
     return findings
 
 
-def _finding(error: StoreDamaged) -> Finding:
-    return Finding("database", error.message)
+def _finding(error: StoreDamaged) -> Damage:
+    return Damage("database", error.message)
 
 
 def _guarded(
-    check: Callable[[sqlite3.Connection], Iterator[Finding]], connection: sqlite3.Connection
-) -> Iterator[Finding]:
+    check: Callable[[sqlite3.Connection], Iterator[Damage]], connection: sqlite3.Connection
+) -> Iterator[Damage]:
     """Yield what a check finds, and what keeps it from going on."""
     try:
         yield from check(connection)
@@ -100,40 +100,40 @@ def _guarded(
         yield _finding(error)
 
 
-def _pages(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _pages(connection: sqlite3.Connection) -> Iterator[Damage]:
     for (message,) in connection.execute(f"pragma integrity_check({SHOWN})"):
         if message != "ok":
-            yield Finding("database", message)
+            yield Damage("database", message)
 
 
-def _references(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _references(connection: sqlite3.Connection) -> Iterator[Damage]:
     counts: dict[tuple[str, str], int] = {}
     for table, _, parent, _ in connection.execute("pragma foreign_key_check"):
         counts[table, parent] = counts.get((table, parent), 0) + 1
     for (table, parent), n in counts.items():
-        yield Finding(table, f"{n:,} rows of {table} refer to rows of {parent} that are not there")
+        yield Damage(table, f"{n:,} rows of {table} refer to rows of {parent} that are not there")
 
 
-def _configs(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _configs(connection: sqlite3.Connection) -> Iterator[Damage]:
     read_configs(connection)
     yield from ()
 
 
-def _state(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _state(connection: sqlite3.Connection) -> Iterator[Damage]:
     read_state(connection, alive=True)
     yield from ()
 
 
-def _totals(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _totals(connection: sqlite3.Connection) -> Iterator[Damage]:
     sums = ", ".join(f"({of}) as {name}" for name, of in _SUMS.items())
     row = connection.execute(f"select {sums} from requests").fetchone()  # noqa: S608 - constants
     stored = connection.execute(f"select {', '.join(_SUMS)} from totals").fetchone()  # noqa: S608
     if stored is None:
-        yield Finding("totals", "the row of totals is gone")
+        yield Damage("totals", "the row of totals is gone")
         return
     for name, counted, kept in zip(_SUMS, row, stored, strict=True):
         if abs(counted - kept) > 1e-6 * max(1.0, abs(counted)):
-            yield Finding("totals", f"{name} is {kept:,}, and the requests add up to {counted:,}")
+            yield Damage("totals", f"{name} is {kept:,}, and the requests add up to {counted:,}")
     for about, message, statement in (
         ("totals", "the number of cases is not that of the rows",
          "select abs((select cases from totals) - (select count(*) from cases))"),
@@ -142,22 +142,22 @@ def _totals(connection: sqlite3.Connection) -> Iterator[Finding]:
     ):  # fmt: skip
         (wrong,) = connection.execute(statement).fetchone()
         if wrong:
-            yield Finding(about, message)
+            yield Damage(about, message)
 
 
-def _turns(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _turns(connection: sqlite3.Connection) -> Iterator[Damage]:
     for message, statement in (
         ("generated dialogues without their turns", _WITHOUT_TURNS),
         ("dialogues with a gap in their turns", _WITH_GAPS),
     ):
         (wrong,) = connection.execute(statement).fetchone()
         if wrong:
-            yield Finding("dialogues", f"{wrong:,} {message}")
+            yield Damage("dialogues", f"{wrong:,} {message}")
     for _ in DialogueReader(connection).dialogues():
         pass
 
 
-def _prompts(connection: sqlite3.Connection) -> Iterator[Finding]:
+def _prompts(connection: sqlite3.Connection) -> Iterator[Damage]:
     texts: set[int] = set()
     changed = 0
     with parsing(connection, "a text"):
@@ -165,13 +165,13 @@ def _prompts(connection: sqlite3.Connection) -> Iterator[Finding]:
             texts.add(seq)
             changed += not is_text_whole(seq, digest, text)
     if changed:
-        yield Finding("texts", f"{changed:,} texts are not what was sent")
+        yield Damage("texts", f"{changed:,} texts are not what was sent")
     lost = 0
     with parsing(connection, "a prompt"):
         for (layout,) in connection.execute("select layout from prompts"):
             lost += not texts.issuperset(n for _, numbers in orjson.loads(layout) for n in numbers)
     if lost:
-        yield Finding("prompts", f"{lost:,} prompts refer to texts that are not there")
+        yield Damage("prompts", f"{lost:,} prompts refer to texts that are not there")
 
 
 def is_text_whole(seq: int, digest: bytes, text: str) -> bool:
