@@ -137,6 +137,14 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
     return replace(state, answering=answering)
 
 
+def _planned(meta: Mapping[str, str], known: int, settled: int) -> int:
+    """Return how many dialogues are planned, from those known and settled where it is not stored."""
+    if "planned" in meta:
+        return max(int(meta["planned"]), settled)
+    by_older_code = meta["state"].startswith(FINISHED)
+    return settled if by_older_code else max(known, settled)
+
+
 def _state(
     meta: Mapping[str, str],
     arms: Sequence[tuple[int, str, str]],
@@ -158,12 +166,7 @@ def _state(
     charged_usd, charged_tokens, in_flight = totals[10:]
     created = float(meta["created"])
     settled = generated + failed.total()
-    if "planned" in meta:
-        planned = max(int(meta["planned"]), settled)
-    elif meta["state"].startswith(FINISHED):  # by code that did not store it
-        planned = settled
-    else:
-        planned = max(cases * len(arms), settled)
+    planned = _planned(meta, cases * len(arms), settled)
     state = meta["state"]
     if state == RUNNING and not alive:
         # Without a stored plan the cases known so far say nothing of those that were to come.
