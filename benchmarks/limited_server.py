@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import math
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 
 import orjson
 from aiohttp import web
 
-from benchmarks.server import REPLIES
+from benchmarks.server import REPLIES, own_process, serve_until_stdin_closes
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,31 +113,12 @@ async def _serve(nature: Nature) -> None:
     app = web.Application(client_max_size=2**22)
     app.router.add_post("/v1/chat/completions", server.complete)
     app.router.add_get("/events", server.events)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
-    await site.start()
-    print(runner.addresses[0][1], flush=True)
-    await asyncio.to_thread(sys.stdin.read)
-    await runner.cleanup()
+    await serve_until_stdin_closes(app)
 
 
-@contextmanager
-def limited_server(nature: Nature) -> Iterator[int]:
+def limited_server(nature: Nature) -> AbstractContextManager[int]:
     """Start the server in a process of its own; yield its port."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.limited_server", orjson.dumps(nature).decode()],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield int(process.stdout.readline())
-    finally:
-        process.stdin.close()
-        process.wait(timeout=10)
+    return own_process("benchmarks.limited_server", orjson.dumps(nature).decode())
 
 
 if __name__ == "__main__":

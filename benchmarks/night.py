@@ -24,6 +24,7 @@ from pathlib import Path
 import orjson
 
 from benchmarks.report import Goal, Row
+from benchmarks.server import own_process
 
 STRATEGIES = ("direct", "reflective", "consistency")
 CONCURRENCY = 64
@@ -62,19 +63,8 @@ class Night:
 @contextmanager
 def night_server(plan: Mapping[str, object]) -> Iterator[str]:
     """Start the endpoint in a process of its own; yield its address, without ``/v1``."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.night_server", orjson.dumps(plan).decode()],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-    finally:
-        process.stdin.close()
-        process.wait(10)
-        process.stdout.close()
+    with own_process("benchmarks.night_server", orjson.dumps(plan).decode()) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 def _get(url: str) -> object:

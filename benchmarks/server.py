@@ -60,6 +60,11 @@ async def _serve(delay_s: float, port: int = 0) -> None:
 
     app = web.Application(client_max_size=2**22)
     app.router.add_post("/v1/chat/completions", complete)
+    await serve_until_stdin_closes(app, port)
+
+
+async def serve_until_stdin_closes(app: web.Application, port: int = 0) -> None:
+    """Serve on 127.0.0.1 and print the port, so that whoever began the process knows it."""
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", port, backlog=1024)
@@ -70,10 +75,10 @@ async def _serve(delay_s: float, port: int = 0) -> None:
 
 
 @contextmanager
-def running_server(delay_s: float) -> Iterator[str]:
-    """Start the server in a process of its own; yield its base URL (ending in ``/v1``)."""
+def own_process(module: str, *arguments: str) -> Iterator[int]:
+    """Run a module that serves until its standard input closes; yield the port that it prints."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.server", str(delay_s)],
+        [sys.executable, "-m", module, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -81,10 +86,18 @@ def running_server(delay_s: float) -> Iterator[str]:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        yield int(process.stdout.readline())
     finally:
         process.stdin.close()
         process.wait(timeout=10)
+        process.stdout.close()
+
+
+@contextmanager
+def running_server(delay_s: float) -> Iterator[str]:
+    """Start the server in a process of its own; yield its base URL (ending in ``/v1``)."""
+    with own_process("benchmarks.server", str(delay_s)) as port:
+        yield f"http://127.0.0.1:{port}/v1"
 
 
 if __name__ == "__main__":
