@@ -22,6 +22,7 @@ from pipeline.store.sqlite import DATABASE
 from scenarios.case import Case, make_case
 from scenarios.catalogue import Catalogue
 from scenarios.fingerprint import seed_from
+from scenarios.openings import opening_lines
 from scenarios.run_configuration import RunConfiguration
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
@@ -204,8 +205,8 @@ def _insert(
         (number, number),
     )
     said = [
-        ("initiator", "opening", scenario.opening.question[0]),
-        ("responder", "opening", scenario.opening.statement_for(case.goal).text[0]),
+        (line.role, "opening", line.text)
+        for line in opening_lines(scenario, case.fact, case.goal, {})
     ]
     for exchange in range(TURNS):
         mark = f"{case.repetition}-{exchange}"

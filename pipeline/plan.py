@@ -193,12 +193,12 @@ def _part_of(
     if not facts:
         which = "" if chosen is None else "selected "
         raise UsageError(f"scenario {scenario.id!r} has no {which}fact that the responder owns")
-    stated = scenario.opening.statements
-    silent = [goal for goal in goals if goal not in stated and "any" not in stated]
+    stated = [opening.statements for opening in scenario.opening.by_goal]
+    silent = [goal for goal in goals if any(goal not in s and "any" not in s for s in stated)]
     if silent:
         raise UsageError(
             f"scenario {scenario.id!r} has no opening statement for the goal {silent[0]!r}",
-            "add one under opening.statements, or one named any",
+            "add one under opening.by_goal, or one named any",
         )
     return _Part(scenario, scenario.fingerprint, facts, goals, start)
 

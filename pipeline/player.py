@@ -13,9 +13,10 @@ from prompts.role_views import InitiatorView, ResponderView, initiator_view, res
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn, Wanted, history_of
 from scenarios.errors import UsageError
+from scenarios.openings import opening_lines
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey, Scenario
-from scenarios.variation import Axis, manner_lines, opening_texts
+from scenarios.variation import Axis, manner_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ class CasePlayer:
         asking = initiator_view(scenario, case, manner=self._manner(case, "initiator"))
         view = responder_view(scenario, self.scheme, case, manner=self._manner(case, "responder"))
         for exchange in range(case.turns):
-            turns.append(await self._ask(case, asking, turns, epoch))
+            if turns[-1].role == "responder":  # a shared opening ends with the hard question
+                turns.append(await self._ask(case, asking, turns, epoch))
             wanted = self.design.wanted(case, scenario, exchange) if self.design else ()
             turns.append(await self._answer(case, view, turns, wanted, epoch))
         return Dialogue(case=case, arm=self.arm, turns=tuple(turns))
@@ -95,12 +97,9 @@ class CasePlayer:
             raise UsageError(f"the case needs the unknown scenario {case.scenario!r}") from None
 
     def _opening(self, scenario: Scenario, case: Case) -> list[Turn]:
-        """Return the fixed question, and the statement that fits the goal."""
-        question, statement = opening_texts(scenario, case.goal, dict(case.variation))
-        return [
-            Turn(0, "initiator", question, "opening"),
-            Turn(1, "responder", statement, "opening"),
-        ]
+        """Return the fixed lines of the case."""
+        lines = opening_lines(scenario, case.fact, case.goal, dict(case.variation))
+        return [Turn(i, line.role, line.text, "opening") for i, line in enumerate(lines)]
 
     def _manner(self, case: Case, role: RoleKey) -> tuple[str, ...]:
         return manner_lines(self.axes, dict(case.variation), role)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import networkx as nx
 
-from scenarios.spec import Claim, Evidence, Fact, RoleKey, Scenario
+from scenarios.spec import Claim, Evidence, Fact, Scenario
 
 Kind = Literal["role", "fact", "claim", "evidence"]
-Relation = Literal["knows", "states", "contradicts", "reveals"]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What one role may see of a scenario."""
-
-    background: str
-    role: RoleKey
-    heard: tuple[Claim, ...]
-    """The claims of the opening statement."""
-    facts: tuple[Fact, ...]
-    """The private facts it owns; none of the other's."""
+Relation = Literal["knows", "states", "makes_false", "cover", "misleads", "reveals"]
+Truth = Literal["false", "misleads", "true", "open"]
+"""What a fact does to a claim, for a speaker who knows the scene and this fact and nothing else."""
+SHARED: Final = "shared"
+"""In place of a goal: the claim is made by an opening that all goals share."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +24,8 @@ class KnowledgeGraph:
 
     Nodes are named ``kind:id`` and carry ``kind``, ``label`` and ``text``; edges carry
     ``relation``: a role *knows* a fact, the responder *states* a claim (``goals`` says for which
-    goals), a fact *contradicts* a claim, evidence *reveals* a fact.
+    goals), a fact *makes false* a claim or *misleads* by it, a *cover* is a claim it makes false
+    that a deceiver wants believed (``gain`` says for whose gain), evidence *reveals* a fact.
     """
 
     scenario: Scenario
@@ -50,65 +43,82 @@ class KnowledgeGraph:
             _add(graph, "role", key, role.name, role.description)
         for fact in scenario.facts:
             _add(graph, "fact", fact.id, fact.about, fact.text)
-            graph.nodes[f"fact:{fact.id}"]["bearing"] = fact.bearing
         for claim in scenario.claims:
             _add(graph, "claim", claim.id, claim.id.replace("_", " "), claim.text)
         for item in scenario.evidence:
             _add(graph, "evidence", item.id, item.label, item.label)
         for fact in scenario.facts:
-            _link(graph, "knows", f"role:{fact.owner}", f"fact:{fact.id}")
-            for claim_id in fact.contradicts:
-                _link(graph, "contradicts", f"fact:{fact.id}", f"claim:{claim_id}")
-        for goal, statement in scenario.opening.statements.items():
-            for claim_id in statement.claims:
+            _link_fact(graph, fact)
+        for goal, claims in _statements(scenario):
+            for claim_id in claims:
                 _link(graph, "states", "role:responder", f"claim:{claim_id}")
                 edge = graph.edges["role:responder", f"claim:{claim_id}"]
-                edge["goals"] = (*edge.get("goals", ()), goal)
+                if goal not in edge.setdefault("goals", ()):
+                    edge["goals"] = (*edge["goals"], goal)
         for item in scenario.evidence:
             for fact_id in item.reveals:
                 _link(graph, "reveals", f"evidence:{item.id}", f"fact:{fact_id}")
         return cls(scenario, graph)
 
-    def visible_to(self, role: RoleKey, *, goal: str | None = None) -> View:
-        """Return what a role may see: what is public, what it heard said, and its own facts.
-
-        Args:
-            role: who looks.
-            goal: the goal of the dialogue, which decides what the responder's statement claims;
-                None for the claims of every statement.
-
-        Raises:
-            KeyError: the goal has no opening statement.
-        """
-        if goal is None:
-            stated = set(self._following("role:responder", "states"))
-        else:
-            stated = {f"claim:{c}" for c in self.scenario.opening.statement_for(goal).claims}
-        known_facts = set(self._following(f"role:{role}", "knows"))
-        return View(
-            background=self.scenario.background,
-            role=role,
-            heard=tuple(c for c in self.scenario.claims if f"claim:{c.id}" in stated),
-            facts=tuple(f for f in self.scenario.facts if f"fact:{f.id}" in known_facts),
-        )
-
-    def facts_against(self, claim_id: str) -> tuple[Fact, ...]:
-        """Return the facts that cannot be true if the claim is.
-
-        Raises:
-            KeyError: there is no such claim.
-        """
-        against = self._leading(f"claim:{claim_id}", "contradicts")
-        return tuple(self.scenario.fact(node.removeprefix("fact:")) for node in against)
-
-    def claims_against(self, fact_id: str) -> tuple[Claim, ...]:
-        """Return the claims that the fact makes false.
+    def truth(self, claim_id: str, fact_id: str) -> Truth | None:
+        """Return what the author decided about a claim under a fact; None where it is undecided.
 
         Raises:
             KeyError: there is no such fact.
         """
-        against = set(self._following(f"fact:{fact_id}", "contradicts"))
-        return tuple(c for c in self.scenario.claims if f"claim:{c.id}" in against)
+        fact = self.scenario.fact(fact_id)
+        decided: tuple[tuple[Truth, Collection[str]], ...] = (
+            ("false", fact.makes_false), ("misleads", fact.misleads),
+            ("true", fact.makes_true), ("open", fact.leaves_open),
+        )  # fmt: skip
+        return next((truth for truth, claims in decided if claim_id in claims), None)
+
+    def facts_against(self, claim_id: str) -> tuple[Fact, ...]:
+        """Return the facts that make a claim false.
+
+        Raises:
+            KeyError: there is no such claim.
+        """
+        against = self._leading(f"claim:{claim_id}", "makes_false", "cover")
+        return tuple(self.scenario.fact(node.removeprefix("fact:")) for node in against)
+
+    def claims_against(
+        self, fact_id: str, among: Collection[str] | None = None
+    ) -> tuple[Claim, ...]:
+        """Return the claims that a fact makes false, in the order of the scenario.
+
+        Args:
+            fact_id: the fact.
+            among: ids of the claims to look at, such as those somebody has made; None is all.
+
+        Raises:
+            KeyError: there is no such fact.
+        """
+        against = set(self._following(f"fact:{fact_id}", "makes_false", "cover"))
+        return tuple(
+            c
+            for c in self.scenario.claims
+            if f"claim:{c.id}" in against and (among is None or c.id in among)
+        )
+
+    def covers(self, fact_id: str) -> tuple[Claim, ...]:
+        """Return what a deceiver wants believed instead of a fact, the likeliest first.
+
+        Raises:
+            KeyError: there is no such fact, or a cover is no claim of the scenario.
+        """
+        return tuple(self.claim(cover.claim) for cover in self.scenario.fact(fact_id).cover)
+
+    def claim(self, claim_id: str) -> Claim:
+        """Return one claim.
+
+        Raises:
+            KeyError: there is no such claim.
+        """
+        for claim in self.scenario.claims:
+            if claim.id == claim_id:
+                return claim
+        raise KeyError(claim_id)
 
     def evidence_for(self, fact_id: str) -> tuple[Evidence, ...]:
         """Return what would bring the fact to light.
@@ -119,40 +129,52 @@ class KnowledgeGraph:
         revealing = set(self._leading(f"fact:{fact_id}", "reveals"))
         return tuple(e for e in self.scenario.evidence if f"evidence:{e.id}" in revealing)
 
-    def false_claims(self, fact_id: str, goal: str) -> tuple[Claim, ...]:
-        """Return the claims of the opening statement for ``goal`` that the fact makes false.
-
-        Raises:
-            KeyError: there is no such fact, or the goal has no opening statement.
-        """
-        stated = self.scenario.opening.statement_for(goal).claims
-        return tuple(claim for claim in self.claims_against(fact_id) if claim.id in stated)
-
     def nodes(self, kind: Kind) -> tuple[str, ...]:
         """Return the names of the nodes of one kind, in the order of the scenario."""
         return tuple(node for node, data in self.graph.nodes(data=True) if data["kind"] == kind)
 
-    def edges(self, relation: Relation) -> tuple[tuple[str, str], ...]:
-        """Return the edges of one relation."""
+    def edges(self, *relations: Relation) -> tuple[tuple[str, str], ...]:
+        """Return the edges of some relations."""
         return tuple(
             (left, right)
             for left, right, data in self.graph.edges(data=True)
-            if data["relation"] == relation
+            if data["relation"] in relations
         )
 
-    def _following(self, node: str, relation: Relation) -> Iterable[str]:
+    def _following(self, node: str, *relations: Relation) -> Iterable[str]:
         self._known(node)
         edges = self.graph.out_edges(node, data=True)
-        return [right for _, right, data in edges if data["relation"] == relation]
+        return [right for _, right, data in edges if data["relation"] in relations]
 
-    def _leading(self, node: str, relation: Relation) -> Iterable[str]:
+    def _leading(self, node: str, *relations: Relation) -> Iterable[str]:
         self._known(node)
         edges = self.graph.in_edges(node, data=True)
-        return [left for left, _, data in edges if data["relation"] == relation]
+        return [left for left, _, data in edges if data["relation"] in relations]
 
     def _known(self, node: str) -> None:
         if node not in self.graph:
             raise KeyError(node)
+
+
+def _statements(scenario: Scenario) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """Yield who states what: a goal or ``shared``, and the claims of one fixed line."""
+    if scenario.opening.shared is not None:
+        for exchange in scenario.opening.shared.exchanges:
+            yield SHARED, exchange.claims
+    for goal, statement in scenario.opening.statements:
+        yield goal, statement.claims
+
+
+def _link_fact(graph: nx.DiGraph[str], fact: Fact) -> None:
+    node = f"fact:{fact.id}"
+    _link(graph, "knows", f"role:{fact.owner}", node)
+    for claim_id in fact.makes_false:
+        _link(graph, "makes_false", node, f"claim:{claim_id}")
+    for claim_id in fact.misleads:
+        _link(graph, "misleads", node, f"claim:{claim_id}")
+    for cover in fact.cover:
+        _link(graph, "cover", node, f"claim:{cover.claim}")
+        graph.edges[node, f"claim:{cover.claim}"]["gain"] = cover.gain
 
 
 def _add(graph: nx.DiGraph[str], kind: Kind, name: str, label: str, text: str) -> None:

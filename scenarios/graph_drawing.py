@@ -20,9 +20,12 @@ FILLS: dict[Kind, tuple[str, str]] = {
 COLOURS: dict[Relation, str] = {
     "knows": "#44546a",
     "states": "#1f5f99",
-    "contradicts": "#b3261e",
+    "makes_false": "#b3261e",
+    "cover": "#7b1fa2",
+    "misleads": "#c77700",
     "reveals": "#2f7a3b",
 }
+DASHES: dict[Relation, str] = {"makes_false": "6 4", "misleads": "2 4"}
 
 
 def to_svg(graph: KnowledgeGraph) -> str:
@@ -68,9 +71,11 @@ def _edges(graph: KnowledgeGraph, boxes: dict[str, Box]) -> Iterator[str]:
     for left, right in graph.edges("reveals"):
         a, b = boxes[left], boxes[right]
         yield _curve("reveals", (a.x + a.width, a.middle), (b.x, b.middle))
-    for left, right in graph.edges("contradicts"):
-        a, b = boxes[left], boxes[right]
-        yield _curve("contradicts", (a.x + a.width, a.middle), (b.x, b.middle))
+    against: tuple[Relation, ...] = ("makes_false", "cover", "misleads")
+    for relation in against:
+        for left, right in graph.edges(relation):
+            a, b = boxes[left], boxes[right]
+            yield _curve(relation, (a.x + a.width, a.middle), (b.x, b.middle))
 
 
 def _knows(graph: KnowledgeGraph, boxes: dict[str, Box]) -> Iterator[str]:
@@ -106,7 +111,7 @@ def _curve(relation: Relation, start: tuple[float, float], end: tuple[float, flo
 
 
 def _path(relation: Relation, path: str) -> str:
-    dash = ' stroke-dasharray="6 4"' if relation == "contradicts" else ""
+    dash = f' stroke-dasharray="{DASHES[relation]}"' if relation in DASHES else ""
     return (
         f'<path d="{path}" fill="none" stroke="{COLOURS[relation]}" stroke-width="1.6"{dash} '
         f'marker-end="url(#{relation})"/>'
@@ -148,7 +153,9 @@ def _legend(x: float, y: float) -> Iterator[str]:
     meanings: dict[Relation, str] = {
         "knows": "knows",
         "states": "states in the opening",
-        "contradicts": "cannot both be true",
+        "makes_false": "makes false",
+        "cover": "makes false, and is to be believed",
+        "misleads": "lets mislead",
         "reveals": "would reveal",
     }
     for relation, meaning in meanings.items():

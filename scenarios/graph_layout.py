@@ -14,7 +14,7 @@ LINE = 18
 PAD = 12
 WIDTHS: dict[Kind, int] = {"evidence": 210, "fact": 380, "role": 330, "claim": 290}
 MIDDLE = 190
-"""Width of the gap between facts and claims, where their contradictions are drawn."""
+"""Width of the gap between facts and claims, where is drawn what facts do to claims."""
 MARGIN = 36
 GAP = 20
 
@@ -85,7 +85,7 @@ def _pieces(word: str, width: float, size: float) -> Iterator[str]:
 
 
 def layout(graph: KnowledgeGraph) -> dict[str, Box]:
-    """Place a box for every node so that no two overlap; facts near what they contradict."""
+    """Place a box for every node so that no two overlap; facts near the claims they make false."""
     left = {
         "evidence": MARGIN,
         "fact": MARGIN + WIDTHS["evidence"] + 90,
@@ -98,8 +98,9 @@ def layout(graph: KnowledgeGraph) -> dict[str, Box]:
     below = top + max(responder.height, initiator.height) + 56
     facts, claims = graph.nodes("fact"), graph.nodes("claim")
     for _ in range(4):
-        claims = _ordered(claims, facts, graph.edges("contradicts"), of_left=False)
-        facts = _ordered(facts, claims, graph.edges("contradicts"), of_left=True)
+        against = graph.edges("makes_false", "cover", "misleads")
+        claims = _ordered(claims, facts, against, of_left=False)
+        facts = _ordered(facts, claims, against, of_left=True)
     evidence = _ordered(graph.nodes("evidence"), facts, graph.edges("reveals"), of_left=True)
     columns: dict[Kind, Sequence[str]] = {"evidence": evidence, "fact": facts, "claim": claims}
     heights = {
@@ -147,7 +148,7 @@ def _box(graph: KnowledgeGraph, node: str, x: float, y: float) -> Box:
     elif kind == "evidence":
         text = ""
     elif kind == "fact":
-        title = f"{node.removeprefix('fact:')} ({data['bearing']})"
+        title = node.removeprefix("fact:")
     elif graph.graph.has_edge("role:responder", node):
         title = f"{title} ({', '.join(graph.graph.edges['role:responder', node]['goals'])})"
     inner = width - 2 * PAD

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Identifier
@@ -22,6 +23,8 @@ def _as_tuple(value: object) -> object:
 _Texts = Annotated[tuple[Text, ...], Field(min_length=1, max_length=12)]
 Wordings = Annotated[_Texts, BeforeValidator(_as_tuple, json_schema_input_type=Text | _Texts)]
 """The default wording first, then paraphrases of it (drawn by the variation axis ``opening``)."""
+Gain = Literal["self", "protects", "surprise"]
+"""What a lie is for: the liar's own gain, to shield somebody, or to keep a happy surprise."""
 
 
 class Role(Strict):
@@ -33,6 +36,8 @@ class Role(Strict):
     """One or two sentences in the third person; nothing in them is private."""
     aim: Text
     """A verb phrase that follows "to", e.g. ``find out whether the car was ever repaired``."""
+    voice: str = ""
+    """How this person talks, in a line: ``short and dry, says "mate", never raises it``."""
 
 
 class Claim(Strict):
@@ -45,22 +50,39 @@ class Claim(Strict):
 
 
 class Statement(Strict):
-    """The responder's opening statement: its wordings and the claims it makes."""
+    """What the responder says to an opening question under one goal, and the claims it makes."""
 
-    text: Wordings
-    """One or two sentences, as the responder says them; or a list of wordings, the default first."""
+    text: Text
+    """One or two sentences, as the responder says them."""
     claims: tuple[Identifier, ...] = ()
     """Ids of the claims that whoever says this makes."""
 
 
-class Opening(Strict):
-    """The fixed exchange every dialogue starts with.
+class EasyExchange(Strict):
+    """A public question and its answer: true, complete, the same under every goal."""
 
-    Source: HIPO, section 4.2 and appendix C.
-    """
+    question: Text
+    """What the initiator asks first; nobody has a reason to lie about it."""
+    answer: Text
+    """The whole truth about that question, by what the scene and the roles say."""
+    claims: tuple[Identifier, ...] = ()
+    """Ids of the claims the answer makes; none that a fact makes false or misleading."""
 
-    question: Wordings
-    """The initiator's first question; or a list of wordings, the default first."""
+
+class SharedOpening(Strict):
+    """An opening that is the same under every goal, so that it cannot give the goal away."""
+
+    exchanges: Annotated[tuple[EasyExchange, ...], Field(min_length=1, max_length=12)]
+    """The first of them is the default; a dialogue starts with one."""
+    hard_question: Wordings
+    """The initiator's fixed first line after that: the question this is all about."""
+
+
+class GoalOpening(Strict):
+    """An opening question with one statement for each goal that answers this very question."""
+
+    question: Text
+    """What the initiator asks."""
     statements: Annotated[dict[str, Statement], Field(min_length=1)]
     """By goal label; the key ``any`` serves every goal that has no statement of its own."""
 
@@ -73,8 +95,74 @@ class Opening(Strict):
         return self.statements[goal] if goal in self.statements else self.statements["any"]
 
 
+class Opening(Strict):
+    """The fixed lines every dialogue starts with: shared by all goals, or one for each.
+
+    Source of the openings by goal: HIPO, section 4.2 and appendix C.
+    """
+
+    shared: SharedOpening | None = None
+    """What runs with ``--openings shared`` start with."""
+    by_goal: tuple[GoalOpening, ...] = ()
+    """What runs with ``--openings by-goal`` start with, the default first."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_version_1(cls, data: object) -> object:
+        """Read the form in which hipo 0.1 stored openings: wordings of a question and statements."""
+        if not isinstance(data, Mapping) or not {"question", "statements"} <= set(data):
+            return data
+        questions = _listed(data["question"])
+        statements = data["statements"]
+        if not isinstance(statements, Mapping):
+            return data
+        wordings = {goal: _listed(_field(said, "text")) for goal, said in statements.items()}
+        length = max(map(len, (questions, *wordings.values())))
+        return {
+            "by_goal": [
+                {
+                    "question": questions[i % len(questions)],
+                    "statements": {
+                        goal: {
+                            "text": texts[i % len(texts)],
+                            "claims": _field(statements[goal], "claims") or (),
+                        }
+                        for goal, texts in wordings.items()
+                    },
+                }
+                for i in range(length)
+            ]
+        }
+
+    @model_validator(mode="after")
+    def _opens(self) -> Self:
+        if self.shared is None and not self.by_goal:
+            raise ValueError("an opening has shared, by_goal, or both")
+        return self
+
+    @property
+    def statements(self) -> Iterator[tuple[str, Statement]]:
+        """Yield every statement by goal with its goal."""
+        for opening in self.by_goal:
+            yield from opening.statements.items()
+
+
+class Cover(Strict):
+    """What a deceiver wants believed instead of a fact."""
+
+    claim: Identifier
+    """The id of a claim that the fact makes false."""
+    gain: Gain = "self"
+    """Who gains if it is believed; only ``self`` meets the definition of deception."""
+
+
 class Fact(Strict):
-    """Private knowledge: what one role alone knows. A dialogue uses exactly one fact."""
+    """Private knowledge: what one role alone knows. A dialogue uses exactly one fact.
+
+    Every claim of the scenario that a fixed line makes, and every cover of the fact, stands in one
+    of the four lists: what the fact does to it, for a speaker who knows the scene and this fact
+    and nothing else.
+    """
 
     id: Identifier
     """Its name in selections, cases and exports."""
@@ -84,10 +172,29 @@ class Fact(Strict):
     """One or two full sentences in the third person, true in the simulation."""
     owner: RoleKey = "responder"
     """Who knows it; dialogues are generated for facts of the responder only."""
-    bearing: Literal["contradicts", "embarrasses", "explains"]
-    """How it bears on the opening statement."""
-    contradicts: tuple[Identifier, ...] = ()
-    """Ids of the claims that cannot be true if the fact is."""
+    documented: bool = False
+    """Whether a public record states it; only such facts ever stand beside real names."""
+    angle: str = ""
+    """A question an outsider could ask without knowing the fact, which puts it in play."""
+    cover: Annotated[tuple[Cover, ...], Field(max_length=4)] = ()
+    """What a deceiver would have believed instead, the likeliest first."""
+    makes_false: tuple[Identifier, ...] = ()
+    """Ids of the claims that are false if the fact is true."""
+    misleads: tuple[Identifier, ...] = ()
+    """Ids of the claims that are not false, but leave a false belief as an answer to the question."""
+    makes_true: tuple[Identifier, ...] = ()
+    """Ids of the claims that are true, by the scene or by the fact, and leave no false belief."""
+    leaves_open: tuple[Identifier, ...] = ()
+    """Ids of the claims that scene and fact say nothing about."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_version_1(cls, data: object) -> object:
+        """Read the form in which hipo 0.1 stored facts: ``bearing`` and ``contradicts``."""
+        if not isinstance(data, Mapping) or "bearing" not in data:
+            return data
+        kept = {k: v for k, v in data.items() if k not in ("bearing", "contradicts")}
+        return {**kept, "makes_false": data.get("contradicts", ())}
 
 
 class Evidence(Strict):
@@ -157,9 +264,9 @@ class Scenario(Strict):
     roles: dict[RoleKey, Role]
     """The initiator, who asks, and the responder, who knows more than it says."""
     opening: Opening
-    """The first question, and what the responder says to it."""
+    """The fixed lines a dialogue starts with."""
     claims: tuple[Claim, ...] = ()
-    """What the responder holds out as true."""
+    """What the responder holds out as true, in fixed lines or as the cover of a fact."""
     facts: Annotated[tuple[Fact, ...], Field(min_length=1)]
     """What the responder knows and the initiator does not: three to nine that differ."""
     evidence: tuple[Evidence, ...] = ()
@@ -203,6 +310,14 @@ class Scenario(Strict):
         if missing:
             raise ValueError(f"the {missing.pop()} is missing")
         return roles
+
+
+def _listed(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def _field(value: object, name: str) -> object:
+    return value.get(name) if isinstance(value, Mapping) else None
 
 
 def _fill(value: object, names: dict[str, str]) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -55,12 +54,12 @@ class Statistics:
     facts: int
     categories: Mapping[str, tuple[int, int]]
     """Scenarios and facts by category."""
-    bearings: Mapping[str, int]
-    """Facts by how they bear on the opening statement."""
+    pairs: Mapping[str, int]
+    """Pairs of a claim and a fact by what was decided: false, misleads, true, open."""
     facts_per_scenario: Lengths
     background_sentences: Lengths
     words: Mapping[str, Lengths]
-    """Words of the texts of a kind: ``background``, ``question``, ``statement``, ``fact``."""
+    """Words of the texts of a kind: ``background``, ``statement``, ``fact`` and so on."""
     wording: Alike
     """Jaccard similarity of words and word pairs."""
     meaning: Alike | None
@@ -78,12 +77,13 @@ def measure(scenarios: Sequence[Scenario], similarity: Similarity | None = None)
         scenarios=len(scenarios),
         facts=sum(len(s.facts) for s in scenarios),
         categories=_categories(scenarios),
-        bearings=dict(sorted(Counter(f.bearing for s in scenarios for f in s.facts).items())),
+        pairs=_pairs(scenarios),
         facts_per_scenario=Lengths.of(len(s.facts) for s in scenarios),
         background_sentences=Lengths.of(len(sentences(s.background)) for s in scenarios),
         words={
             kind: Lengths.of(len(words(text)) for text in texts)
             for kind, texts in _texts(scenarios).items()
+            if texts
         },
         wording=_alike(scenarios, _resemblances),
         meaning=None if similarity is None else _alike(scenarios, similarity),
@@ -98,12 +98,28 @@ def _categories(scenarios: Sequence[Scenario]) -> dict[str, tuple[int, int]]:
     return counts
 
 
+def _pairs(scenarios: Sequence[Scenario]) -> dict[str, int]:
+    facts = [fact for scenario in scenarios for fact in scenario.facts]
+    return {
+        "false": sum(len(fact.makes_false) for fact in facts),
+        "misleads": sum(len(fact.misleads) for fact in facts),
+        "true": sum(len(fact.makes_true) for fact in facts),
+        "open": sum(len(fact.leaves_open) for fact in facts),
+    }
+
+
 def _texts(scenarios: Sequence[Scenario]) -> dict[str, list[str]]:
-    statements = [st for s in scenarios for st in s.opening.statements.values()]
+    openings = [opening for s in scenarios for opening in s.opening.by_goal]
+    shared = [s.opening.shared for s in scenarios if s.opening.shared is not None]
+    easy = [exchange for opening in shared for exchange in opening.exchanges]
     return {
         "background": [s.background for s in scenarios],
-        "question": [text for s in scenarios for text in s.opening.question],
-        "statement": [text for statement in statements for text in statement.text],
+        "easy question": [exchange.question for exchange in easy],
+        "easy answer": [exchange.answer for exchange in easy],
+        "hard question": [text for opening in shared for text in opening.hard_question],
+        "question": [opening.question for opening in openings],
+        "statement": [s.text for opening in openings for s in opening.statements.values()],
+        "angle": [fact.angle for s in scenarios for fact in s.facts if fact.angle],
         "fact": [fact.text for s in scenarios for fact in s.facts],
     }
 

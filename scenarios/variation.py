@@ -12,6 +12,8 @@ from pydantic import Field, model_validator
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint, seed_from
 from scenarios.located import Located
+from scenarios.openings import HARD_QUESTION, OPENING, Openings
+from scenarios.openings import choices as opening_choices
 from scenarios.schemes.model import Identifier
 from scenarios.spec import RoleKey, Scenario
 from scenarios.spelling import suggestion
@@ -19,7 +21,7 @@ from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml, validate_model
 
 _SHIPPED = Path(__file__).parent / "data" / "variation.yaml"
-_OPENING_PARTS = ("opening_question", "opening_statement")
+_OPENING_PARTS = (OPENING, HARD_QUESTION)
 
 
 class AxisValue(Strict):
@@ -173,17 +175,19 @@ def draw_variation(
     turns: int,
     repetition: int,
     seed: int,
+    openings: Openings = "by-goal",
 ) -> dict[str, str]:
     """Draw a value of every axis for one case, by its seed alone.
 
     Args:
         axes: the axes to draw, or names of axes that ship.
-        scenario: the scenario, whose opening wordings the axis ``opening`` draws among.
+        scenario: the scenario, whose opening lines the axis ``opening`` draws among.
         fact: the id of the fact.
         goal: the label of the assigned dimension.
         turns: improvised exchanges.
         repetition: which repetition of the case.
         seed: the seed of the run.
+        openings: the kind of opening that the axis ``opening`` draws from.
 
     Returns:
         Recorded name to value id; persona has one for each role, opening an index for the
@@ -198,7 +202,10 @@ def draw_variation(
     for name, axis in axes.items():
         for key in axis.keys(name):
             if axis.wordings:
-                choices = [str(index) for index in range(len(_wordings(scenario, goal, key)))]
+                places = opening_choices(scenario, fact, openings)
+                if key not in places:
+                    continue
+                choices = [str(index) for index in places[key]]
             else:
                 choices = [value.id for value in axis.values]
             place = seed_from(seed, "vary", key, scenario.id, fact, goal, turns, repetition)
@@ -220,38 +227,3 @@ def manner_lines(
             if role in roles and key in variation:
                 lines.append(f"{axis.heading}: {' '.join(axis.text(variation[key]).split())}")
     return tuple(lines)
-
-
-def opening_texts(
-    scenario: Scenario, goal: str, variation: Mapping[str, str] | None = None
-) -> tuple[str, str]:
-    """Return the wordings of the opening question and statement that a case uses.
-
-    Without a draw, those are the first ones.
-
-    Raises:
-        UsageError: the goal has no opening statement, or the scenario no such wording.
-    """
-    texts = []
-    for key in _OPENING_PARTS:
-        wordings = _wordings(scenario, goal, key)
-        index = (variation or {}).get(key, "0")
-        if not index.isdecimal() or int(index) >= len(wordings):
-            raise UsageError(
-                f"scenario {scenario.id!r} has no wording {index!r} for its {key.replace('_', ' ')}",
-                f"it has {len(wordings)}, counted from 0",
-            )
-        texts.append(wordings[int(index)])
-    return texts[0], texts[1]
-
-
-def _wordings(scenario: Scenario, goal: str, part: str) -> tuple[str, ...]:
-    if part == "opening_question":
-        return scenario.opening.question
-    try:
-        return scenario.opening.statement_for(goal).text
-    except KeyError:
-        raise UsageError(
-            f"scenario {scenario.id!r} has no opening statement for the goal {goal!r}",
-            "add it to opening.statements, or one for the key any",
-        ) from None

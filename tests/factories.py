@@ -98,8 +98,8 @@ def make_turn(index: int, text: str, **changes: Any) -> Turn:
 
 def make_opening(scenario: Scenario | None = None, goal: str = DECEPTION) -> tuple[Turn, Turn]:
     """Return the fixed question and statement of a scenario."""
-    opening = (scenario or make_scenario()).opening
-    return make_turn(0, opening.question[0]), make_turn(1, opening.statement_for(goal).text[0])
+    opening = (scenario or make_scenario()).opening.by_goal[0]
+    return make_turn(0, opening.question), make_turn(1, opening.statement_for(goal).text)
 
 
 def make_dialogue(

@@ -16,9 +16,10 @@ from prompts.role_views import initiator_view, responder_view
 from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, History, TacticLabel
+from scenarios.openings import opening_lines
 from scenarios.schemes.model import Dimension, LabelValue
 from scenarios.spec import Scenario
-from scenarios.variation import manner_lines, opening_texts
+from scenarios.variation import manner_lines
 
 BYTES_PER_TOKEN = 4
 SAMPLE = 24
@@ -235,8 +236,8 @@ def _samples(prepared: Prepared) -> Iterator[_Sample]:
 
 def stand_in_history(scenario: Scenario, case: Case, exchanges: int) -> History:
     """Return the opening of a case, and stand-ins for what follows in so many exchanges."""
-    question, statement = opening_texts(scenario, case.goal, dict(case.variation))
-    history: History = (("initiator", question), ("responder", statement))
+    lines = opening_lines(scenario, case.fact, case.goal, dict(case.variation))
+    history: History = tuple((line.role, line.text) for line in lines[:2])
     exchange: History = (("initiator", UTTERANCE), ("responder", UTTERANCE))
     return history + exchange * exchanges
 

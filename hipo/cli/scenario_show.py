@@ -111,21 +111,49 @@ def _roles(scenario: Scenario) -> Iterator[str]:
 
 
 def _opening(scenario: Scenario) -> Iterator[str]:
-    for text in scenario.opening.question:
-        yield from _wrapped(text, "question: ")
-    for goal, statement in scenario.opening.statements.items():
-        for text in statement.text:
-            yield from _wrapped(text, f"{goal}: ")
-        if statement.claims:
-            yield from _wrapped(", ".join(statement.claims), "  claims: ", indent=4)
+    shared = scenario.opening.shared
+    if shared is not None:
+        yield "  shared by all goals"
+        for exchange in shared.exchanges:
+            yield from _wrapped(exchange.question, "easy question: ", indent=4)
+            yield from _wrapped(exchange.answer, "answer: ", indent=6)
+            yield from _claims(exchange.claims)
+        for text in shared.hard_question:
+            yield from _wrapped(text, "hard question: ", indent=4)
+    for number, opening in enumerate(scenario.opening.by_goal, start=1):
+        yield f"  by goal, {number} of {len(scenario.opening.by_goal)}"
+        yield from _wrapped(opening.question, "question: ", indent=4)
+        for goal, statement in opening.statements.items():
+            yield from _wrapped(statement.text, f"{goal}: ", indent=6)
+            yield from _claims(statement.claims)
+
+
+def _claims(claims: Iterable[str]) -> Iterator[str]:
+    named = ", ".join(claims)
+    if named:
+        yield from _wrapped(named, "claims: ", indent=8)
 
 
 def _facts(facts: Iterable[Fact]) -> Iterator[str]:
     for fact in facts:
-        notes = [fact.bearing] + (["the initiator's"] if fact.owner == "initiator" else [])
-        yield from _wrapped(fact.text, f"{fact.id} ({', '.join(notes)}): ")
-        against = f"; contradicts {', '.join(fact.contradicts)}" if fact.contradicts else ""
-        yield from _wrapped(f"concerns {fact.about}{against}", "  ", indent=4)
+        notes = ["the initiator's"] if fact.owner == "initiator" else []
+        notes += ["documented"] if fact.documented else []
+        named = f"{fact.id} ({', '.join(notes)})" if notes else fact.id
+        yield from _wrapped(fact.text, f"{named}: ")
+        yield from _wrapped(fact.about, "concerns: ", indent=4)
+        if fact.angle:
+            yield from _wrapped(fact.angle, "asked about by: ", indent=4)
+        cover = ", ".join(f"{cover.claim} (gain: {cover.gain})" for cover in fact.cover)
+        decided = {
+            "cover": cover,
+            "makes false": ", ".join(fact.makes_false),
+            "misleads": ", ".join(fact.misleads),
+            "makes true": ", ".join(fact.makes_true),
+            "leaves open": ", ".join(fact.leaves_open),
+        }
+        for name, claims in decided.items():
+            if claims:
+                yield from _wrapped(claims, f"{name}: ", indent=4)
 
 
 def _evidence(scenario: Scenario) -> Iterator[str]:

@@ -75,10 +75,10 @@ def statistics_as_json(statistics: Statistics) -> dict[str, object]:
     """Return what ``hipo scenarios stats --format json`` prints.
 
     ``scenarios`` and ``facts``: how many; ``categories``: by category, an object with ``scenarios``
-    and ``facts``; ``bearings``: facts by how they bear on the opening statement;
+    and ``facts``; ``pairs``: pairs of a claim and a fact by what was decided;
     ``facts_per_scenario`` and ``background_sentences``: objects with ``min``, ``mean``, ``max``;
-    ``words``: the same for the words of every ``background``, ``question``, ``statement`` and
-    ``fact``; ``highest_similarity``: an object with ``wording`` (Jaccard) and ``meaning`` (cosine of
+    ``words``: the same for the words of every ``background``, ``easy question``, ``easy answer``,
+    ``hard question``, ``question``, ``statement``, ``angle`` and ``fact``; ``highest_similarity``: an object with ``wording`` (Jaccard) and ``meaning`` (cosine of
     embeddings; None where there was no model), each with ``facts`` (of one scenario) and
     ``backgrounds``: None, or an object with ``score`` and ``between`` (two ids).
     """
@@ -89,7 +89,7 @@ def statistics_as_json(statistics: Statistics) -> dict[str, object]:
             name: {"scenarios": scenarios, "facts": facts}
             for name, (scenarios, facts) in statistics.categories.items()
         },
-        "bearings": dict(statistics.bearings),
+        "pairs": dict(statistics.pairs),
         "facts_per_scenario": _lengths(statistics.facts_per_scenario),
         "background_sentences": _lengths(statistics.background_sentences),
         "words": {kind: _lengths(lengths) for kind, lengths in statistics.words.items()},
@@ -116,7 +116,8 @@ def statistics_as_text(statistics: Statistics) -> Iterator[str]:
     header = ["length", "min", "mean", "max"]
     yield columns(header, [[name, *_shown(lengths)] for name, lengths in measured.items()])
     yield ""
-    yield "facts: " + ", ".join(f"{count} {name}" for name, count in statistics.bearings.items())
+    pairs = ", ".join(f"{count} {name}" for name, count in statistics.pairs.items())
+    yield f"claims under facts: {pairs}"
     yield from _closest("meaning (cosine)", statistics.meaning, TOO_ALIKE)
     yield from _closest("wording (Jaccard)", statistics.wording, None)
 

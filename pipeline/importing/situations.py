@@ -39,10 +39,14 @@ def situation(row: ImportRow, scheme: Scheme) -> Scenario:
                 "responder": _role(responder, "Answers.", "answer"),
             },
             "opening": {
-                "question": ["(as in the dialogue)"],
-                "statements": {"any": {"text": ["(as in the dialogue)"]}},
+                "by_goal": [
+                    {
+                        "question": "(as in the dialogue)",
+                        "statements": {"any": {"text": "(as in the dialogue)"}},
+                    }
+                ],
             },
-            "facts": [{"id": FACT, "about": about, "text": row.fact, "bearing": "embarrasses"}],
+            "facts": [{"id": FACT, "about": about, "text": row.fact}],
             "outcome": {"text": "Not told.", "as_of": UNKNOWN_DATE},
             "sources": "fictional",
         }

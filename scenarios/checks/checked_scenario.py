@@ -57,10 +57,31 @@ class CheckedScenario:
         The opening statements are not among them; see :meth:`statement_texts`.
         """
         yield from texts_in(self.scenario, _PUBLIC)
+        yield from self.question_texts()
 
     def statement_texts(self) -> Iterator[tuple[Place, str]]:
-        """Yield the wordings of the opening statements."""
-        yield from texts_in(self.scenario, (("opening", "statements"),))
+        """Yield the fixed lines of the responder: easy answers and statements by goal."""
+        opening = self.scenario.opening
+        for index, exchange in enumerate(opening.shared.exchanges if opening.shared else ()):
+            yield ("opening", "shared", "exchanges", index, "answer"), exchange.answer
+        for index, by_goal in enumerate(opening.by_goal):
+            for goal, statement in by_goal.statements.items():
+                yield ("opening", "by_goal", index, "statements", goal, "text"), statement.text
+
+    def question_texts(self) -> Iterator[tuple[Place, str]]:
+        """Yield the fixed lines of the initiator, and the questions it is given to ask."""
+        opening = self.scenario.opening
+        if opening.shared is not None:
+            place: Place = ("opening", "shared")
+            for index, exchange in enumerate(opening.shared.exchanges):
+                yield (*place, "exchanges", index, "question"), exchange.question
+            for index, wording in enumerate(opening.shared.hard_question):
+                yield (*place, "hard_question", index), wording
+        for index, by_goal in enumerate(opening.by_goal):
+            yield ("opening", "by_goal", index, "question"), by_goal.question
+        for index, fact in enumerate(self.scenario.facts):
+            if fact.angle:
+                yield ("facts", index, "angle"), fact.angle
 
 
 _PUBLIC: tuple[Place, ...] = (
@@ -68,7 +89,6 @@ _PUBLIC: tuple[Place, ...] = (
     ("summary",),
     ("background",),
     ("roles",),
-    ("opening", "question"),
 )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from scenarios.checks.checked_scenario import CheckedScenario, Place, all_texts, texts_in
+from scenarios.checks.checked_scenario import CheckedScenario, Place, all_texts
 from scenarios.errors import Problem
 from scenarios.located import shortened
 from scenarios.wording import script_share, sentences
@@ -40,21 +40,18 @@ def _lengths(subject: CheckedScenario) -> Iterator[Problem]:
     limits: list[tuple[Place, str, tuple[int, int]]] = [
         (("background",), scenario.background, BACKGROUND)
     ]
-    limits += [(path, text, (1, 2)) for path, text in texts_in(scenario, _SPOKEN)]
+    spoken = [*subject.question_texts(), *subject.statement_texts()]
+    limits += [(path, text, (1, 2)) for path, text in spoken]
     limits += [(("facts", i, "text"), fact.text, (1, 2)) for i, fact in enumerate(scenario.facts)]
     for path, text, (fewest, most) in limits:
-        if path[-1] != "claims" and path[-2:-1] != ("claims",):
-            count = len(sentences(text))
-            if not fewest <= count <= most:
-                yield subject.error(
-                    path,
-                    f"{count} sentences" if count != 1 else "1 sentence",
-                    f"{fewest} to {most}",
-                    code="length",
-                )
-
-
-_SPOKEN: tuple[Place, ...] = (("opening", "question"), ("opening", "statements"))
+        count = len(sentences(text))
+        if not fewest <= count <= most:
+            yield subject.error(
+                path,
+                f"{count} sentences" if count != 1 else "1 sentence",
+                f"{fewest} to {most}",
+                code="length",
+            )
 
 
 def _number_of_facts(subject: CheckedScenario) -> Iterator[Problem]:

@@ -42,29 +42,27 @@ def check_labels(subject: CheckedScenario) -> Iterator[Problem]:
 
 
 def _goals(subject: CheckedScenario) -> Iterator[Problem]:
-    statements = subject.template.opening.statements
     values = subject.scheme.goal.values
-    place: Place = ("opening", "statements")
-    for goal in statements:
-        if goal not in values and goal != ANY_GOAL:
-            yield subject.error(
-                (*place, goal),
-                f"the unknown goal {goal!r}",
-                f"a label of {subject.goal_id!r}, or any",
-                hint=suggestion(goal, (*values, ANY_GOAL), listing="goals"),
-                code="unknown-goal",
-            )
-    if ANY_GOAL in statements:
-        return
-    for value in values:
-        if value not in statements:
-            yield subject.error(
-                place,
-                f"no statement for the goal {value!r}",
-                "a statement for every goal",
-                hint="add it, or one under the key any",
-                code="missing-goal",
-            )
+    for index, opening in enumerate(subject.template.opening.by_goal):
+        place: Place = ("opening", "by_goal", index, "statements")
+        for goal in opening.statements:
+            if goal not in values and goal != ANY_GOAL:
+                yield subject.error(
+                    (*place, goal),
+                    f"the unknown goal {goal!r}",
+                    f"a label of {subject.goal_id!r}, or any",
+                    hint=suggestion(goal, (*values, ANY_GOAL), listing="goals"),
+                    code="unknown-goal",
+                )
+        for value in () if ANY_GOAL in opening.statements else values:
+            if value not in opening.statements:
+                yield subject.error(
+                    place,
+                    f"no statement for the goal {value!r}",
+                    "a statement for every goal",
+                    hint="add it, or one under the key any",
+                    code="missing-goal",
+                )
 
 
 def _known(

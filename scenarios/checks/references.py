@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from scenarios.checks.checked_scenario import Place
 from scenarios.errors import Problem
 from scenarios.located import Located
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
+
+DECISIONS: Final = ("makes_false", "misleads", "makes_true", "leaves_open")
+"""The lists of a fact that say what it does to claims."""
+
+
+def claims_by_line(scenario: Scenario) -> Iterator[tuple[Place, tuple[str, ...]]]:
+    """Yield the claims of every fixed line, with the place they stand at."""
+    opening = scenario.opening
+    for index, exchange in enumerate(opening.shared.exchanges if opening.shared else ()):
+        yield ("opening", "shared", "exchanges", index, "claims"), exchange.claims
+    for index, by_goal in enumerate(opening.by_goal):
+        for goal, statement in by_goal.statements.items():
+            yield ("opening", "by_goal", index, "statements", goal, "claims"), statement.claims
 
 
 def check_references(scenario: Scenario, located: Located) -> Iterator[Problem]:
@@ -25,12 +39,15 @@ def check_references(scenario: Scenario, located: Located) -> Iterator[Problem]:
                     expected="an id of its own",
                     code="duplicate-id",
                 )
-    for goal, statement in scenario.opening.statements.items():
-        place: Place = ("opening", "statements", goal, "claims")
-        yield from _found(located, place, statement.claims, claims, "claim")
+    for place, named in claims_by_line(scenario):
+        yield from _found(located, place, named, claims, "claim")
     for index, fact in enumerate(scenario.facts):
-        place = ("facts", index, "contradicts")
-        yield from _found(located, place, fact.contradicts, claims, "claim")
+        for decision in DECISIONS:
+            place = ("facts", index, decision)
+            yield from _found(located, place, getattr(fact, decision), claims, "claim")
+        for number, cover in enumerate(fact.cover):
+            place = ("facts", index, "cover", number, "claim")
+            yield from _found(located, place[:-1], (cover.claim,), claims, "claim")
     for index, item in enumerate(scenario.evidence):
         yield from _found(located, ("evidence", index, "reveals"), item.reveals, facts, "fact")
 

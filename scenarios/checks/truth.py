@@ -1,64 +1,146 @@
-"""Check that opening statements, claims and facts fit together."""
+"""Check that claims, facts and covers fit together: every pair decided, and lies where they belong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from scenarios.checks.checked_scenario import CheckedScenario
 from scenarios.checks.labels import ANY_GOAL
+from scenarios.checks.references import DECISIONS, claims_by_line
 from scenarios.errors import Problem
+from scenarios.spec import Fact
 
 
 def check_truth(subject: CheckedScenario) -> Iterator[Problem]:
-    """Find truthful statements that a fact belies, and facts that do not bear as they say."""
-    yield from _truthful_statements(subject)
-    yield from _bearings(subject)
+    """Find undecided pairs, facts without a lie, truthful lines that are none, and idle claims."""
+    yield from _truthful_lines(subject)
+    yield from _deceptive_lines(subject)
+    yield from _shared(subject)
+    yield from _pairs(subject)
+    if _misleading_goals(subject):
+        yield from _covers(subject)
     yield from _owners(subject)
-    yield from _loose_ends(subject)
+    yield from _idle_claims(subject)
 
 
-def _truthful_statements(subject: CheckedScenario) -> Iterator[Problem]:
-    """Under a goal that rules falsehood out, the opening statement may claim nothing false.
+def _misleading_goals(subject: CheckedScenario) -> tuple[str, ...]:
+    """Return the goals that leave room for something false; none where no goal rules it out."""
+    truthful = subject.scheme.truthful_goals
+    return tuple(g for g in subject.scheme.goal.values if truthful and g not in truthful)
+
+
+def _played(subject: CheckedScenario) -> Iterator[tuple[int, Fact]]:
+    for index, fact in enumerate(subject.template.facts):
+        if fact.owner == "responder":
+            yield index, fact
+
+
+def _truthful_lines(subject: CheckedScenario) -> Iterator[Problem]:
+    """A line of a truthful goal, or of all goals, may be false or misleading under no fact.
 
     Source: HIPO, section 4.2; a dialogue that opens with a lie has the wrong goal label.
     """
-    scenario = subject.template
-    statements = scenario.opening.statements
-    for goal in sorted(subject.scheme.truthful_goals):
-        key = goal if goal in statements else ANY_GOAL
-        if key not in statements:
+    truthful = (*subject.scheme.truthful_goals, ANY_GOAL)
+    for place, claims in claims_by_line(subject.template):
+        if place[1] == "by_goal" and place[4] not in truthful:
             continue
-        for index, claim in enumerate(statements[key].claims):
-            facts = [fact.id for fact in scenario.facts if claim in fact.contradicts]
-            if facts:
-                yield subject.error(
-                    ("opening", "statements", key, "claims", index),
-                    f"the claim {claim!r}, which {_listed(facts)} contradict"
-                    + ("s" if len(facts) == 1 else ""),
-                    f"only claims that hold whatever the fact is, for the goal {goal!r}",
-                    hint="claim less in this statement, or give the goal a statement of its own",
-                    code="false-statement",
-                )
+        for index, claim in enumerate(claims):
+            for decision, word in (("makes_false", "false"), ("misleads", "misleading")):
+                facts = [f.id for f in subject.template.facts if claim in getattr(f, decision)]
+                if facts:
+                    yield subject.error(
+                        (*place, index),
+                        f"the claim {claim!r}, which is {word} given {_listed(facts)}",
+                        "only claims that are neither false nor misleading, whatever the fact is",
+                        hint="claim less in this line, or say something else",
+                        code="false-statement",
+                    )
 
 
-def _bearings(subject: CheckedScenario) -> Iterator[Problem]:
-    """A fact that contradicts must belie what the deceptive statement claims; others may."""
-    scenario = subject.template
-    truthful = subject.scheme.truthful_goals
-    goals = subject.scheme.goal.values
-    others = [goal for goal in goals if goal not in truthful] or list(goals)
-    statements = [s for key, s in scenario.opening.statements.items() if key in (*others, ANY_GOAL)]
-    if not statements:
-        return
-    claimed = {claim for statement in statements for claim in statement.claims}
-    for index, fact in enumerate(scenario.facts):
-        if fact.bearing == "contradicts" and not claimed & set(fact.contradicts):
+def _deceptive_lines(subject: CheckedScenario) -> Iterator[Problem]:
+    """A statement for a goal that misleads claims something: else there is nothing to be false."""
+    for place, claims in claims_by_line(subject.template):
+        if place[1] == "by_goal" and place[4] in _misleading_goals(subject) and not claims:
             yield subject.error(
-                ("facts", index, "contradicts"),
-                _listed(fact.contradicts) or "no claim",
-                f"at least one claim that the opening statement makes for {_listed(others)}",
-                hint="name the claim, or use bearing: embarrasses",
-                code="bearing",
+                place,
+                "no claim",
+                f"at least one claim that the statement for {place[4]!r} makes",
+                code="claims-nothing",
+            )
+
+
+def _shared(subject: CheckedScenario) -> Iterator[Problem]:
+    shared = subject.template.opening.shared
+    if shared is None:
+        yield subject.warning(
+            ("opening",),
+            "no shared opening",
+            "shared: easy questions with their answers, and the hard question",
+            hint="without it the scenario can be played with --openings by-goal only",
+            code="no-shared-opening",
+        )
+    elif subject.shipped and len(shared.exchanges) < 2:
+        yield subject.error(
+            ("opening", "shared", "exchanges"), "1 exchange", "at least 2", code="no-shared-opening"
+        )
+
+
+def _pairs(subject: CheckedScenario) -> Iterator[Problem]:
+    """Every claim of a fixed line is decided under every fact, and no pair twice."""
+    lines = claims_by_line(subject.template)
+    stated = list(dict.fromkeys(claim for _, claims in lines for claim in claims))
+    for index, fact in _played(subject):
+        decided = [claim for name in DECISIONS for claim in getattr(fact, name)]
+        if undecided := [claim for claim in stated if claim not in decided]:
+            yield subject.error(
+                ("facts", index),
+                f"nothing about {_listed(undecided)}",
+                f"each of them in one of {', '.join(DECISIONS)}",
+                hint="ask what somebody who knows the scene and this fact alone would say",
+                code="undecided",
+            )
+        for claim in sorted({claim for claim in decided if decided.count(claim) > 1}):
+            yield subject.error(
+                ("facts", index),
+                f"the claim {claim!r} in two lists",
+                f"each claim in one of {', '.join(DECISIONS)}",
+                code="decided-twice",
+            )
+
+
+def _covers(subject: CheckedScenario) -> Iterator[Problem]:
+    """Where a goal misleads, every fact has a lie that hides it."""
+    for index, fact in _played(subject):
+        if not fact.cover:
+            yield subject.error(
+                ("facts", index, "cover"),
+                "nothing",
+                "a claim that a deceiver would have believed instead of the fact",
+                hint="a fact that nobody would lie about makes no deception: choose another",
+                code="no-cover",
+            )
+        elif all(cover.gain != "self" for cover in fact.cover):
+            yield subject.warning(
+                ("facts", index, "cover"),
+                "no cover with gain: self",
+                "a lie that the responder gains by, which is what deception means here",
+                code="gain",
+            )
+        for number, cover in enumerate(fact.cover):
+            if cover.claim not in fact.makes_false:
+                yield subject.error(
+                    ("facts", index, "cover", number),
+                    f"{cover.claim!r}, which the fact does not make false",
+                    "a claim that stands in makes_false of this fact",
+                    code="cover-not-false",
+                )
+        if not fact.angle:
+            yield subject.warning(
+                ("facts", index),
+                "no angle",
+                "a question that somebody who does not know the fact could ask, to bring it up",
+                hint="without one the conversation may never come to the fact",
+                code="no-angle",
             )
 
 
@@ -84,20 +166,20 @@ def _owners(subject: CheckedScenario) -> Iterator[Problem]:
             )
 
 
-def _loose_ends(subject: CheckedScenario) -> Iterator[Problem]:
+def _idle_claims(subject: CheckedScenario) -> Iterator[Problem]:
     scenario = subject.template
-    used = {claim for s in scenario.opening.statements.values() for claim in s.claims}
-    used |= {claim for fact in scenario.facts for claim in fact.contradicts}
+    made = {claim for _, claims in claims_by_line(scenario) for claim in claims}
+    made |= {cover.claim for fact in scenario.facts for cover in fact.cover}
     for index, claim in enumerate(scenario.claims):
-        if claim.id not in used:
-            yield subject.warning(
+        if claim.id not in made:
+            yield subject.error(
                 ("claims", index),
-                f"the claim {claim.id!r} that nothing states or contradicts",
-                "claims that a statement makes or a fact contradicts",
+                f"the claim {claim.id!r}, which no line makes and no fact has as its cover",
+                "claims that somebody makes",
                 hint="remove it",
                 code="unused-claim",
             )
 
 
-def _listed(names: object) -> str:
-    return ", ".join(repr(name) for name in names) if isinstance(names, (list, tuple)) else ""
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names)

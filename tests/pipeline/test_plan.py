@@ -35,9 +35,7 @@ LIBRARY_SHAPE = {
 
 def scenario(name: str, facts: int, category: str = "products", **update) -> Scenario:
     """A scenario of the given size; the texts are those of the used car."""
-    own = tuple(
-        Fact(id=f"fact_{i}", about="it", text="It is so.", bearing="explains") for i in range(facts)
-    )
+    own = tuple(Fact(id=f"fact_{i}", about="it", text="It is so.") for i in range(facts))
     return USED_CAR.model_copy(update={"id": name, "category": category, "facts": own, **update})
 
 
@@ -169,7 +167,7 @@ def test_every_axis_asked_for_is_drawn_into_the_case():
 
 def test_only_facts_of_the_responder_are_played():
     facts = tuple(
-        Fact(id=f"f{i}", about="it", text="So.", bearing="explains", owner=owner)
+        Fact(id=f"f{i}", about="it", text="So.", owner=owner)
         for i, owner in enumerate(["initiator", "responder"])
     )
     plan = Plan(HIPO, [USED_CAR.model_copy(update={"facts": facts})])
@@ -230,7 +228,7 @@ def test_a_scenario_without_a_statement_for_the_goal_is_refused_by_name():
 
 
 def test_a_scenario_without_a_fact_of_the_responder_is_refused_by_name():
-    fact = Fact(id="f", about="it", text="So.", bearing="explains", owner="initiator")
+    fact = Fact(id="f", about="it", text="So.", owner="initiator")
     with pytest.raises(UsageError, match="'used_car' has no fact that the responder owns"):
         Plan(HIPO, [USED_CAR.model_copy(update={"facts": (fact,)})])
 

@@ -82,9 +82,7 @@ MOOD = Scheme.model_validate(
 
 def scenario_list(facts=12) -> list[Scenario]:
     """One scenario where every act is open, and one where declarations are not."""
-    own = tuple(
-        Fact(id=f"fact_{i}", about="it", text="It is so.", bearing="explains") for i in range(facts)
-    )
+    own = tuple(Fact(id=f"fact_{i}", about="it", text="It is so.") for i in range(facts))
     return [
         USED_CAR.model_copy(update={"id": "free", "facts": own}),
         USED_CAR.model_copy(update={"id": "bound", "facts": own, "felicitous": ACTS[:4]}),

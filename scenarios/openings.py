@@ -1,0 +1,125 @@
+"""The fixed lines a case starts with: shared by all goals, or one statement for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from scenarios.errors import UsageError
+from scenarios.spec import Fact, GoalOpening, RoleKey, Scenario
+
+Openings = Literal["shared", "by-goal"]
+"""Whether the two goals of a case open alike, or with a statement of their own."""
+OPENINGS: Final = "openings"
+"""The recorded name of the kind of opening; cases without it open by goal."""
+OPENING: Final = "opening"
+"""The recorded name of the exchange or question that was drawn, counted from 0."""
+HARD_QUESTION: Final = "hard_question"
+"""The recorded name of the wording of the hard question that was drawn, counted from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixedLine:
+    """A line nobody improvises, and the claims whoever says it makes."""
+
+    role: RoleKey
+    text: str
+    claims: tuple[str, ...] = ()
+
+
+def opening_lines(
+    scenario: Scenario, fact: str, goal: str, variation: Mapping[str, str]
+) -> tuple[FixedLine, ...]:
+    """Return the lines a case starts with, the initiator's first.
+
+    A shared opening has three: an easy question, its answer, and the hard question. An opening by
+    goal has two: a question and the statement of the goal. Where nothing was drawn, the first
+    exchange is used, or the first question under which a statement is false given the fact.
+
+    Raises:
+        UsageError: the scenario has no such opening, wording or statement.
+    """
+    if variation.get(OPENINGS) == "shared":
+        return _shared(scenario, variation)
+    openings = scenario.opening.by_goal
+    if not openings:
+        raise UsageError(
+            f"scenario {scenario.id!r} has no opening by goal", "use --openings shared"
+        )
+    index = _index(scenario, OPENING, variation, len(openings), fitting(scenario, fact)[0])
+    return _by_goal(scenario, openings[index], goal)
+
+
+def choices(scenario: Scenario, fact: str, kind: Openings) -> dict[str, tuple[int, ...]]:
+    """Return what may be drawn for the opening of a case, by recorded name; the same for all goals."""
+    if kind == "by-goal":
+        return {OPENING: fitting(scenario, fact)}
+    shared = scenario.opening.shared
+    if shared is None:
+        raise _no_shared(scenario)
+    return {
+        OPENING: tuple(range(len(shared.exchanges))),
+        HARD_QUESTION: tuple(range(len(shared.hard_question))),
+    }
+
+
+def fitting(scenario: Scenario, fact_id: str) -> tuple[int, ...]:
+    """Return the places of the openings by goal in which some statement is false given the fact.
+
+    All of them where none is: what the statement says is then no lie, and the deception comes later.
+    """
+    fact = next((fact for fact in scenario.facts if fact.id == fact_id), None)
+    places = range(len(scenario.opening.by_goal))
+    false = [i for i in places if fact and _lies(scenario.opening.by_goal[i], fact)]
+    return tuple(false or places)
+
+
+def _lies(opening: GoalOpening, fact: Fact) -> bool:
+    return any(set(s.claims) & set(fact.makes_false) for s in opening.statements.values())
+
+
+def _shared(scenario: Scenario, variation: Mapping[str, str]) -> tuple[FixedLine, ...]:
+    shared = scenario.opening.shared
+    if shared is None:
+        raise _no_shared(scenario)
+    easy = shared.exchanges[_index(scenario, OPENING, variation, len(shared.exchanges))]
+    hard = _index(scenario, HARD_QUESTION, variation, len(shared.hard_question))
+    return (
+        FixedLine("initiator", easy.question),
+        FixedLine("responder", easy.answer, easy.claims),
+        FixedLine("initiator", shared.hard_question[hard]),
+    )
+
+
+def _by_goal(scenario: Scenario, opening: GoalOpening, goal: str) -> tuple[FixedLine, ...]:
+    try:
+        statement = opening.statement_for(goal)
+    except KeyError:
+        raise UsageError(
+            f"scenario {scenario.id!r} has no opening statement for the goal {goal!r}",
+            "add it to the statements of opening.by_goal, or one for the key any",
+        ) from None
+    return (
+        FixedLine("initiator", opening.question),
+        FixedLine("responder", statement.text, statement.claims),
+    )
+
+
+def _index(
+    scenario: Scenario, name: str, variation: Mapping[str, str], count: int, otherwise: int = 0
+) -> int:
+    index = variation.get(name, str(otherwise))
+    if not index.isdecimal() or int(index) >= count:
+        raise UsageError(
+            f"scenario {scenario.id!r} has no wording {index!r} for its {name.replace('_', ' ')}",
+            f"it has {count}, counted from 0",
+        )
+    return int(index)
+
+
+def _no_shared(scenario: Scenario) -> UsageError:
+    return UsageError(
+        f"scenario {scenario.id!r} has no shared opening",
+        "add opening.shared (hipo scenarios new shows one), or use --openings by-goal",
+    )
