@@ -31,7 +31,7 @@ def scenario_schema(scheme: Scheme) -> dict[str, Any]:
     fields = schema["properties"]
     _fix_scheme(schema, scheme)
     fields["roles"]["required"] = ["initiator", "responder"]
-    goals = definitions["Opening"]["properties"]["statements"]
+    goals = definitions["GoalOpening"]["properties"]["statements"]
     goals["propertyNames"] = {"enum": [*scheme.goal.values, ANY_GOAL]}
     if scheme.categories:
         fields["category"]["enum"] = list(scheme.categories)

@@ -20,16 +20,12 @@ WIDTH = 100
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z0-9_-]+)*")
 _RESERVED = frozenset({"true", "false", "null"})
 _CLAIMING = """\
-      text:
-        - It dried out, I am afraid. I was here every other day, as I promised.
-        - I watered everything every other day. The fern dried out all the same.
-      claims: [every_other_day, dried_out, others_well]
+          text: It dried out, I'm afraid. I was here every other day, just as I'd promised.
+          claims: [every_other_day, dried_out]
 """
 _CLAIMING_NOTHING_FALSE = """\
-      text:
-        - I am sorry about the fern. Most of the others have come through well, as you can see.
-        - The others look well, most of them. About the fern I am sorry.
-      claims: [others_well]
+          text: I'm sorry about the fern, really. Most of the others have come through, as you see.
+          claims: [others_well]
 """
 
 
@@ -53,7 +49,7 @@ def new_scenario(scenario_id: str, scheme: Scheme, category: str | None = None) 
         categories=_comment("One of: ", scheme.categories, "Any word."),
         tags=f"[{', '.join(_scalar(tag) for tag in tags)}]",
         tag_list=_comment("There are: ", scheme.tags, "Any words."),
-        goals=_comment("The goals are: ", scheme.goal.values, indent=2),
+        goals=_comment("The goals are: ", scheme.goal.values, indent=6),
         statements=_statements(scheme),
         felicitous=_felicitous(scheme),
     )
@@ -84,7 +80,7 @@ def _statements(scheme: Scheme) -> str:
     """Write a statement for every goal; where nobody is to be misled, one that no fact belies."""
     truthful = scheme.truthful_goals
     return "".join(
-        f"    {_scalar(goal)}:\n" + (_CLAIMING_NOTHING_FALSE if goal in truthful else _CLAIMING)
+        f"        {_scalar(goal)}:\n" + (_CLAIMING_NOTHING_FALSE if goal in truthful else _CLAIMING)
         for goal in scheme.goal.values
     )
 

@@ -36,7 +36,7 @@ class Role(Strict):
     """One or two sentences in the third person; nothing in them is private."""
     aim: Text
     """A verb phrase that follows "to", e.g. ``find out whether the car was ever repaired``."""
-    voice: str = ""
+    voice: Text | None = None
     """How this person talks, in a line: ``short and dry, says "mate", never raises it``."""
 
 
@@ -174,7 +174,7 @@ class Fact(Strict):
     """Who knows it; dialogues are generated for facts of the responder only."""
     documented: bool = False
     """Whether a public record states it; only such facts ever stand beside real names."""
-    angle: str = ""
+    angle: Text | None = None
     """A question an outsider could ask without knowing the fact, which puts it in play."""
     cover: Annotated[tuple[Cover, ...], Field(max_length=4)] = ()
     """What a deceiver would have believed instead, the likeliest first."""

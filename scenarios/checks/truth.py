@@ -88,7 +88,8 @@ def _shared(subject: CheckedScenario) -> Iterator[Problem]:
 def _pairs(subject: CheckedScenario) -> Iterator[Problem]:
     """Every claim of a fixed line is decided under every fact, and no pair twice."""
     lines = claims_by_line(subject.template)
-    stated = list(dict.fromkeys(claim for _, claims in lines for claim in claims))
+    made = dict.fromkeys(claim for _, claims in lines for claim in claims)
+    stated = [claim.id for claim in subject.template.claims if claim.id in made]
     for index, fact in _played(subject):
         decided = [claim for name in DECISIONS for claim in getattr(fact, name)]
         if undecided := [claim for claim in stated if claim not in decided]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
-from scenarios.graph import KnowledgeGraph
+from scenarios.graph import SHARED, KnowledgeGraph
 from scenarios.graph_drawing import to_png, to_svg
 from scenarios.graph_layout import layout, text_width, wrap
 from scenarios.spec import Scenario
@@ -23,27 +23,26 @@ def graph(scenario):
     return KnowledgeGraph.of(scenario)
 
 
-def test_the_initiator_sees_no_private_fact_and_the_responder_all_of_its_own(boat, graph):
-    assert graph.visible_to("initiator").facts == ()
-    assert [fact.id for fact in graph.visible_to("responder").facts] == ["leak", "radio", "paint"]
-    boat["facts"][1]["owner"] = "initiator"
-    shared = KnowledgeGraph.of(Scenario.model_validate(boat))
-    assert [fact.id for fact in shared.visible_to("initiator").facts] == ["radio"]
-    assert [fact.id for fact in shared.visible_to("responder").facts] == ["leak", "paint"]
-
-
-def test_both_roles_hear_the_claims_of_the_statement_for_the_goal(graph):
-    for role in ("initiator", "responder"):
-        assert [c.id for c in graph.visible_to(role, goal="deception").heard] == ["ready"]
-        assert [c.id for c in graph.visible_to(role).heard] == ["ready", "may_look"]
-
-
-def test_contradictions_are_found_from_both_ends(graph):
+def test_what_a_fact_makes_false_is_found_from_both_ends(graph):
     assert [fact.id for fact in graph.facts_against("ready")] == ["leak", "radio"]
     assert [claim.id for claim in graph.claims_against("leak")] == ["ready"]
-    assert graph.claims_against("paint") == ()
-    assert [c.id for c in graph.false_claims("leak", "deception")] == ["ready"]
-    assert graph.false_claims("leak", "truthful non-disclosure") == ()
+    assert [claim.id for claim in graph.claims_against("paint")] == ["varnish_only"]
+    assert [c.id for c in graph.claims_against("leak", among=["ready", "twelve"])] == ["ready"]
+    assert graph.claims_against("leak", among=["twelve"]) == ()
+
+
+def test_the_truth_of_a_pair_is_what_was_decided_and_none_where_nothing_was(graph):
+    assert graph.truth("ready", "leak") == "false"
+    assert graph.truth("twelve", "leak") == "true"
+    assert graph.truth("ready", "paint") == "open"
+    assert graph.truth("varnish_only", "leak") is None
+
+
+def test_a_cover_is_a_claim_with_the_gain_it_brings(graph):
+    assert [claim.text for claim in graph.covers("paint")] == [
+        "The rail was varnished for the season and nothing else."
+    ]
+    assert graph.graph.edges["fact:paint", "claim:varnish_only"]["gain"] == "self"
 
 
 def test_evidence_is_found_for_the_fact_it_reveals(graph):
@@ -52,11 +51,16 @@ def test_evidence_is_found_for_the_fact_it_reveals(graph):
 
 
 def test_what_is_not_in_the_scenario_is_a_key_error(boat, graph):
-    for ask in (graph.facts_against, graph.claims_against, graph.evidence_for):
+    asks = (
+        graph.facts_against,
+        graph.claims_against,
+        graph.evidence_for,
+        graph.covers,
+        graph.claim,
+    )
+    for ask in asks:
         with pytest.raises(KeyError):
             ask("nothing")
-    with pytest.raises(KeyError):
-        graph.visible_to("initiator", goal="lying")
     boat["evidence"][0]["reveals"] = ["nothing"]
     with pytest.raises(KeyError):
         KnowledgeGraph.of(Scenario.model_validate(boat))
@@ -66,11 +70,12 @@ def test_the_edges_are_those_of_the_scenario(graph):
     assert graph.edges("knows") == tuple(
         ("role:responder", f"fact:{name}") for name in ("leak", "radio", "paint")
     )
-    assert graph.edges("contradicts") == (
-        ("fact:leak", "claim:ready"), ("fact:radio", "claim:ready"),
+    assert graph.edges("cover") == (
+        ("fact:leak", "claim:ready"), ("fact:radio", "claim:ready"), ("fact:paint", "claim:varnish_only"),
     )  # fmt: skip
     assert graph.edges("reveals") == (("evidence:logbook", "fact:leak"),)
     assert graph.graph.edges["role:responder", "claim:ready"]["goals"] == ("deception",)
+    assert graph.graph.edges["role:responder", "claim:twelve"]["goals"] == (SHARED,)
 
 
 _library = list(Catalogue.load(environment={}).scenarios.values())
@@ -99,7 +104,7 @@ def test_the_drawing_is_xml_that_holds_every_text(graph, scenario):
 def test_the_edges_drawn_are_those_of_the_graph_and_one_of_each_in_the_legend(graph):
     root = ElementTree.fromstring(to_svg(graph))
     ends = [path.get("marker-end") for path in root.findall(f"{SVG}path")]
-    for relation in ("knows", "states", "contradicts", "reveals"):
+    for relation in ("knows", "states", "makes_false", "cover", "misleads", "reveals"):
         assert ends.count(f"url(#{relation})") == len(graph.edges(relation)) + 1
 
 

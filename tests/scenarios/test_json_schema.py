@@ -41,10 +41,11 @@ def test_every_file_of_the_library_fits(validator):
         (("title",), ""),
         (("roles", "captain"), {"name": "a", "description": "b", "aim": "c"}),
         (("roles",), {"initiator": {"name": "a", "description": "b", "aim": "c"}}),
-        (("opening", "statements", "lying"), {"text": "x"}),
-        (("opening", "question"), []),
-        (("opening", "question"), ["x"] * 13),
-        (("facts", 0, "bearing"), "helps"),
+        (("opening", "by_goal", 0, "statements", "lying"), {"text": "x"}),
+        (("opening", "shared", "hard_question"), []),
+        (("opening", "shared", "hard_question"), ["x"] * 13),
+        (("opening", "shared", "exchanges"), []),
+        (("facts", 0, "cover", 0, "gain"), "fun"),
         (("facts", 0, "owner"), "buyer"),
         (("facts",), []),
         (("evidence", 0, "reveals"), []),
@@ -64,10 +65,11 @@ def test_what_the_models_refuse_does_not_fit(validator, boat, path, value):
 
 
 def test_one_wording_may_stand_without_its_list(validator, boat):
-    boat["opening"]["question"] = "Is she ready?"
-    boat["opening"]["statements"] = {"any": {"text": "All set."}}
+    shared = boat["opening"]["shared"]
+    shared["hard_question"] = "Is she ready?"
     assert validator.is_valid(boat)
-    assert Scenario.model_validate(boat).opening.question == ("Is she ready?",)
+    opening = Scenario.model_validate(boat).opening
+    assert opening.shared and opening.shared.hard_question == ("Is she ready?",)
 
 
 def test_every_field_is_described_in_plain_words(validator):

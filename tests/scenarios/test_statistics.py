@@ -8,7 +8,7 @@ from scenarios.spec import Scenario
 from scenarios.statistics import Closest, Lengths, measure
 
 
-def test_scenarios_and_facts_are_counted_by_category_and_bearing(boat):
+def test_scenarios_and_facts_are_counted_by_category_and_pairs_by_their_truth(boat):
     one = Scenario.model_validate(boat)
     two = Scenario.model_validate(
         {**boat, "id": "b", "category": "finance", "facts": boat["facts"][:1]}
@@ -16,17 +16,17 @@ def test_scenarios_and_facts_are_counted_by_category_and_bearing(boat):
     found = measure([one, two])
     assert (found.scenarios, found.facts) == (2, 4)
     assert found.categories == {"finance": (1, 1), "products": (1, 3)}
-    assert found.bearings == {"contradicts": 3, "embarrasses": 1}
+    assert found.pairs == {"false": 4, "misleads": 0, "true": 8, "open": 5}
     assert found.facts_per_scenario == Lengths(1, 2.0, 3)
 
 
 def test_lengths_are_those_of_every_text_of_a_kind(boat):
     boat["background"] = "One two three. Four five."
-    boat["opening"]["question"] = ["Is it?", "Is this it then?"]
+    boat["opening"]["shared"]["hard_question"] = ["Is it?", "Is this it then?"]
     found = measure([Scenario.model_validate(boat)])
     assert found.background_sentences == Lengths(2, 2.0, 2)
     assert found.words["background"] == Lengths(5, 5.0, 5)
-    assert found.words["question"] == Lengths(2, 3.0, 4)
+    assert found.words["hard question"] == Lengths(2, 3.0, 4)
     assert found.words["statement"].most == 7
 
 

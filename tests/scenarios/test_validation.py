@@ -22,8 +22,23 @@ def test_a_right_scenario_has_no_problem(boat, hipo):
     assert found(boat, hipo, shipped=True) == set()
 
 
+def _statements(boat: Data) -> Data:
+    statements: Data = boat["opening"]["by_goal"][0]["statements"]
+    return statements
+
+
 def _truthful(boat: Data) -> Data:
-    return boat["opening"]["statements"]["truthful non-disclosure"]
+    said: Data = _statements(boat)["truthful non-disclosure"]
+    return said
+
+
+def _forget(boat: Data, *claims: str) -> None:
+    """Take claims out of the scenario and of every fact."""
+    boat["claims"] = [claim for claim in boat["claims"] if claim["id"] not in claims]
+    for fact in boat["facts"]:
+        for decision in ("makes_false", "misleads", "makes_true", "leaves_open"):
+            if decision in fact:
+                fact[decision] = [claim for claim in fact[decision] if claim not in claims]
 
 
 def _set(*path: Any) -> Callable[[Data], None]:
@@ -45,38 +60,49 @@ FAULTS: list[tuple[Callable[[Data], None], str, str, str]] = [
     (_set("tags", 1, "sailing"), "unknown-tag", "tags[1]", "error"),
     (_set("tags", 1, "everyday"), "duplicate-tag", "tags[1]", "error"),
     (_set("felicitous", 0, "Promises"), "unknown-label", "felicitous[0]", "error"),
-    (lambda b: b["opening"]["statements"].pop("deception"), "missing-goal", "opening.statements", "error"),
+    (lambda b: _statements(b).pop("deception"), "missing-goal", "opening.by_goal[0].statements", "error"),
     (
-        lambda b: b["opening"]["statements"].update(lying=_truthful(b)),
-        "unknown-goal", "opening.statements.lying", "error",
+        lambda b: _statements(b).update(lying=_truthful(b)),
+        "unknown-goal", "opening.by_goal[0].statements.lying", "error",
     ),
     # references
     (_set("facts", 1, "id", "leak"), "duplicate-id", "facts[1].id", "error"),
-    (_set("facts", 0, "contradicts", ["ready", "redy"]), "unknown-reference", "facts[0].contradicts[1]", "error"),
+    (_set("facts", 0, "makes_false", ["ready", "redy"]), "unknown-reference", "facts[0].makes_false[1]", "error"),
+    (_set("facts", 0, "misleads", ["redy"]), "unknown-reference", "facts[0].misleads[0]", "error"),
     (_set("evidence", 0, "reveals", ["leek"]), "unknown-reference", "evidence[0].reveals[0]", "error"),
     (
         lambda b: _truthful(b).update(claims=["may_look", "x"]),
-        "unknown-reference", "opening.statements['truthful non-disclosure'].claims[1]", "error",
+        "unknown-reference", "opening.by_goal[0].statements['truthful non-disclosure'].claims[1]", "error",
     ),
     # truth
     (
         lambda b: _truthful(b).update(claims=["may_look", "ready"]),
-        "false-statement", "opening.statements['truthful non-disclosure'].claims[1]", "error",
+        "false-statement", "opening.by_goal[0].statements['truthful non-disclosure'].claims[1]", "error",
     ),
-    (_set("facts", 0, "contradicts", []), "bearing", "facts[0].contradicts", "error"),
     (
-        lambda b: (b["claims"].append({"id": "new", "text": "She is new."}),
-                   b["facts"][0].update(contradicts=["new"])),
-        "bearing", "facts[0].contradicts", "error",
+        lambda b: b["facts"][2].update(makes_false=["varnish_only"], leaves_open=["ready"], misleads=["may_look"]),
+        "false-statement", "opening.by_goal[0].statements['truthful non-disclosure'].claims[0]", "error",
     ),
+    (
+        lambda b: b["facts"][1].update(makes_true=["weekly"], misleads=["twelve"]),
+        "false-statement", "opening.shared.exchanges[0].claims[0]", "error",
+    ),
+    (_set("facts", 0, "leaves_open", []), "undecided", "facts[0]", "error"),
+    (_set("facts", 0, "leaves_open", ["may_look", "twelve"]), "decided-twice", "facts[0]", "error"),
+    (_set("facts", 0, "cover", []), "no-cover", "facts[0].cover", "error"),
+    (_set("facts", 0, "cover", [{"claim": "varnish_only"}]), "cover-not-false", "facts[0].cover[0]", "error"),
+    (_set("facts", 0, "cover", 0, "gain", "surprise"), "gain", "facts[0].cover", "warning"),
+    (_set("facts", 0, "angle", None), "no-angle", "facts[0]", "warning"),
+    (lambda b: b["opening"].pop("shared") and _forget(b, "twelve", "weekly"), "no-shared-opening", "opening", "warning"),
+    (lambda b: _statements(b)["deception"].update(claims=[]), "claims-nothing", "opening.by_goal[0].statements.deception.claims", "error"),
     (_set("facts", 2, "owner", "initiator"), "owner", "facts[2].owner", "warning"),
     (
         lambda b: b["claims"].append({"id": "new", "text": "The mast is new."}),
-        "unused-claim", "claims[2]", "warning",
+        "unused-claim", "claims[5]", "error",
     ),
     # form
     (_set("background", "A harbour. A boat."), "length", "background", "error"),
-    (_set("opening", "question", 1, "Hello. Is it good? Really?"), "length", "opening.question[1]", "error"),
+    (_set("opening", "shared", "hard_question", 1, "Hello. Is it good? Really?"), "length", "opening.shared.hard_question[1]", "error"),
     (_set("facts", 1, "text", "It broke. It fell. It sank."), "length", "facts[1].text", "error"),
     (_set("summary", "TODO"), "unfinished", "summary", "error"),
     (_set("title", "Lorem ipsum"), "unfinished", "title", "error"),
@@ -101,12 +127,16 @@ FAULTS: list[tuple[Callable[[Data], None], str, str, str]] = [
         "leak", "roles.initiator.description", "error",
     ),
     (
-        _set("opening", "question", 0, "Was the emergency transmitter lent to your cousin?"),
-        "leak", "opening.question[0]", "error",
+        _set("opening", "shared", "hard_question", 0, "Was the emergency transmitter lent to your cousin?"),
+        "leak", "opening.shared.hard_question[0]", "error",
+    ),
+    (
+        _set("facts", 1, "angle", "Was the emergency transmitter lent to your cousin?"),
+        "leak", "facts[1].angle", "error",
     ),
     (
         lambda b: _truthful(b).update(text="The emergency transmitter was lent to a cousin."),
-        "leak", "opening.statements['truthful non-disclosure'].text[0]", "error",
+        "leak", "opening.by_goal[0].statements['truthful non-disclosure'].text", "error",
     ),
     (_set("facts", 2, "about", "the varnish over a barbecue burn"), "about-leak", "facts[2].about", "error"),
     (
@@ -144,6 +174,7 @@ def test_problems_carry_file_and_line_in_the_order_of_the_file(boat, hipo, writt
 
 def test_too_few_facts_are_a_fault_only_of_the_library(boat, hipo):
     del boat["facts"][1:]
+    _forget(boat, "varnish_only")
     assert found(boat, hipo) == {("number-of-facts", "facts", "warning")}
     assert found(boat, hipo, shipped=True) == {("number-of-facts", "facts", "error")}
 
@@ -155,11 +186,22 @@ def test_a_scenario_in_which_the_responder_knows_nothing_is_refused(boat, hipo):
 
 
 def test_one_statement_for_every_goal_must_be_true_whatever_the_fact(boat, hipo):
-    statements = boat["opening"]["statements"]
-    boat["opening"]["statements"] = {"any": {"text": "All set.", "claims": ["ready", "may_look"]}}
-    assert found(boat, hipo) == {("false-statement", "opening.statements.any.claims[0]", "error")}
-    boat["opening"]["statements"]["truthful non-disclosure"] = statements["truthful non-disclosure"]
+    before = dict(_statements(boat))
+    _statements(boat).clear()
+    _statements(boat)["any"] = {"text": "All set.", "claims": ["ready", "may_look"]}
+    place = "opening.by_goal[0].statements.any.claims[0]"
+    assert found(boat, hipo) == {("false-statement", place, "error")}
+    _statements(boat)["any"]["claims"] = ["may_look"]
+    _statements(boat)["deception"] = before["deception"]
     assert found(boat, hipo) == set()
+
+
+def test_where_no_goal_rules_anything_out_nobody_needs_a_lie(boat, hipo):
+    free = hipo.model_copy(update={"contradictions": ()})
+    for fact in boat["facts"]:
+        del fact["cover"], fact["angle"]
+    _forget(boat, "varnish_only")
+    assert found(boat, free) == set()
 
 
 def test_a_scheme_without_contradictions_has_no_truthful_goal(boat, hipo):
@@ -169,18 +211,11 @@ def test_a_scheme_without_contradictions_has_no_truthful_goal(boat, hipo):
 
 
 def test_a_denial_gives_nothing_away_but_the_same_words_without_it_do(boat, hipo):
-    statement = boat["opening"]["statements"]["deception"]
+    statement = _statements(boat)["deception"]
     statement["text"] = "No, the emergency transmitter was never lent to any cousin."
     assert found(boat, hipo) == set()
     statement["text"] = "The emergency transmitter was lent to some cousin."
     assert {code for code, _, _ in found(boat, hipo)} == {"leak"}
-
-
-def test_an_explaining_fact_may_contradict_or_not(boat, hipo):
-    boat["facts"][2].update(bearing="explains", contradicts=["ready"])
-    assert found(boat, hipo) == set()
-    boat["facts"][2].update(contradicts=[])
-    assert found(boat, hipo) == set()
 
 
 def test_a_real_name_in_the_open_is_found_and_under_its_placeholder_is_not(boat, hipo):
@@ -194,7 +229,7 @@ def test_a_real_name_in_the_open_is_found_and_under_its_placeholder_is_not(boat,
 
 
 def test_meanings_are_compared_where_a_model_is_at_hand(boat, hipo):
-    leaked = boat["opening"]["question"][1]
+    leaked = boat["opening"]["shared"]["hard_question"][1]
     texts = [fact["text"] for fact in boat["facts"]]
 
     def similarity(left, right):
@@ -202,7 +237,7 @@ def test_meanings_are_compared_where_a_model_is_at_hand(boat, hipo):
         return [[1.0 if a == b else 0.9 if (a, b) in alike else 0.1 for b in right] for a in left]
 
     assert found(boat, hipo, similarity=similarity) == {
-        ("leak", "opening.question[1]", "error"),
+        ("leak", "opening.shared.hard_question[1]", "error"),
         ("near-duplicate", "facts[2].text", "error"),
     }
 
