@@ -69,7 +69,8 @@ def test_one_wording_may_stand_without_its_list(validator, boat):
     shared["hard_question"] = "Is she ready?"
     assert validator.is_valid(boat)
     opening = Scenario.model_validate(boat).opening
-    assert opening.shared and opening.shared.hard_question == ("Is she ready?",)
+    assert opening.shared
+    assert opening.shared.hard_question == ("Is she ready?",)
 
 
 def test_every_field_is_described_in_plain_words(validator):
