@@ -24,8 +24,8 @@ NAMES = (
     "review_load",
     "outages",
 )
-LONG = ("night", "soak", "fuzz")
-"""Many minutes each: run only when they are named."""
+LONG = ("night", "soak", "fuzz", "real_model")
+"""Many minutes each, or in need of a server: run only when they are named."""
 
 
 def main() -> int:

@@ -40,10 +40,12 @@ def check_scenario(
     """
     where = located or Located(data=None, file=f"{scenario.id}.yaml")
     subject = CheckedScenario(scenario, scheme, where, similarity, shipped)
+    references = [*check_references(scenario, where)]
     problems = [
-        *check_references(scenario, where),
+        *references,
         *check_labels(subject),
-        *check_truth(subject),
+        # what refers to nothing has no place in the knowledge graph
+        *(() if references else check_truth(subject)),
         *check_names(subject),
         *check_form(subject),
         *check_leakage(subject),

@@ -8,6 +8,7 @@ from scenarios.checks.checked_scenario import CheckedScenario
 from scenarios.checks.labels import ANY_GOAL
 from scenarios.checks.references import DECISIONS, claims_by_line
 from scenarios.errors import Problem
+from scenarios.graph import KnowledgeGraph
 from scenarios.spec import Fact
 
 
@@ -41,12 +42,15 @@ def _truthful_lines(subject: CheckedScenario) -> Iterator[Problem]:
     Source: HIPO, section 4.2; a dialogue that opens with a lie has the wrong goal label.
     """
     truthful = (*subject.scheme.truthful_goals, ANY_GOAL)
+    knowledge = KnowledgeGraph.of(subject.template)
     for place, claims in claims_by_line(subject.template):
         if place[1] == "by_goal" and place[4] not in truthful:
             continue
         for index, claim in enumerate(claims):
-            for decision, word in (("makes_false", "false"), ("misleads", "misleading")):
-                facts = [f.id for f in subject.template.facts if claim in getattr(f, decision)]
+            for truth, word in (("false", "false"), ("misleads", "misleading")):
+                facts = [
+                    f.id for f in knowledge.scenario.facts if knowledge.truth(claim, f.id) == truth
+                ]
                 if facts:
                     yield subject.error(
                         (*place, index),
@@ -90,9 +94,10 @@ def _pairs(subject: CheckedScenario) -> Iterator[Problem]:
     lines = claims_by_line(subject.template)
     made = dict.fromkeys(claim for _, claims in lines for claim in claims)
     stated = [claim.id for claim in subject.template.claims if claim.id in made]
+    knowledge = KnowledgeGraph.of(subject.template)
     for index, fact in _played(subject):
         decided = [claim for name in DECISIONS for claim in getattr(fact, name)]
-        if undecided := [claim for claim in stated if claim not in decided]:
+        if undecided := [claim for claim in stated if knowledge.truth(claim, fact.id) is None]:
             yield subject.error(
                 ("facts", index),
                 f"nothing about {_listed(undecided)}",
@@ -111,6 +116,7 @@ def _pairs(subject: CheckedScenario) -> Iterator[Problem]:
 
 def _covers(subject: CheckedScenario) -> Iterator[Problem]:
     """Where a goal misleads, every fact has a lie that hides it."""
+    knowledge = KnowledgeGraph.of(subject.template)
     for index, fact in _played(subject):
         if not fact.cover:
             yield subject.error(
@@ -128,7 +134,7 @@ def _covers(subject: CheckedScenario) -> Iterator[Problem]:
                 code="gain",
             )
         for number, cover in enumerate(fact.cover):
-            if cover.claim not in fact.makes_false:
+            if knowledge.truth(cover.claim, fact.id) != "false":
                 yield subject.error(
                     ("facts", index, "cover", number),
                     f"{cover.claim!r}, which the fact does not make false",
