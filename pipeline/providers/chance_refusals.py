@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 SLOW = 0.5
 """Share of the rate it began at that a descent has to come down to."""
-AS_OFTEN = 0.6
-"""Refusals that are less often than so, when slow, depend on the rate."""
+AS_OFTEN = 0.3
+"""Refusals that are less often than so, when slow, depend on the rate: at half the speed a limit
+refuses next to nothing, while chance, over a few refusals, is off by a third either way."""
 EXPECTED = 8
 """Requests are sent slowly until so many refusals would be expected if they came as often."""
 MOST = 0.6

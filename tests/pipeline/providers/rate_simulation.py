@@ -92,9 +92,9 @@ class SlidingWindow:
 class Chance:
     """Refuses a share of the requests, whatever their rate."""
 
-    def __init__(self, share: float) -> None:
+    def __init__(self, share: float, seed: int = 1) -> None:
         self.share = share
-        self._dice = random.Random(1)
+        self._dice = random.Random(seed)
 
     def take(self, now: float) -> float | None:
         return 1.0 if self._dice.random() < self.share else None
@@ -133,6 +133,8 @@ class Simulation:
     """Whether a refusal says when to come back; a number: what it always says."""
     places: int = 32
     begin_with: int | None = None
+    live: int | None = None
+    """Calls at a time; None is a quarter more than there are places."""
     seed: int = 0
     changes: Mapping[float, Callable[[], None]] = field(default_factory=dict)
 
@@ -148,7 +150,8 @@ class Simulation:
         loop = asyncio.get_running_loop()
         for at, change in self.changes.items():
             loop.call_at(at, change)
-        calls = [asyncio.ensure_future(self._calls()) for _ in range(round(1.25 * self.places))]
+        live = self.live or round(1.25 * self.places)
+        calls = [asyncio.ensure_future(self._calls()) for _ in range(live)]
         await asyncio.sleep(self.seconds)
         for call in calls:
             call.cancel()

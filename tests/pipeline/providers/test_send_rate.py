@@ -107,6 +107,14 @@ def test_refusals_that_have_nothing_to_do_with_the_rate_do_not_bring_it_down(sha
     assert traffic.per_second(90, 180) >= 0.6 * min(free, 32 / 0.2)
 
 
+@pytest.mark.parametrize("live", [2, 4])
+def test_a_few_calls_at_a_time_that_are_refused_by_chance_do_not_come_to_a_stop(live):
+    for seed in range(4):
+        limit = Chance(0.2, seed)
+        traffic = Simulation(limit, 360, 0.2, retry_after=False, live=live, begin_with=4).run()
+        assert traffic.per_second(240, 360) >= 0.3 * live / 0.2 * 0.8, seed
+
+
 def test_an_endpoint_that_refuses_nothing_has_no_rate():
     traffic = Simulation(NoLimit(), 30).run()
     assert traffic.learned is None
