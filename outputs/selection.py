@@ -276,9 +276,9 @@ def select(
 def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
     if run.scheme.fingerprint != first.scheme.fingerprint:
         raise UsageError(
-            f"{run.name} has labels of the scheme {run.scheme.id!r},"
-            f" {first.name} of {first.scheme.id!r}",
-            "export runs of one scheme together, the others apart",
+            f"{run.name} has labels of the scheme {run.scheme.name!r},"
+            f" {first.name} of {first.scheme.name!r}",
+            "export runs of one scheme and version together, the others apart",
         )
     if selection.verdict == "accepted" and not run.state.verification.verdicts:
         raise UsageError(

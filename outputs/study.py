@@ -156,8 +156,12 @@ def read_study(runs: Sequence[Path], how: Resampling | None = None) -> StudyResu
             )
     if not schemes:
         raise UsageError("there is nothing to compare", "name at least one run")
-    if len({scheme.id for scheme in schemes}) > 1:
-        raise UsageError("the runs have different label schemes", "compare runs of one scheme")
+    names = sorted({scheme.name for scheme in schemes})
+    if len(names) > 1:
+        raise UsageError(
+            f"the runs have different label schemes: {', '.join(names)}",
+            "compare runs of one scheme and version",
+        )
     return _compared(schemes[0], votes, tuple(efforts), tuple(sorted(judges)), how)
 
 
@@ -262,7 +266,7 @@ def study_as_json(study: StudyResult) -> dict[str, object]:
     ``unpriced_calls``.
     """
     return {
-        "scheme": study.scheme.id,
+        "scheme": study.scheme.name,
         "cases": study.cases,
         "left_out": study.left_out,
         "scenarios": study.scenarios,

@@ -24,6 +24,7 @@ from scenarios.fingerprint import fingerprint
 from scenarios.plugins import offer_plugins
 from scenarios.run_configuration import RunConfiguration, RunIdentity
 from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import as_shipped
 from scenarios.spec import Scenario
 from scenarios.variation import Axis
 
@@ -80,7 +81,8 @@ class RunMaterial:
         """The scheme of the labels; None where it is not stored."""
         wanted = None if self.identity is None else self.identity.scheme_fingerprint
         content = self._content("scheme", None, wanted)
-        return self._parsed("scheme", Scheme.model_validate_json, content)
+        stored = self._parsed("scheme", Scheme.model_validate_json, content)
+        return None if stored is None else as_shipped(stored)
 
     @cached_property
     def scenarios(self) -> Mapping[str, Scenario]:

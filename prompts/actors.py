@@ -20,8 +20,8 @@ from scenarios.schemes.model import Dimension, LabelValue, Scheme
 __all__ = ["ActorPrompts", "InitiatorView", "ResponderView", "initiator_view", "responder_view"]
 
 _SHARED: Final = (
-    "answer_format.j2", "conversation.j2", "draft.j2", "labels.j2", "private.j2", "rules.j2",
-    "scene.j2", "speech.j2", "wanted.j2",
+    "answer_format.j2", "conversation.j2", "dimension.j2", "draft.j2", "labels.j2", "private.j2",
+    "rules.j2", "scene.j2", "speech.j2", "terms.j2", "wanted.j2",
 )  # fmt: skip
 _KINDS: Final = ("initiator", "responder", "reflect", "revise")
 ACTOR_TEMPLATES: Final = (

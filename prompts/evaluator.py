@@ -19,7 +19,7 @@ from prompts.languages import described_language
 from prompts.prompt import Prompt, make_prompt, transcript
 from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
-from prompts.scheme_text import dimension_text
+from prompts.scheme_text import reader_text
 from prompts.tolerant_json import Answer
 from scenarios.dialogue import History, TacticLabel
 from scenarios.errors import UsageError
@@ -36,7 +36,7 @@ Source: HIPO, section 5 (benchmark).
 EVALUATOR_TEMPLATES: Final = (
     *(f"evaluator_{aspect}_{part}.j2" for aspect in ASPECTS for part in ("system", "user")),
     "answer_format.j2", "conversation.j2", "evaluator_rules.j2", "evaluator_scene.j2",
-    "evaluator_task.j2", "judge_labels.j2",
+    "dimension.j2", "evaluator_task.j2", "judge_labels.j2", "terms.j2",
 )  # fmt: skip
 """The templates that an evaluation depends on."""
 
@@ -106,7 +106,7 @@ class EvaluatorPrompts:
                 f"evaluator_{aspect}",
                 templates,
                 self.formats[aspect],
-                {"dimensions": tuple(map(dimension_text, asked)), "reasoned": reasoned},
+                {**reader_text(scheme, asked), "reasoned": reasoned},
             )
             for aspect, asked in dimensions.items()
         }
@@ -115,7 +115,7 @@ class EvaluatorPrompts:
         self.fingerprint: str = fingerprint(
             [
                 templates.fingerprint_of(EVALUATOR_TEMPLATES),
-                scheme.model_dump(mode="json"),
+                scheme.content,
                 [[self._prompts[a].system, self.formats[a].schema] for a in ASPECTS],
             ]
         )

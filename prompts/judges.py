@@ -23,7 +23,7 @@ from prompts.languages import described_language
 from prompts.prompt import Prompt, make_prompt, prompts_fingerprint, transcript
 from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
-from prompts.scheme_text import dimension_text, label_text
+from prompts.scheme_text import label_text, reader_text
 from prompts.tolerant_json import Answer
 from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
@@ -40,8 +40,8 @@ MISLED: Final = "misled"
 _KINDS: Final = ("self_turn", "self_goal", "external_turn", "external_dialogue")
 JUDGE_TEMPLATES: Final = (
     *(f"{kind}_{part}.j2" for kind in _KINDS for part in ("system", "user")),
-    "answer_format.j2", "conversation.j2", "judge_labels.j2", "judge_scene.j2", "judge_task.j2",
-    "repair.j2",
+    "answer_format.j2", "conversation.j2", "dimension.j2", "judge_labels.j2", "judge_scene.j2",
+    "judge_task.j2", "repair.j2", "terms.j2",
 )  # fmt: skip
 """The templates that a judgement depends on."""
 
@@ -118,13 +118,13 @@ class JudgePrompts:
         self._scheme = scheme
         labels = labels_format("labels", scheme.utterance_dimensions)
         self._self_turn = make_prompt(
-            "self_turn", templates, labels, _asked_about(scheme.utterance_dimensions)
+            "self_turn", templates, labels, _asked_about(scheme, scheme.utterance_dimensions)
         )
         self._self_goal = make_prompt(
             "self_goal",
             templates,
             labels_format("goal", [scheme.goal]),
-            _asked_about([scheme.goal]),
+            _asked_about(scheme, [scheme.goal]),
         )
         self._dialogue = make_prompt("external_dialogue", templates, dialogue_format())
         self._turns: dict[tuple[str, ...], Prompt[TurnVerdict]] = {}
@@ -166,7 +166,10 @@ class JudgePrompts:
         if dimensions not in self._turns:
             asked = [self._scheme.dimension(dimension) for dimension in dimensions]
             self._turns[dimensions] = make_prompt(
-                "external_turn", self.templates, turn_format(asked), _asked_about(asked)
+                "external_turn",
+                self.templates,
+                turn_format(asked),
+                _asked_about(self._scheme, asked),
             )
         return self._turns[dimensions]
 
@@ -262,8 +265,8 @@ def dialogue_format() -> ResponseFormat[DialogueVerdict]:
     return response_format("dialogue_verdict", [reasoning, reason, misled], build)
 
 
-def _asked_about(dimensions: Sequence[Dimension]) -> dict[str, object]:
-    return {"dimensions": tuple(map(dimension_text, dimensions))}
+def _asked_about(scheme: Scheme, dimensions: Sequence[Dimension]) -> dict[str, object]:
+    return reader_text(scheme, dimensions)
 
 
 def _variables(

@@ -86,7 +86,7 @@ def prompts_fingerprint(
         prompts: hashed with their system messages and answer formats.
     """
     kinds = [[prompt.system, prompt.answer.name, prompt.answer.schema] for prompt in prompts]
-    return fingerprint([templates.fingerprint_of(names), scheme.model_dump(mode="json"), kinds])
+    return fingerprint([templates.fingerprint_of(names), scheme.content, kinds])
 
 
 def transcript(history: History) -> tuple[tuple[str, str], ...]:

@@ -5,7 +5,7 @@ Templates may be the user's own, so they get tuples and strings, and no model wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
@@ -21,6 +21,16 @@ class LabelText:
 
 
 @dataclass(frozen=True, slots=True)
+class ContrastText:
+    """A line that is easily mislabelled, as it is explained to a reader."""
+
+    text: str
+    label: str
+    rival: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class DimensionText:
     """One dimension as it is explained to a model."""
 
@@ -30,6 +40,11 @@ class DimensionText:
     form: str
     """How it is answered: one label, a number in a range, several labels."""
     labels: tuple[LabelText, ...]
+    look_at: str
+    """Which part of what was said the steps are about."""
+    steps: tuple[tuple[str, str], ...]
+    """(what has to hold, the label it leads to), in order."""
+    contrast: tuple[ContrastText, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,10 @@ class SchemeText:
     """The utterance dimensions, in the scheme's order."""
     rules: tuple[str, ...]
     """One sentence per contradiction and requirement, each followed by its reason."""
+    terms: tuple[tuple[str, str], ...]
+    """(word, what it means in the steps)."""
+    conventions: tuple[str, ...]
+    """Rules for whoever speaks or labels."""
 
 
 def scheme_text(scheme: Scheme) -> SchemeText:
@@ -49,7 +68,18 @@ def scheme_text(scheme: Scheme) -> SchemeText:
         goal=dimension_text(scheme.goal),
         dimensions=tuple(map(dimension_text, scheme.utterance_dimensions)),
         rules=scheme_rules(scheme),
+        terms=tuple(scheme.terms.items()),
+        conventions=scheme.conventions,
     )
+
+
+def reader_text(scheme: Scheme, dimensions: Iterable[Dimension]) -> dict[str, object]:
+    """Return what templates tell a reader of the dimensions it is asked about."""
+    return {
+        "dimensions": tuple(map(dimension_text, dimensions)),
+        "terms": tuple(scheme.terms.items()),
+        "conventions": scheme.conventions,
+    }
 
 
 def dimension_text(dimension: Dimension) -> DimensionText:
@@ -61,6 +91,12 @@ def dimension_text(dimension: Dimension) -> DimensionText:
         form=_form(dimension),
         labels=tuple(
             LabelText(label.id, label.definition, label.example) for label in dimension.labels
+        ),
+        look_at=dimension.look_at,
+        steps=tuple((step.when, step.label) for step in dimension.steps),
+        contrast=tuple(
+            ContrastText(line.text, line.label, line.rival, line.because)
+            for line in dimension.contrast
         ),
     )
 

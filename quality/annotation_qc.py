@@ -176,7 +176,7 @@ def disagreements(scheme: Scheme, answers: Iterable[Answer], settings: QcSetting
     """Report items that three or more people all label differently, or rate far apart."""
     answers = list(answers)
     findings: list[Finding] = []
-    for dimension in scheme.dimensions:
+    for dimension in scheme.declared:
         for item, by_annotator in sorted(labels_by_item(answers, dimension.id).items()):
             values = list(by_annotator.values())
             if dimension.measurement == "interval":
@@ -202,4 +202,4 @@ def _far_apart(
 
 
 def _labelled(scheme: Scheme) -> list[Dimension]:
-    return [d for d in scheme.dimensions if d.measurement != "interval"]
+    return [d for d in scheme.declared if d.measurement != "interval"]

@@ -180,17 +180,19 @@ def make_choice_row(
     return ChoiceRow(sample, epoch, status, "stop", text)
 
 
-def make_material(dialogues: Iterable[Dialogue]) -> list[MaterialItem]:
+def make_material(dialogues: Iterable[Dialogue], scheme: str = "hipo") -> list[MaterialItem]:
     """Return what dialogues on scenarios of the library are made of: the scheme, the templates."""
     names = sorted({dialogue.case.scenario for dialogue in dialogues})
     scenarios = [library().scenarios[name] for name in names if name in library().scenarios]
-    return material_items(scheme=make_scheme(), scenarios=scenarios, prompts=make_actor_prompts())
+    return material_items(
+        scheme=make_scheme(scheme), scenarios=scenarios, prompts=make_actor_prompts(scheme)
+    )
 
 
 @cache
-def make_actor_prompts() -> ActorPrompts:
+def make_actor_prompts(scheme: str = "hipo") -> ActorPrompts:
     """Return the actors' prompts that ship, made once."""
-    return ActorPrompts(Templates(), make_scheme())
+    return ActorPrompts(Templates(), make_scheme(scheme))
 
 
 def make_run(
@@ -202,6 +204,7 @@ def make_run(
     name: str | None = None,
     failed: Iterable[tuple[Case, str]] = (),
     each: Each | None = None,
+    scheme: str = "hipo",
 ) -> Path:
     """Write a run of finished dialogues into ``folder`` and return the folder.
 
@@ -214,6 +217,7 @@ def make_run(
         failed: cases that timed out, each with its arm.
         each: called with the store, a dialogue and its number when that dialogue is stored: to
             record calls, judgements, flags and decisions.
+        scheme: the label scheme, with a version where it is not the newest.
     """
     lost = list(failed)
     described = arms or {arm: make_arm() for arm in dict.fromkeys(d.arm for d in dialogues)}
@@ -229,7 +233,7 @@ def make_run(
         if each is not None:
             await asyncio.gather(*(each(store, d, number) for number, d in enumerate(dialogues)))
 
-    configuration, material = config or RunConfiguration(), make_material(dialogues)
+    configuration, material = config or RunConfiguration(), make_material(dialogues, scheme)
     with RunStore.create(folder, configuration, material=material, name=name) as store:
         asyncio.run(write(store))
         store.set_state("finished_with_failures" if lost else "finished")

@@ -23,7 +23,8 @@ from prompts.environment import Templates
 from scenarios.errors import InputError, UsageError
 from scenarios.log import logger
 from scenarios.pack import LIBRARY, PATH_VARIABLE, read_scenario, roots_in, scenario_files
-from scenarios.schemes.registry import load_scheme
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme, versions_of
 from scenarios.spec import Scenario
 from scenarios.variation import load_axes
 from scenarios.yaml_source import read_yaml
@@ -103,7 +104,7 @@ class _Search:
 
     def items(self) -> list[MaterialItem]:
         """Return what is missing and was found as it was, by its hash."""
-        scheme = _read(lambda: load_scheme(self.recipe.scheme))
+        scheme = self._scheme()
         axes = _read(lambda: load_axes(self.recipe.variation))
         tactics = None
         if self.recipe.tactics not in ("free", "balanced"):
@@ -124,6 +125,13 @@ class _Search:
         if any(item.kind == "templates" for item in found):
             found += [item for item in candidates if item.kind == "own_templates"]
         return found
+
+    def _scheme(self) -> Scheme | None:
+        """Return the scheme of the run: of one that ships, the version it was made with."""
+        for scheme in versions_of(self.recipe.scheme):
+            if ("scheme", scheme.id, scheme.fingerprint) in self.missing:
+                return scheme
+        return _read(lambda: load_scheme(self.recipe.scheme))
 
     def _is_missing(self, item: MaterialItem) -> bool:
         return (item.kind, item.name, item.hash) in self.missing

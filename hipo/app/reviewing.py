@@ -147,11 +147,11 @@ def study_of(store: ReviewStore, name: str | None) -> ReviewStudy:
 
 def _hidden(scheme: Scheme, options: ReviewOptions) -> Mapping[str, tuple[str, ...]]:
     hidden = dict(quiz_hides(scheme)) if options.mode == "quiz" else {}
-    dimensions = {d.id: d for d in scheme.dimensions}
+    dimensions = {d.id: d for d in scheme.declared}
     for wish in options.hidden:
         name, _, label = wish.partition("=")
         if name not in dimensions or label not in dimensions[name].values:
-            known = [f"{d.id}={value}" for d in scheme.dimensions for value in d.values]
+            known = [f"{d.id}={value}" for d in scheme.declared for value in d.values]
             raise UsageError(f"--hide {wish!r} names no label", suggestion(wish, known))
         hidden[name] = tuple(dict.fromkeys((*hidden.get(name, ()), label)))
     return hidden

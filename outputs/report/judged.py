@@ -127,7 +127,7 @@ def turns_section(run: Gathered) -> ReportSection:
         drawn = line_chart(series, label=f"{name}: {said}", axis="improvised exchanges")
         heading = name[0].upper() + name[1:]
         plots.append(Plot(heading, drawn, Table(heading, header, tuple(rows))))
-    printed = published(run.scheme.id)
+    printed = published(run.scheme)
     notes = [Remark(printed.self_consistency)] if printed and printed.self_consistency else []
     return ReportSection("turns", title, lead, (Grid(tuple(plots)), *notes))
 

@@ -19,7 +19,7 @@ from scenarios.schemes.model import Dimension
 
 def labels_section(run: Gathered) -> ReportSection:
     """Return the distributions of goals, labels and categories."""
-    others = published(run.scheme.id)
+    others = published(run.scheme)
     goals = Counter[str]()
     for ending in run.endings:
         if ending.status == "generated":

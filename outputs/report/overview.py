@@ -72,7 +72,7 @@ def overview_section(run: Gathered) -> ReportSection:
     ]
     for source, name in (("self", "self-consistency"), ("external", "external agreement")):
         votes = [v for v in comparable(run.votes, run.scheme) if v.source == source and not v.whole]
-        votes = [v for v in votes if v.dimension in {d.id for d in run.scheme.dimensions}]
+        votes = [v for v in votes if v.dimension in {d.id for d in run.scheme.declared}]
         confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
         remark = (
             f"{count(confirmed.judged)} labels judged" if confirmed.judged else "not verified yet"
@@ -90,7 +90,8 @@ def overview_section(run: Gathered) -> ReportSection:
         for name in (run.arms[arm.id],)
     )
     lead = (
-        f"Label scheme {run.scheme.title} ({run.scheme.id}); state of {moment(run.state.updated)}."
+        f"Label scheme {run.scheme.title} ({run.scheme.name}); "
+        f"state of {moment(run.state.updated)}."
     )
     table = Table("Who wrote what", ("strategy · model", "generated", "failed"), arms)
     return ReportSection("overview", "At a glance", lead, (Tiles(tuple(tiles)), table))

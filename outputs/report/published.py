@@ -1,4 +1,4 @@
-"""Published figures of other corpora, shown beside a run of the same scheme."""
+"""Published figures of other corpora, shown beside a run of the same scheme and version."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from scenarios.schemes.model import Scheme
 from scenarios.yaml_source import read_yaml
 
 _FILE = Path(__file__).parent / "data" / "published.yaml"
@@ -34,8 +35,8 @@ class Published(_Frozen):
     self_consistency: str = ""
 
 
-def published(scheme: str) -> Published | None:
-    """Return what was printed about a corpus with this scheme, if anything."""
+def published(scheme: Scheme) -> Published | None:
+    """Return what was printed about a corpus with this version of a scheme, if anything."""
     data = read_yaml(_FILE).data
-    numbers = data.get(scheme) if isinstance(data, dict) else None
+    numbers = data.get(scheme.name) if isinstance(data, dict) else None
     return None if numbers is None else Published.model_validate(numbers)

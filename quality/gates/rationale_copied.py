@@ -55,8 +55,8 @@ def _by_words(texts: Texts) -> Mapping[tuple[str, ...], str]:
 
 def _names(scheme: Scheme) -> Texts:
     """Return the names of dimensions and labels."""
-    names = [(f"a label of {d.id}", label.id) for d in scheme.dimensions for label in d.labels]
-    names += [("the name of a dimension", n) for d in scheme.dimensions for n in (d.id, d.title)]
+    names = [(f"a label of {d.id}", label.id) for d in scheme.declared for label in d.labels]
+    names += [("the name of a dimension", n) for d in scheme.declared for n in (d.id, d.title)]
     return tuple(names)
 
 

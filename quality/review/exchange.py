@@ -115,5 +115,5 @@ def offered_labels(dimension: Dimension, hidden: Mapping[str, Sequence[str]]) ->
 
 def dimensions_of(scheme: Scheme) -> tuple[Dimension, ...]:
     """Return the dimensions in the order they are asked: utterances first, then the whole."""
-    whole = tuple(d for d in scheme.dimensions if d.level == "dialogue")
+    whole = tuple(d for d in scheme.declared if d.level == "dialogue")
     return (*scheme.utterance_dimensions, *whole)

@@ -97,7 +97,10 @@ def _definitions(dimension: Dimension, study: ReviewStudy) -> list[str]:
             continue
         example = f" <i>{_text(label.example)}</i>" if label.example else ""
         lines.append(f"<b>{_text(label.id)}</b>: {_text(label.definition)}{example}")
-    return lines
+    return lines + [
+        f"{number}. {_text(step.when)}: <b>{_text(step.label)}</b>"
+        for number, step in enumerate(dimension.steps, start=1)
+    ]
 
 
 def _dialogue(

@@ -73,7 +73,7 @@ def quiz_hides(scheme: Scheme) -> dict[str, tuple[str, ...]]:
     """
     return {
         d.id: hidden
-        for d in scheme.dimensions
+        for d in scheme.declared
         if (hidden := tuple(v for v in d.values if v.casefold() == QUIZ_HIDES))
     }
 
@@ -96,7 +96,7 @@ def sections(
         )
         for turn in turns
     ]
-    whole = tuple(_field("d", d, None, hidden) for d in scheme.dimensions if d.level == "dialogue")
+    whole = tuple(_field("d", d, None, hidden) for d in scheme.declared if d.level == "dialogue")
     return (*sections, FormSection("d", None, whole))
 
 

@@ -66,7 +66,7 @@ class _AnswerTable:
             self._wrong(line, "", "more cells than columns", "as many as columns")
             return
         cells = {str(key): original(str(value or "").strip()) for key, value in row.items()}
-        answered = [d for d in self._scheme.dimensions if cells.get(d.id)]
+        answered = [d for d in self._scheme.declared if cells.get(d.id)]
         opinion = {name: cells[name] for name in OPINION if cells.get(name)}
         lead_s = float(cells[LEAD]) if is_number(cells.get(LEAD, "")) else 0.0
         if not answered and not opinion and not lead_s:

@@ -98,7 +98,7 @@ def _take_region(
         texts = values.get("choices") or values.get("text") or []
         sheet.opinion[name] = "\n".join(texts) if isinstance(texts, list) else str(texts)
         return
-    dimension = next((d for d in scheme.dimensions if d.id == name), None)
+    dimension = next((d for d in scheme.declared if d.id == name), None)
     if dimension is None:
         raise _Odd(f"{where}.{name}", "an unknown question", f"a dimension of {scheme.id}")
     answer: object

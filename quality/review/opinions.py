@@ -18,7 +18,7 @@ def reasons(scheme: Scheme, flags: Sequence[Flag]) -> tuple[FormChoice, ...]:
     named: dict[str, str] = {
         f"flag:{flag.code}": f"As flagged: {flag.code.replace('_', ' ')}" for flag in flags
     }
-    for dimension in scheme.dimensions:
+    for dimension in scheme.declared:
         title = dimension.title or dimension.id
         named[f"label:{dimension.id}"] = f"Declared label is wrong: {title}"
     named["fact"] = "The private fact is treated in a way nobody would"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from scenarios.fingerprint import fingerprint
 from scenarios.strict import Strict
@@ -25,6 +26,24 @@ class Label(Strict):
     aliases: tuple[str, ...] = ()
 
 
+class Step(Strict):
+    """One step of a labelling procedure: the first step that holds gives the label."""
+
+    when: Annotated[str, Field(min_length=1)]
+    label: str
+
+
+class Contrast(Strict):
+    """A line that is easily given the wrong one of two labels, and what decides between them."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    text: Annotated[str, Field(min_length=1)]
+    label: Annotated[str, Field(alias="is")]
+    rival: Annotated[str, Field(alias="not")]
+    because: Annotated[str, Field(min_length=1)]
+
+
 class Dimension(Strict):
     """One question asked of every utterance or of the dialogue as a whole."""
 
@@ -40,6 +59,20 @@ class Dimension(Strict):
     """How many equally spaced values people choose from (interval only); None means any number."""
     anchors: tuple[str, ...] = ()
     """What the points are called, lowest first; empty where they are numbers only."""
+    by: Literal["declared", "reader"] = "declared"
+    """Who gives the label: the speaker declares it and readers check it, or readers alone."""
+    expect: dict[str, str] = Field(default_factory=dict)
+    """Of a reader dimension: by label of the assigned dimension, the label readers should find."""
+    look_at: str = ""
+    """Which part of what was said the steps are about, e.g. the whole line."""
+    steps: tuple[Step, ...] = ()
+    """The labelling procedure, in order: the first step that holds gives the label."""
+    contrast: tuple[Contrast, ...] = ()
+    """Lines that are easily mislabelled, for readers."""
+
+    def __hash__(self) -> int:
+        """Hash what is hashable of the fields; equal dimensions have equal ones."""
+        return hash((self.id, self.level, self.measurement, self.labels, self.range, self.points))
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -78,6 +111,21 @@ class Dimension(Strict):
                 if name.casefold() in seen:
                     raise ValueError(f"label or alias {name!r} stands twice")
                 seen.add(name.casefold())
+        return self
+
+    @model_validator(mode="after")
+    def _procedure_fits(self) -> Self:
+        named = [step.label for step in self.steps]
+        named += [label for line in self.contrast for label in (line.label, line.rival)]
+        named += self.expect.values()
+        for label in named:
+            if label not in self.values:
+                raise ValueError(f"{label!r} is no label of {self.id!r}")
+        unreached = [v for v in self.values if self.steps and v not in named[: len(self.steps)]]
+        if unreached:
+            raise ValueError(f"no step of {self.id!r} leads to {unreached[0]!r}")
+        if self.expect and self.by != "reader":
+            raise ValueError("only a dimension that readers label (by: reader) expects labels")
         return self
 
 
@@ -131,11 +179,43 @@ class Scheme(Strict):
     """Categories a scenario may belong to; empty means any."""
     tags: tuple[str, ...] = ()
     """Tags a scenario may carry; empty means any."""
+    terms: dict[str, str] = Field(default_factory=dict)
+    """What the words mean that the procedures of several dimensions use."""
+    conventions: tuple[str, ...] = ()
+    """Rules that hold for whoever speaks, declares, judges or reviews, on every dimension."""
+    ties: tuple[str, ...] = ()
+    """Which labels go together by the procedure itself; cards of data sets print it."""
 
     @property
     def fingerprint(self) -> str:
-        """The content hash of everything in the scheme."""
-        return fingerprint(self.model_dump(mode="json"))
+        """The content hash of everything that decides dialogues and their labels."""
+        return fingerprint(self.content)
+
+    @property
+    def content(self) -> dict[str, object]:
+        """What decides dialogues and their labels, as plain data.
+
+        Left out are dimensions that only readers label: asking more of judges makes no other
+        dialogues. So are fields of later versions of hipo where a scheme does not use them: a
+        scheme keeps the hash it was stored under.
+        """
+        plain: dict[str, Any] = self.model_dump(mode="json")
+        plain["dimensions"] = [
+            _without_defaults(dimension, _DIMENSION_DEFAULTS)
+            for dimension in plain["dimensions"]
+            if dimension["by"] == "declared"
+        ]
+        return _without_defaults(plain, _SCHEME_DEFAULTS)
+
+    @property
+    def name(self) -> str:
+        """Id and version, e.g. ``hipo@1``: under which labels are compared with others."""
+        return f"{self.id}@{self.version}"
+
+    @property
+    def declared(self) -> tuple[Dimension, ...]:
+        """The dimensions that speakers declare and people label, in order."""
+        return tuple(d for d in self.dimensions if d.by == "declared")
 
     @property
     def goal(self) -> Dimension:
@@ -145,7 +225,11 @@ class Scheme(Strict):
     @property
     def utterance_dimensions(self) -> tuple[Dimension, ...]:
         """The dimensions every responder utterance is labelled with, in order."""
-        return tuple(d for d in self.dimensions if d.level == "utterance")
+        return tuple(d for d in self.declared if d.level == "utterance")
+
+    def read_dimensions(self, level: Level) -> tuple[Dimension, ...]:
+        """Return the dimensions of a level that readers alone label, in order."""
+        return tuple(d for d in self.dimensions if d.by == "reader" and d.level == level)
 
     @property
     def truthful_goals(self) -> frozenset[str]:
@@ -176,13 +260,14 @@ class Scheme(Strict):
         goal = by_id.get(self.assigned)
         if (
             goal is None
+            or goal.by != "declared"
             or goal.level != "dialogue"
             or goal.measurement not in ("nominal", "ordinal")
         ):
             raise ValueError(f"assigned: {self.assigned!r} is not a dialogue dimension with labels")
         if self.felicity is not None:
             dimension = by_id.get(self.felicity)
-            if dimension is None or dimension.level != "utterance" or not dimension.labels:
+            if dimension not in self.utterance_dimensions or not dimension.labels:
                 raise ValueError(
                     f"felicity: {self.felicity!r} is not an utterance dimension with labels"
                 )
@@ -200,6 +285,14 @@ class Scheme(Strict):
         return self
 
     @model_validator(mode="after")
+    def _expectations_fit(self) -> Self:
+        for dimension in self.dimensions:
+            unknown = [goal for goal in dimension.expect if goal not in self.goal.values]
+            if unknown:
+                raise ValueError(f"{dimension.id}: expect: {unknown[0]!r} is no {self.assigned}")
+        return self
+
+    @model_validator(mode="after")
     def _intervals_exist(self) -> Self:
         numbers = {d.id for d in self.dimensions if d.measurement == "interval"}
         for contradiction in self.self_contradictions:
@@ -209,3 +302,15 @@ class Scheme(Strict):
                 if lowest > highest:
                     raise ValueError(f"the rule for {dimension_id!r} starts above its end")
         return self
+
+
+_DIMENSION_DEFAULTS: Mapping[str, object] = {
+    "by": "declared", "expect": {}, "look_at": "", "steps": [], "contrast": [],
+}  # fmt: skip
+_SCHEME_DEFAULTS: Mapping[str, object] = {"terms": {}, "conventions": [], "ties": []}
+
+
+def _without_defaults(
+    plain: Mapping[str, Any], defaults: Mapping[str, object]
+) -> dict[str, object]:
+    return {k: v for k, v in plain.items() if k not in defaults or v != defaults[k]}

@@ -1,4 +1,4 @@
-"""Find a scheme: a shipped one by id, or any by its file."""
+"""Find a scheme: a shipped one by id or by id and version (``hipo@1``), or any by its file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,26 @@ _SHIPPED = Path(__file__).parent / "data"
 
 
 def scheme_names() -> list[str]:
-    """Return the ids of the schemes that ship, sorted."""
+    """Return the names of the schemes that ship, sorted: ids, and earlier versions as ``id@1``."""
     return sorted(path.stem for path in _SHIPPED.glob("*.yaml"))
+
+
+def versions_of(name: str) -> tuple[Scheme, ...]:
+    """Return every version of a scheme that ships, the newest first; none of an unknown one.
+
+    Args:
+        name: an id, with or without a version.
+    """
+    scheme_id = name.partition("@")[0]
+    names = [name for name in scheme_names() if name.partition("@")[0] == scheme_id]
+    found = [_shipped(name) for name in names]
+    return tuple(sorted(found, key=lambda scheme: -scheme.version))
 
 
 def load_scheme(name_or_path: str) -> Scheme:
     """Load a scheme by its shipped id, or from a path that ends in ``.yaml`` or ``.yml``.
+
+    An id alone is the newest version; ``id@version`` is exactly that one.
 
     Raises:
         UsageError: no scheme has this name.
@@ -27,6 +41,9 @@ def load_scheme(name_or_path: str) -> Scheme:
     """
     if name_or_path in scheme_names():
         return _shipped(name_or_path)
+    for scheme in versions_of(name_or_path):
+        if scheme.name == name_or_path:
+            return scheme
     path = Path(name_or_path)
     if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
         return _read(path)
@@ -37,11 +54,21 @@ def load_scheme(name_or_path: str) -> Scheme:
     )
 
 
+def as_shipped(scheme: Scheme) -> Scheme:
+    """Return the scheme that ships with the same labels, else the scheme itself.
+
+    It differs at most in what only readers are asked, so that judges are asked the same about the
+    dialogues of runs that were made before such dimensions were part of a scheme.
+    """
+    same = (s for s in versions_of(scheme.id) if s.fingerprint == scheme.fingerprint)
+    return next(same, scheme)
+
+
 @cache
 def _shipped(name: str) -> Scheme:
     path = _SHIPPED / f"{name}.yaml"
     scheme = _read(path)
-    if scheme.id != name:
+    if name not in (scheme.id, scheme.name):
         problem = read_yaml(path).problem(
             ("id",), found=repr(scheme.id), expected=f"{name!r}, the name of the file", code="id"
         )

@@ -79,6 +79,7 @@ def reported_run(
     failed: int = 1,
     name: str | None = None,
     skew: int = 0,
+    scheme: str = "hipo",
 ) -> Path:
     """Write a run into ``folder``: every case by every strategy, the last ``failed`` ones failed.
 
@@ -91,6 +92,7 @@ def reported_run(
         failed: how many cases of the last arm failed.
         name: of the run.
         skew: shifts which judgements agree.
+        scheme: the label scheme, with a version where it is not the newest.
     """
     every = cases()
     arms = {
@@ -127,6 +129,7 @@ def reported_run(
         name=name,
         failed=[(case, arm) for _, case, arm in lost],
         each=look,
+        scheme=scheme,
     )  # fmt: skip
 
 

@@ -326,3 +326,10 @@ def test_a_run_is_not_taken_for_a_study(tmp_path, capsys):
     run = reported_run(tmp_path / "run", verified=False)
     assert hipo([*COMMAND, "-o", str(run)]) == 2
     assert "is a run, not a study" in capsys.readouterr().err
+
+
+def test_runs_of_two_versions_of_a_scheme_are_not_compared(runs, tmp_path):
+    old = reported_run(tmp_path / "old", model="compatible/three", scheme="hipo@1")
+    with pytest.raises(UsageError, match="different label schemes: hipo@1, hipo@2") as error:
+        read_study([*runs, old])
+    assert "one scheme and version" in error.value.hint

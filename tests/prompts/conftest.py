@@ -113,9 +113,10 @@ def case_of(used_car: Scenario) -> CaseOf:
 
 @pytest.fixture(scope="session")
 def history(used_car: Scenario) -> tuple[tuple[str, str], ...]:
+    opening = used_car.opening.by_goal[0]
     return (
-        ("initiator", used_car.opening.question[0]),
-        ("responder", used_car.opening.statement_for("deception").text[0]),
+        ("initiator", opening.question),
+        ("responder", opening.statement_for("deception").text),
         ("initiator", "Then who painted the wing?"),
     )
 

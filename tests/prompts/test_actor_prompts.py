@@ -72,12 +72,12 @@ def test_the_prompts_of_another_scheme(small_prompts, view, history, snapshot):
 def test_no_label_of_one_scheme_is_written_into_the_templates(hipo, small_prompts, view, history):
     rendered = small_prompts.responder(small_view(view), history)
     static = rendered.messages[0].content.replace('"# Way of speaking"', "")
-    for dimension in hipo.dimensions:
+    for dimension in hipo.declared:
         for label in dimension.values:
             if label != "None":
                 assert label not in static
     sources = "".join(path.read_text() for path in SHIPPED.glob("*.j2"))
-    assert not [d.id for d in hipo.dimensions if d.id != "goal" and d.id in sources]
+    assert not [d.id for d in hipo.declared if d.id != "goal" and d.id in sources]
 
 
 def test_sections_stand_in_their_order_and_the_wanted_labels_last(
@@ -164,15 +164,15 @@ def common_prefix(a, b):
 def test_successive_calls_of_one_kind_share_most_of_their_text(
     prompts, used_car, hipo, case_of, draft, critiques
 ):
-    opening = used_car.opening
+    opening = used_car.opening.by_goal[0]
     kinds = {"initiator": [], "responder": [], "reflect": [], "revise": []}
     for fact in used_car.facts:
         for goal in hipo.goal.values:
             case = case_of(fact.id, goal)
             private, public = responder_view(used_car, hipo, case), initiator_view(used_car, case)
             said = (
-                ("initiator", opening.question[0]),
-                ("responder", opening.statement_for(goal).text[0]),
+                ("initiator", opening.question),
+                ("responder", opening.statement_for(goal).text),
             )
             asked = (*said, ("initiator", f"So what about {fact.id}?"))
             kinds["initiator"].append(prompts.initiator(public, said))

@@ -76,7 +76,7 @@ def test_system_messages_hold_the_labels_and_do_not_depend_on_the_scenario(
     for aspect, rendered in asked(prompts, view, history).items():
         system = rendered.messages[0].content
         assert system == prompts.system(aspect)
-        asked_for = [hipo.goal] if aspect == "conversation" else hipo.dimensions
+        asked_for = [hipo.goal] if aspect == "conversation" else hipo.declared
         for dimension in asked_for:
             assert all(f"- {label.id}: {label.definition}" in system for label in dimension.labels)
     assert "## veracity" not in prompts.system("conversation")

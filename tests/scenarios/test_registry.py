@@ -3,12 +3,35 @@ from __future__ import annotations
 import pytest
 
 from scenarios.errors import InputError, UsageError
-from scenarios.schemes.registry import load_scheme, scheme_names
+from scenarios.schemes.registry import as_shipped, load_scheme, scheme_names
 
 
 def test_every_shipped_scheme_loads_under_its_own_name():
     assert "hipo" in scheme_names()
-    assert [load_scheme(name).id for name in scheme_names()] == scheme_names()
+    for name in scheme_names():
+        scheme = load_scheme(name)
+        assert name in (scheme.id, scheme.name)
+
+
+def test_an_id_is_the_newest_version_and_a_version_is_exactly_that_one():
+    assert load_scheme("hipo") == load_scheme("hipo@2")
+    assert [load_scheme(name).version for name in ("hipo", "hipo@1")] == [2, 1]
+    with pytest.raises(UsageError, match="unknown scheme 'hipo@3'"):
+        load_scheme("hipo@3")
+
+
+def test_a_scheme_keeps_the_hash_it_was_stored_under_before_readers_had_dimensions():
+    # Computed before schemes had procedures and dimensions for readers.
+    assert load_scheme("hipo@1").fingerprint.startswith("6ea5f4f3c1")
+    assert load_scheme("cei").fingerprint.startswith("6cbd34264c")
+
+
+def test_judges_of_a_stored_scheme_are_asked_what_judges_of_the_shipped_one_are():
+    shipped = load_scheme("hipo@1")
+    stored = shipped.model_copy(update={"dimensions": shipped.declared})
+    assert [d.id for d in as_shipped(stored).dimensions][-2:] == ["coherence", "misled"]
+    changed = stored.model_copy(update={"title": "Mine"})
+    assert as_shipped(changed) is changed
 
 
 def test_a_mistyped_name_is_answered_with_the_nearest_and_the_list():
