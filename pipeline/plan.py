@@ -11,6 +11,7 @@ from pipeline.tactic_design import Context, musts, requirements_for
 from scenarios.case import Case, make_case
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
+from scenarios.openings import OPENINGS, Openings, check_openings
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Fact, Scenario
 from scenarios.variation import Axis, draw_variation
@@ -53,6 +54,8 @@ class Plan:
     """(scenario, fact) ids to keep to; None: every fact that the responder owns."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
     """The variation axes to draw from."""
+    openings: Openings = "by-goal"
+    """Whether the two goals of a case open alike; recorded in each case where they do."""
     repetitions: int = 1
     n: int | None = None
     seed: int = 0
@@ -70,6 +73,7 @@ class Plan:
                 f"unknown goal {unknown[0]!r}" if unknown else "no goal is selected",
                 f"choose from: {', '.join(self.scheme.goal.values)}",
             )
+        check_openings(self.scenarios, goals, self.openings)
         parts, start = [], 0
         for scenario in self.scenarios:
             parts.append(_part_of(scenario, goals, self.facts, start))
@@ -96,7 +100,7 @@ class Plan:
 
     @property
     def exchanges(self) -> int:
-        """Improvised exchanges of all cases together, counted without making the cases."""
+        """Improvised answers of all cases together, counted without making the cases."""
         whole, rest = divmod(len(self), self.cycle)
         once = self.cycle // len(self.turns) * sum(self.turns)
         offset = seed_from(self.seed, "plan") % self.cycle
@@ -142,11 +146,13 @@ class Plan:
             self.axes,
             scenario=part.scenario,
             fact=fact.id,
-            goal=goal,
             turns=turns,
             repetition=repetition,
             seed=self.seed,
+            openings=self.openings,
         )
+        if self.openings == "shared":  # cases of runs that knew no other kind have no such entry
+            variation[OPENINGS] = self.openings
         return make_case(
             scheme=self.scheme.id,
             scenario=part.scenario.id,
@@ -193,13 +199,6 @@ def _part_of(
     if not facts:
         which = "" if chosen is None else "selected "
         raise UsageError(f"scenario {scenario.id!r} has no {which}fact that the responder owns")
-    stated = [opening.statements for opening in scenario.opening.by_goal]
-    silent = [goal for goal in goals if any(goal not in s and "any" not in s for s in stated)]
-    if silent:
-        raise UsageError(
-            f"scenario {scenario.id!r} has no opening statement for the goal {silent[0]!r}",
-            "add one under opening.by_goal, or one named any",
-        )
     return _Part(scenario, scenario.fingerprint, facts, goals, start)
 
 

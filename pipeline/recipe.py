@@ -22,6 +22,7 @@ from scenarios.arms import StructuredWish
 from scenarios.durations import seconds_of
 from scenarios.errors import UsageError
 from scenarios.located import shortened
+from scenarios.openings import Openings
 from scenarios.spelling import nearest, suggestion
 from scenarios.strict import Strict
 
@@ -254,6 +255,8 @@ class Recipe(Strict):
     """Labels of the scheme's goal dimension; None is every goal."""
     turns: Turns = (1, 2, 3)
     """Numbers of improvised exchanges; a dialogue is generated for each."""
+    openings: Openings = "by-goal"
+    """Fixed lines that are ``shared`` by the goals, or ``by-goal``, which is the paper's way."""
     languages: Names = ("en",)
     strategies: Names = ("direct",)
     models: Models = Models()

@@ -11,7 +11,7 @@ from scenarios.run_configuration import RunIdentity
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 
-DIALOGUE_VERSION = 1
+DIALOGUE_VERSION = 2
 """Raised whenever the code would ask models otherwise for the same configuration.
 
 How answers that cannot be used are asked for again is no part of it: a run that was begun before
@@ -26,6 +26,7 @@ def describe(
     arms: Sequence[Arm],
     scenarios: Iterable[Scenario],
     tactics: str,
+    openings: str,
     variation: Mapping[str, str],
     seed: int,
     real_names: bool,
@@ -39,6 +40,7 @@ def describe(
         arms: strategy, models and parameters.
         scenarios: the scenarios that are selected.
         tactics: ``free``, ``balanced``, or the fingerprint of a tactics file.
+        openings: ``shared`` or ``by-goal``.
         variation: the axes that are drawn from, each with the fingerprint of its values.
         seed: the seed of the run.
         real_names: whether placeholders are filled with real names.
@@ -50,6 +52,7 @@ def describe(
         scheme_fingerprint=scheme.fingerprint,
         templates=templates,
         tactics=tactics,
+        openings=openings,
         axes=dict(variation),
         seed=seed,
         real_names=real_names,
@@ -79,7 +82,7 @@ def differences(before: RunIdentity, now: RunIdentity) -> list[str]:
     """
     found = [
         _change(key, getattr(before, key), getattr(now, key))
-        for key in ("dialogue_version", "tactics", "seed", "real_names")
+        for key in ("dialogue_version", "tactics", "openings", "seed", "real_names")
         if getattr(before, key) != getattr(now, key)
     ]
     if before.scheme != now.scheme:

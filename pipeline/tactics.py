@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Self
 
@@ -19,6 +17,7 @@ from pipeline.tactic_design import (
     musts,
     requirements_for,
 )
+from pipeline.tactic_draws import PairedDraw, independent
 from scenarios.case import Case
 from scenarios.dialogue import Wanted
 from scenarios.errors import InputError, Problem, UsageError
@@ -56,8 +55,9 @@ class TacticsFile(Strict):
 class TacticDesign:
     """A distribution of wanted tactics per context, drawn without any state.
 
-    The draw is a hash of the seed, the case and the turn: the same whichever process plays the
-    case, in whatever order.
+    The draw is a hash of the seed, the pair of the case and the turn: the same whichever process
+    plays the case, in whatever order. Cases of a pair want the same labels, except where the goal
+    of one forbids what the other wants.
     """
 
     def __init__(
@@ -73,8 +73,9 @@ class TacticDesign:
         dimensions = [d for d in drawable(scheme) if d.id in named]
         self._scheme = scheme
         self._fit: Fit = fit(scheme, dimensions, contexts, targets, eased=eased)
+        groups = independent(scheme, self._fit.dimensions, [t.dimensions for t in targets])
         self._draws = {
-            context: _Draw(distribution)
+            context: PairedDraw(distribution, groups)
             for context, distribution in self._fit.distributions.items()
         }
         self.fingerprint = fingerprint(
@@ -152,28 +153,15 @@ class TacticDesign:
                 f"the tactic design does not cover scenario {scenario.id!r} "
                 f"with the goal {case.goal!r}"
             )
-        drawn = draw.at(seed_from(case.seed, case.id, turn, "wanted") / 2**31)
+        drawn = draw.at(case.seed, case.pair, turn)
         return tuple(zip(self.dimensions, drawn, strict=True))
 
     def context(self, case: Case, scenario: Scenario, turn: int) -> Context:
         """Return the context of one turn: requirements fall on turns that a hash chose."""
         required = requirements_for(self._scheme, case.goal)
-        shift = seed_from(case.seed, case.id, "required turn") % case.turns
+        shift = seed_from(case.seed, case.pair, "required turn") % case.turns
         must = musts(required, case.turns, turn, shift)
         return Context.of(self._scheme, scenario, case.goal, must)
-
-
-class _Draw:
-    """Inverse of a cumulative distribution."""
-
-    def __init__(self, distribution: Sequence[tuple[Combination, float]]) -> None:
-        self._combinations = [combination for combination, _ in distribution]
-        self._cumulated = list(itertools.accumulate(share for _, share in distribution))
-
-    def at(self, position: float) -> Combination:
-        """Return the combination at a position in [0, 1)."""
-        place = bisect_right(self._cumulated, position * self._cumulated[-1])
-        return self._combinations[min(place, len(self._combinations) - 1)]
 
 
 def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[TargetDistribution]:

@@ -13,7 +13,7 @@ class Case:
     """Scenario, fact, goal, turns, language, variation and repetition of one dialogue.
 
     Build it with :func:`make_case`, which computes ``id``. The wanted tactic is not part of it:
-    that is drawn from the seed, the id and the turn.
+    that is drawn from the seed, the pair and the turn.
     """
 
     id: str
@@ -26,10 +26,20 @@ class Case:
     """Improvised exchanges after the fixed opening; at least 1."""
     language: str
     variation: tuple[tuple[str, str], ...]
-    """Drawn (axis, value id) pairs, sorted by axis; empty without ``--vary``."""
+    """The kind of opening unless it is by goal, and what ``--vary`` drew: (axis, value id), sorted."""
     repetition: int
     seed: int
     """The seed of the run."""
+
+    @property
+    def pair(self) -> str:
+        """The content hash of everything but the goal: cases of one pair differ in it alone."""
+        return content_id(
+            [
+                self.scheme, self.scenario, self.scenario_fingerprint, self.fact, self.turns,
+                self.language, [list(drawn) for drawn in self.variation], self.repetition, self.seed,
+            ]
+        )  # fmt: skip
 
 
 def make_case(

@@ -84,7 +84,7 @@ class Turn:
     """One utterance of a dialogue."""
 
     index: int
-    """0 is the fixed question, 1 the fixed statement, then question and answer alternate."""
+    """0 is the fixed question, 1 its fixed answer, then question and answer alternate."""
     role: RoleKey
     text: str
     kind: Literal["opening", "improvised"]

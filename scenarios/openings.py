@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -17,6 +17,8 @@ OPENING: Final = "opening"
 """The recorded name of the exchange or question that was drawn, counted from 0."""
 HARD_QUESTION: Final = "hard_question"
 """The recorded name of the wording of the hard question that was drawn, counted from 0."""
+NAMED = 5
+"""Scenarios that are named in one message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def opening_lines(
     Raises:
         UsageError: the scenario has no such opening, wording or statement.
     """
-    if variation.get(OPENINGS) == "shared":
+    if opens_alike(variation):
         return _shared(scenario, variation)
     openings = scenario.opening.by_goal
     if not openings:
@@ -49,6 +51,48 @@ def opening_lines(
         )
     index = _index(scenario, OPENING, variation, len(openings), fitting(scenario, fact)[0])
     return _by_goal(scenario, openings[index], goal)
+
+
+def opens_alike(variation: Mapping[str, str]) -> bool:
+    """Return whether a case opens with the same lines under every goal: the hard question last."""
+    return variation.get(OPENINGS) == "shared"
+
+
+def check_openings(scenarios: Iterable[Scenario], goals: Sequence[str], kind: Openings) -> None:
+    """Do nothing where every scenario has the openings of a plan.
+
+    Raises:
+        UsageError: some have no opening of the kind, or none for a goal; one message for all.
+    """
+    chosen = list(scenarios)
+    if kind == "shared":
+        if lacking := [s.id for s in chosen if s.opening.shared is None]:
+            raise UsageError(
+                f"no shared opening in {_listed(lacking)}",
+                "use --openings by-goal, or add opening.shared (hipo scenarios new shows one)",
+            )
+        return
+    if lacking := [s.id for s in chosen if not s.opening.by_goal]:
+        raise UsageError(
+            f"no opening by goal in {_listed(lacking)}",
+            "use --openings shared, or add opening.by_goal (hipo scenarios new shows one)",
+        )
+    for goal in goals:
+        if silent := [s.id for s in chosen if not _states(s, goal)]:
+            raise UsageError(
+                f"no opening statement for the goal {goal!r} in {_listed(silent)}",
+                "add one under every question of opening.by_goal, or one named any",
+            )
+
+
+def _states(scenario: Scenario, goal: str) -> bool:
+    return all(goal in o.statements or "any" in o.statements for o in scenario.opening.by_goal)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Name the first of some scenarios, and count the others."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"scenario{'s' if len(names) > 1 else ''} {', '.join(names[:NAMED])}{more}"
 
 
 def choices(scenario: Scenario, fact: str, kind: Openings) -> dict[str, tuple[int, ...]]:

@@ -39,6 +39,8 @@ class RunIdentity:
     """Every arm by its id."""
     scenarios: Mapping[str, str]
     """The fingerprint of every selected scenario, by its id."""
+    openings: str = "by-goal"
+    """Whether dialogues open alike under all goals (``shared``), or with a statement by goal."""
     plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Origin and fingerprint of the plugins that are used, by point and name of the extension."""
 
@@ -59,6 +61,8 @@ class RunIdentity:
             "real_names": self.real_names,
             "arms": {arm_id: arm.fields() for arm_id, arm in self.arms.items()},
             "scenarios": dict(self.scenarios),
+            # Runs made before there was a choice have no such field, and keep their fingerprint.
+            **({"openings": self.openings} if self.openings != "by-goal" else {}),
             **({"plugins": dict(self.plugins)} if self.plugins else {}),
         }
 
@@ -81,6 +85,7 @@ class RunIdentity:
                 real_names=bool(fields["real_names"]),
                 arms={arm: Arm.from_fields(its) for arm, its in fields["arms"].items()},
                 scenarios=dict(fields["scenarios"]),
+                openings=str(fields.get("openings", "by-goal")),
                 plugins=dict(fields.get("plugins", {})),
             )
         except (KeyError, TypeError, ValueError) as error:

@@ -171,30 +171,28 @@ def draw_variation(
     *,
     scenario: Scenario,
     fact: str,
-    goal: str,
     turns: int,
     repetition: int,
     seed: int,
     openings: Openings = "by-goal",
 ) -> dict[str, str]:
-    """Draw a value of every axis for one case, by its seed alone.
+    """Draw a value of every axis for one case, by its seed alone; the same for every goal.
 
     Args:
         axes: the axes to draw, or names of axes that ship.
         scenario: the scenario, whose opening lines the axis ``opening`` draws among.
         fact: the id of the fact.
-        goal: the label of the assigned dimension.
         turns: improvised exchanges.
         repetition: which repetition of the case.
         seed: the seed of the run.
         openings: the kind of opening that the axis ``opening`` draws from.
 
     Returns:
-        Recorded name to value id; persona has one for each role, opening an index for the
-        question and one for the statement.
+        Recorded name to value id; persona has one for each role, opening the place of what a
+        dialogue opens with and, where that is shared, that of the hard question's wording.
 
     Raises:
-        UsageError: there is no axis of that name, or the goal has no opening statement.
+        UsageError: there is no axis of that name, or the scenario has no opening of this kind.
     """
     if not isinstance(axes, Mapping):
         axes = choose_axes(axes, load_axes(None))
@@ -208,7 +206,7 @@ def draw_variation(
                 choices = [str(index) for index in places[key]]
             else:
                 choices = [value.id for value in axis.values]
-            place = seed_from(seed, "vary", key, scenario.id, fact, goal, turns, repetition)
+            place = seed_from(seed, "vary", key, scenario.id, fact, turns, repetition)
             drawn[key] = choices[place % len(choices)]
     return drawn
 

@@ -16,6 +16,8 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from pipeline.run_material import material_items
 from pipeline.store.calls import ChoiceRow, RequestRow
 from pipeline.store.materials import MaterialItem
@@ -27,6 +29,7 @@ from scenarios.case import Case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.run_configuration import RunConfiguration
+from scenarios.scaffold import new_scenario
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import RoleKey, Scenario
@@ -47,6 +50,20 @@ def library() -> Catalogue:
 def make_scenario(name: str = "used_car") -> Scenario:
     """Return a scenario of the library."""
     return library().scenarios[name]
+
+
+@cache
+def make_new_scenario(name: str = "watering") -> Scenario:
+    """Return what ``hipo scenarios new`` writes: it opens alike under both goals, or by goal."""
+    return Scenario.model_validate(yaml.safe_load(new_scenario(name, make_scheme()))).named()
+
+
+def write_new_scenario(folder: Path, name: str) -> Path:
+    """Write the file that ``hipo scenarios new`` writes, and return its path."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.yaml"
+    path.write_text(new_scenario(name, make_scheme()), encoding="utf-8")
+    return path
 
 
 @cache

@@ -16,7 +16,7 @@ from prompts.role_views import initiator_view, responder_view
 from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, History, TacticLabel
-from scenarios.openings import opening_lines
+from scenarios.openings import opening_lines, opens_alike
 from scenarios.schemes.model import Dimension, LabelValue
 from scenarios.spec import Scenario
 from scenarios.variation import manner_lines
@@ -128,31 +128,34 @@ def estimate_generation(
 def _calls(
     prepared: Prepared, arm: Arm, left: Remainder, samples: Sequence[_Sample]
 ) -> tuple[Calls, ...]:
-    """Return what an arm asks for: a question for each exchange, and what its strategy says."""
-    asked = _mean_tokens(sample.asked for sample in samples)
+    """Return what an arm asks for: its questions, and what its strategy says for each answer."""
+    asked = _mean_tokens(sample.asked for sample in samples if sample.asked is not None)
     settings = prepared.recipe.strategy_settings(arm.strategy)
+    # The first question of a dialogue is fixed where its opening is shared.
+    fixed = left.dialogues if prepared.plan.openings == "shared" else 0
 
     def calls(
         kind: str, role: str, *, expected: float, most: float, prompt: float, answer: int
     ) -> Calls:
         drawn = left.drawn.get(kind, 0)  # a dialogue that was broken off has these already
-        return Calls(
-            kind,
-            role,
-            max(0, left.exchanges * expected - drawn),
-            max(0, left.exchanges * most - drawn),
-            prompt,
-            answer,
-        )
+        return Calls(kind, role, max(0, expected - drawn), max(0, most - drawn), prompt, answer)
 
+    questions = left.exchanges - fixed
     return (
-        calls("initiator", "initiator", expected=1, most=1, prompt=asked, answer=QUESTION_TOKENS),
+        calls(
+            "initiator",
+            "initiator",
+            expected=questions,
+            most=questions,
+            prompt=asked,
+            answer=QUESTION_TOKENS,
+        ),
         *(
             calls(
                 of.kind,
                 of.role,
-                expected=of.expected,
-                most=of.most,
+                expected=left.exchanges * of.expected,
+                most=left.exchanges * of.most,
                 prompt=_mean_tokens(of.question(sample.turn) for sample in samples),
                 answer=of.answer_tokens,
             )
@@ -191,16 +194,17 @@ def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEst
 
 
 def _mean_tokens(questions: Iterable[Question[object]]) -> float:
-    """Return the mean length of prompts."""
+    """Return the mean length of prompts; 0 where nobody is asked."""
     sizes = [sum(len(m.content.encode()) for m in question.messages) for question in questions]
-    return sum(sizes) / len(sizes) / BYTES_PER_TOKEN
+    return sum(sizes) / max(len(sizes), 1) / BYTES_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
     """One exchange of a sample case: the initiator's question, and the answer to be made."""
 
-    asked: Question[str]
+    asked: Question[str] | None
+    """None where the question is fixed."""
     turn: SampleTurn
 
 
@@ -219,12 +223,13 @@ def _samples(prepared: Prepared) -> Iterator[_Sample]:
         answering = responder_view(scenario, prepared.scheme, case, manner=manner["responder"])
         for exchange in range(min(case.turns, 8)):
             before = stand_in_history(scenario, case, exchange)
+            fixed = before[-1][0] == "initiator"  # the hard question stands already
             yield _Sample(
-                prepared.prompts.initiator(asking, before),
+                None if fixed else prepared.prompts.initiator(asking, before),
                 SampleTurn(
                     prompts=prepared.prompts,
                     view=answering,
-                    history=(*before, ("initiator", UTTERANCE)),
+                    history=before if fixed else (*before, ("initiator", UTTERANCE)),
                     wanted=prepared.design.wanted(case, scenario, exchange)
                     if prepared.design
                     else (),
@@ -236,10 +241,13 @@ def _samples(prepared: Prepared) -> Iterator[_Sample]:
 
 def stand_in_history(scenario: Scenario, case: Case, exchanges: int) -> History:
     """Return the opening of a case, and stand-ins for what follows in so many exchanges."""
-    lines = opening_lines(scenario, case.fact, case.goal, dict(case.variation))
-    history: History = tuple((line.role, line.text) for line in lines[:2])
+    variation = dict(case.variation)
+    lines = opening_lines(scenario, case.fact, case.goal, variation)
+    history: History = tuple((line.role, line.text) for line in lines)
     exchange: History = (("initiator", UTTERANCE), ("responder", UTTERANCE))
-    return history + exchange * exchanges
+    said = exchange * exchanges
+    # A shared opening holds the question of the first exchange already.
+    return history + (said[1:] if opens_alike(variation) else said)
 
 
 def stand_in_label(dimension: Dimension) -> TacticLabel:

@@ -12,6 +12,7 @@ from prompts.actors import ACTOR_TEMPLATES
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue, CatalogueEntry, select_facts
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.languages import check_languages
 from scenarios.located import Located
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
@@ -217,6 +218,9 @@ class _ScenarioPool:
                     f"not {self._scheme.id!r}",
                     f"give --scheme {scenario.scheme}, or leave the scenario out",
                 )
+        entries = self._catalogue.entries
+        files = {s.id: entries[s.id].located for s in chosen if s.id in entries}
+        check_languages(chosen, self._recipe.languages, files)
         problems: list[Problem] = []
         for scenario, entry in self._unproven(chosen):
             found = check_scenario(scenario, self._scheme, entry.located)

@@ -36,6 +36,7 @@ from prompts.judges import JudgePrompts
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.margins import Margin
+from scenarios.openings import opening_lines
 from scenarios.spec import Scenario
 
 
@@ -178,9 +179,10 @@ def _stand_ins(prepared: Prepared) -> Iterator[tuple[Dialogue, Scenario]]:
 
 def _stand_in(prepared: Prepared, case: Case, scenario: Scenario) -> Dialogue:
     tactic = tuple(stand_in_label(d) for d in prepared.scheme.utterance_dimensions)
+    fixed = len(opening_lines(scenario, case.fact, case.goal, dict(case.variation)))
     turns = []
     for index, (role, text) in enumerate(stand_in_history(scenario, case, case.turns)):
-        opening = index < 2
+        opening = index < fixed
         said = () if opening or role == "initiator" else tactic
         turns.append(Turn(index, role, text, "opening" if opening else "improvised", tactic=said))
     return Dialogue(case, "", tuple(turns))

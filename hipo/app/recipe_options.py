@@ -46,6 +46,12 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     ),
     RecipeOption("goals", "--goals", str, "Goal labels; default all of the scheme.", True),
     RecipeOption("turns", "--turns", str, "Improvised exchanges; default 1,2,3.", True),
+    RecipeOption(
+        "openings",
+        "--openings",
+        str,
+        "by-goal (a statement for each goal, the paper's way, default), or shared (all open alike).",
+    ),
     RecipeOption("languages", "--language", str, "Language codes; default en.", True),
     RecipeOption(
         "n", "-n", int, "How many cases, spread over scenarios, goals and turns; default all."

@@ -35,7 +35,7 @@ app = command_app()
 
 @app.command("preview")
 @with_recipe_options(
-    "models.default.base_url", "models.default.api_key_env", "prompt_dir", "plugins"
+    "openings", "models.default.base_url", "models.default.api_key_env", "prompt_dir", "plugins"
 )
 def preview(
     *,

@@ -34,6 +34,7 @@ def config(
         "arms": arms,
         "scenarios": [SCENARIOS[name] for name in scenarios],
         "tactics": "free",
+        "openings": "shared",
         "variation": {"style": "x"},
         "seed": 1,
         "real_names": False,
@@ -51,6 +52,7 @@ def test_a_configuration_does_not_differ_from_itself() -> None:
     [
         ({"seed": 2}, ["seed: 1 → 2"]),
         ({"tactics": "balanced"}, ["tactics: free → balanced"]),
+        ({"openings": "by-goal"}, ["openings: shared → by-goal"]),
         ({"real_names": True}, ["real_names: False → True"]),
         ({"templates": "b" * 64}, ["prompt templates: aaaaaaaaaaaa → bbbbbbbbbbbb"]),
         ({"variation": {"style": "y"}}, ["variation axis style: its values have changed"]),

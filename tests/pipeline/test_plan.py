@@ -160,9 +160,7 @@ def test_every_axis_asked_for_is_drawn_into_the_case():
     axes = {"opening": load_axes()["opening"]}
     drawn = {case.variation for case in small(None, axes=axes)}
     assert len(drawn) > 1
-    assert all(
-        {name for name, _ in pairs} == {"opening_question", "opening_statement"} for pairs in drawn
-    )
+    assert all({name for name, _ in pairs} == {"opening"} for pairs in drawn)
 
 
 def test_only_facts_of_the_responder_are_played():
@@ -223,7 +221,9 @@ def test_a_scenario_without_a_statement_for_the_goal_is_refused_by_name():
         {"question": "Why?", "statements": {DECEPTION: {"text": "No."}}}
     )
     silent = USED_CAR.model_copy(update={"opening": opening})
-    with pytest.raises(UsageError, match=r"'used_car' has no opening statement for .*disclosure"):
+    with pytest.raises(
+        UsageError, match=r"no opening statement for .*disclosure' in scenario used_car"
+    ):
         Plan(HIPO, [silent])
 
 

@@ -20,7 +20,7 @@ from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
 from scenarios.variation import load_axes
-from tests.factories import make_case
+from tests.factories import make_case, make_new_scenario
 
 HOME = Path(scenarios.__file__).parent
 HIPO = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
@@ -34,6 +34,12 @@ RATIONALE = "because I say so in private"
 
 def case_of(scenario=USED_CAR, **change):
     return make_case(scenario, **({"goal": DECEPTION, "turns": 2, "seed": 11} | change))
+
+
+def fixed(goal, opening=0):
+    """The question and the statement of an opening by goal."""
+    chosen = USED_CAR.opening.by_goal[opening]
+    return [chosen.question, chosen.statement_for(goal).text]
 
 
 class Speaker:
@@ -62,7 +68,7 @@ class Speaker:
 async def play(case, speaker=None, **more):
     speaker = speaker or Speaker()
     simulator = CasePlayer(
-        scenarios=LIBRARY,
+        scenarios=more.pop("scenarios", LIBRARY),
         scheme=HIPO,
         prompts=PROMPTS,
         arm="an-arm",
@@ -76,8 +82,7 @@ async def play(case, speaker=None, **more):
 @pytest.mark.anyio
 async def test_a_dialogue_opens_as_fixed_and_then_alternates():
     dialogue = await play(case_of(turns=2))
-    question = USED_CAR.opening.question[0]
-    statement = USED_CAR.opening.statements[DECEPTION].text[0]
+    question, statement = fixed(DECEPTION)
     assert [(t.index, t.role, t.text, t.kind) for t in dialogue.turns] == [
         (0, "initiator", question, "opening"),
         (1, "responder", statement, "opening"),
@@ -93,15 +98,36 @@ async def test_a_dialogue_opens_as_fixed_and_then_alternates():
 @pytest.mark.anyio
 async def test_the_statement_fits_the_goal():
     dialogue = await play(case_of(goal=NON_DISCLOSURE))
-    assert dialogue.turns[1].text == USED_CAR.opening.statements[NON_DISCLOSURE].text[0]
+    assert [turn.text for turn in dialogue.turns[:2]] == fixed(NON_DISCLOSURE)
+    assert fixed(NON_DISCLOSURE)[1] != fixed(DECEPTION)[1]
 
 
 @pytest.mark.anyio
 async def test_the_drawn_wordings_open_the_dialogue():
-    variation = {"opening_question": "2", "opening_statement": "1"}
-    dialogue = await play(case_of(variation=variation), axes={"opening": AXES["opening"]})
-    assert dialogue.turns[0].text == USED_CAR.opening.question[2]
-    assert dialogue.turns[1].text == USED_CAR.opening.statements[DECEPTION].text[1]
+    dialogue = await play(case_of(variation={"opening": "1"}), axes={"opening": AXES["opening"]})
+    assert [turn.text for turn in dialogue.turns[:2]] == fixed(DECEPTION, 1)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("goal", [DECEPTION, NON_DISCLOSURE])
+async def test_a_shared_opening_ends_with_the_hard_question_of_the_first_exchange(goal):
+    speaker, scenario = Speaker(), make_new_scenario()
+    drawn = {"openings": "shared", "opening": "1", "hard_question": "1"}
+    case = make_case(scenario, goal=goal, turns=2, variation=drawn)
+    dialogue = await play(case, speaker, scenarios={scenario.id: scenario})
+    shared = scenario.opening.shared
+    assert [(t.role, t.text, t.kind) for t in dialogue.turns] == [
+        ("initiator", shared.exchanges[1].question, "opening"),
+        ("responder", shared.exchanges[1].answer, "opening"),
+        ("initiator", shared.hard_question[1], "opening"),
+        ("responder", "answer at 3", "improvised"),
+        ("initiator", "question at 4", "improvised"),
+        ("responder", "answer at 5", "improvised"),
+    ]
+    assert [(c.role, c.turn) for c in speaker.contexts] == [
+        ("responder", 3), ("initiator", 4), ("responder", 5),
+    ]  # fmt: skip
+    assert shared.hard_question[1] in speaker.prompts["responder"][0]
 
 
 @pytest.mark.anyio

@@ -15,7 +15,7 @@ from pipeline.tactics import TacticDesign
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.model import Scheme
-from scenarios.spec import Fact, Scenario
+from scenarios.spec import Fact, Opening, Scenario
 from scenarios.yaml_source import read_yaml
 
 HOME = Path(scenarios.__file__).parent
@@ -143,7 +143,8 @@ def test_a_corpus_meets_the_balanced_target_within_sampling_error(seed):
         expected = turns / len(dimension.values)
         observed = [counts[dimension.id, label] for label in dimension.values]
         chi_square = sum((count - expected) ** 2 / expected for count in observed)
-        assert chi_square < 18.5  # 0.1 % of corpora exceed that with 4 degrees of freedom
+        # 0.1 % of corpora exceed 18.5 with 4 degrees of freedom; cases of a pair draw together.
+        assert chi_square < 2 * 18.5
 
 
 def test_a_corpus_of_the_library_is_as_the_margins_foretell():
@@ -164,7 +165,7 @@ def test_a_corpus_of_the_library_is_as_the_margins_foretell():
             for m in margins
         )
         assert len(margins) == len(dimension.values)
-        assert chi_square < 18.5
+        assert chi_square < 2 * 18.5  # cases of a pair draw together
 
 
 def test_the_draw_is_the_same_every_time_and_for_every_design_alike():
@@ -245,8 +246,8 @@ def test_two_requirements_fall_on_two_turns_where_there_are_two():
             update={
                 "scheme": "mood",
                 "felicitous": (),
-                "opening": USED_CAR.opening.model_copy(
-                    update={"statements": {"any": USED_CAR.opening.statements[DECEPTION]}}
+                "opening": Opening.model_validate(
+                    {"by_goal": [{"question": "Why?", "statements": {"any": {"text": "So."}}}]}
                 ),
             }
         )

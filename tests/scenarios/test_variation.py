@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
+from scenarios.openings import opening_lines
 from scenarios.variation import (
     choose_axes,
     draw_variation,
     load_axes,
     manner_lines,
-    opening_texts,
 )
 from scenarios.wording import content_stems
 
@@ -23,8 +23,12 @@ GOALS = ("deception", "truthful non-disclosure")
 
 
 def draw(scenario, axes=AXES, **changed):
-    case = {"fact": "leak", "goal": "deception", "turns": 2, "repetition": 0, "seed": 1}
+    case = {"fact": "leak", "turns": 2, "repetition": 0, "seed": 1}
     return draw_variation(axes, scenario=scenario, **{**case, **changed})
+
+
+def said(scenario, goal, drawn, fact="leak"):
+    return [line.text for line in opening_lines(scenario, fact, goal, drawn)]
 
 
 def test_the_shipped_axes_are_as_rich_as_promised():
@@ -47,12 +51,11 @@ def test_no_shipped_manner_touches_honesty_or_secrets(hipo):
 def test_a_draw_records_one_value_for_each_role_and_wording(scenario):
     drawn = draw(scenario)
     assert set(drawn) == {
-        "persona_initiator", "persona_responder", "register", "style",
-        "opening_question", "opening_statement",
+        "persona_initiator", "persona_responder", "register", "style", "opening",
     }  # fmt: skip
-    assert draw(scenario, ["style", "opening"]).keys() == {
-        "style", "opening_question", "opening_statement",
-    }  # fmt: skip
+    assert draw(scenario, ["style", "opening"]).keys() == {"style", "opening"}
+    shared = draw(scenario, ["style", "opening"], openings="shared")
+    assert shared.keys() == {"style", "opening", "hard_question"}
     assert draw(scenario, []) == {}
 
 
@@ -67,16 +70,12 @@ def test_leaving_an_axis_out_does_not_change_the_others(scenario):
     assert some == {key: everything[key] for key in some}
 
 
-def test_draws_do_not_tell_the_goal(scenario):
+def test_draws_are_even(scenario):
     for key in ("persona_responder", "register"):
-        by_goal = [
-            Counter(draw(scenario, goal=goal, repetition=i)[key] for i in range(800))
-            for goal in GOALS
-        ]
+        counts = Counter(draw(scenario, repetition=i)[key] for i in range(800))
         expected = 800 / len(AXES[key.split("_")[0]].values)
-        for counts in by_goal:
-            assert all(0.5 * expected < n < 1.6 * expected for n in counts.values())
-            assert len(counts) == len(AXES[key.split("_")[0]].values)
+        assert all(0.5 * expected < n < 1.6 * expected for n in counts.values())
+        assert len(counts) == len(AXES[key.split("_")[0]].values)
 
 
 def test_the_initiator_is_shown_its_style_and_the_responder_is_not(scenario):
@@ -90,22 +89,22 @@ def test_the_initiator_is_shown_its_style_and_the_responder_is_not(scenario):
 
 
 def test_the_opening_uses_the_wordings_that_were_drawn(scenario):
-    drawn = {"opening_question": "1", "opening_statement": "2"}
-    assert opening_texts(scenario, "deception", drawn) == (
-        "Can I take her out as she is?",
-        "All set.",
-    )
-    assert opening_texts(scenario, "deception") == (
+    drawn = {"openings": "shared", "opening": "1", "hard_question": "1"}
+    assert said(scenario, "deception", drawn) == [
+        "By the day?", "By the week.", "Can I take her out as she is?",
+    ]  # fmt: skip
+    assert said(scenario, "deception", {"opening": "0"}) == [
         "Is this boat ready to sail?", "She is ready, from keel to mast.",
-    )  # fmt: skip
+    ]  # fmt: skip
 
 
 @given(st.integers(0, 2**31), st.integers(0, 50), st.sampled_from(GOALS))
 def test_whatever_is_drawn_can_be_shown_and_said(seed, repetition, goal):
-    drawn = draw(USED_CAR, fact="airbag", seed=seed, repetition=repetition, goal=goal)
-    question, statement = opening_texts(USED_CAR, goal, drawn)
-    assert question in USED_CAR.opening.question
-    assert statement in USED_CAR.opening.statement_for(goal).text
+    fact = USED_CAR.facts[-1].id
+    drawn = draw(USED_CAR, fact=fact, seed=seed, repetition=repetition)
+    question, statement = said(USED_CAR, goal, drawn, fact)
+    [opening] = [o for o in USED_CAR.opening.by_goal if o.question == question]
+    assert statement == opening.statement_for(goal).text
     assert len(manner_lines(AXES, drawn, "initiator")) == 3
 
 
@@ -113,12 +112,12 @@ def test_what_is_not_there_is_named(scenario):
     with pytest.raises(UsageError, match="did you mean 'persona'"):
         draw(scenario, ["persone"])
     with pytest.raises(UsageError, match="no opening statement for the goal 'lying'"):
-        draw(scenario, ["opening"], goal="lying")
+        said(scenario, "lying", {})
     with pytest.raises(UsageError, match="no value 'shouting'"):
         manner_lines(AXES, {"register": "shouting"}, "initiator")
     for index in ("9", "-1", "one"):
         with pytest.raises(UsageError, match="no wording"):
-            opening_texts(scenario, "deception", {"opening_question": index})
+            said(scenario, "deception", {"opening": index})
 
 
 def own(tmp_path, text):

@@ -198,7 +198,7 @@ def test_a_preview_for_people_shows_both_dialogues(bench):
         (["used_car", "--model", "offline/rules", "--turns", "0"], "--turns"),
         (["used_car", "--model", "offline/rules", "--strategy", "x"], "there is no strategy 'x'"),
         (["used_car", "--model", "offline/rules", "--scheme", "cei"], "scheme 'hipo', not 'cei'"),
-        (["used_car", "--model", "offline/rules", "--language", "de"], "has no language 'de'"),
+        (["used_car", "--model", "offline/rules", "--language", "de"], "expected 'de', which"),
         (["nobody.yaml", "--model", "offline/rules"], "nobody.yaml"),
     ],
 )

@@ -1,0 +1,52 @@
+"""Which languages a scenario can be played in: those that its fixed lines are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scenarios.errors import InputError, Problem
+from scenarios.located import Located
+from scenarios.spec import Scenario
+
+
+def is_written_in(scenario: Scenario, language: str) -> bool:
+    """Return whether a scenario's texts are in a language; ``en`` serves ``en-GB``, too."""
+    wanted = language.casefold()
+    return any(
+        wanted == own.casefold() or wanted.startswith(f"{own.casefold()}-")
+        for own in scenario.languages
+    )
+
+
+def check_languages(
+    scenarios: Sequence[Scenario], languages: Sequence[str], files: Mapping[str, Located]
+) -> None:
+    """Do nothing where every scenario is written in every language it is to be played in.
+
+    Fixed lines are said as they are written: a dialogue in another language would mix two.
+
+    Args:
+        scenarios: those to be played.
+        languages: those of the dialogues (BCP 47).
+        files: where scenarios were read, by id; what is stored in a run has no file.
+
+    Raises:
+        InputError: names a language that is missing and the first file that lacks it.
+    """
+    for language in languages:
+        lacking = [s for s in scenarios if not is_written_in(s, language)]
+        if not lacking:
+            continue
+        first, others = lacking[0], len(lacking) - 1
+        more = f", and so has {others} more" if others else ""
+        located = files.get(first.id)
+        problem = Problem(
+            file=f"scenario {first.id}" if located is None else located.file,
+            line=None if located is None else located.line(("languages",)),
+            field="languages",
+            found=f"{', '.join(first.languages)}{more}",
+            expected=f"{language!r}, which the dialogues are to be in (--language)",
+            hint=f"write the texts in {language!r} into a file of their own with languages: "
+            f"[{language}], or leave the language out",
+        )
+        raise InputError([problem])

@@ -1,0 +1,117 @@
+"""How dialogues open, in which language and with whose names: what a run is allowed to ask for."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from hipo.app.estimates import estimate_generation
+from hipo.app.generation import generate_prepared
+from hipo.app.preparation import Prepared, prepare
+from hipo.app.resumption import prepare_for
+from hipo.app.run import Run
+from pipeline.plan import Plan
+from pipeline.recipe import Recipe
+from scenarios.errors import InputError, UsageError
+from tests.factories import make_new_scenario, make_scheme, write_new_scenario
+from tests.wire.server import WireServer
+
+
+@pytest.fixture
+def pack(tmp_path: Path) -> Path:
+    """A folder with two scenarios that open alike under both goals, or by goal."""
+    for name in ("watering", "landing"):
+        write_new_scenario(tmp_path / "pack", name)
+    return tmp_path / "pack"
+
+
+def recipe(pack: Path, **changes: object) -> Recipe:
+    data = {
+        "models": {"default": "offline/rules"}, "scenario_dirs": [pack],
+        "scenarios": ["watering", "landing"], "openings": "shared", **changes,
+    }  # fmt: skip
+    return Recipe.model_validate(data)
+
+
+def play(prepared: Prepared, folder: Path) -> Run:
+    return asyncio.run(generate_prepared(prepared, folder))
+
+
+@pytest.mark.parametrize("openings", ["shared", "by-goal"])
+def test_the_calls_announced_are_the_calls_made(tmp_path: Path, pack: Path, openings: str) -> None:
+    with WireServer() as server:
+        model = {"default": {"model": "compatible/m", "base_url": server.openai_url}}
+        wanted = recipe(pack, models=model, openings=openings, turns=[1, 3], n=8)
+        prepared = prepare(wanted)
+        [arm] = estimate_generation(prepared).arms
+        run = play(prepared, tmp_path / "run")
+    by_kind = {calls.kind: calls.expected for calls in arm.calls}
+    answers = prepared.plan.exchanges
+    assert by_kind["initiator"] == (answers - 8 if openings == "shared" else answers)
+    assert sum(by_kind.values()) == run.calls
+    assert all(calls.expected == calls.most for calls in arm.calls)
+
+
+def test_a_dialogue_of_one_exchange_asks_the_initiator_nothing(pack: Path) -> None:
+    [arm] = estimate_generation(prepare(recipe(pack, turns=[1]))).arms
+    asked = next(calls for calls in arm.calls if calls.kind == "initiator")
+    assert (asked.expected, asked.most, asked.prompt_tokens) == (0, 0, 0)
+
+
+def test_scenarios_without_such_an_opening_are_named_in_one_message() -> None:
+    whole = make_new_scenario()
+    for kind, other, field, nothing in (
+        ("shared", "by-goal", "shared", None),
+        ("by-goal", "shared", "by_goal", ()),
+    ):
+        opening = whole.opening.model_copy(update={field: nothing})
+        lacking = [
+            whole.model_copy(update={"id": f"old_{n}", "opening": opening}) for n in range(7)
+        ]
+        with pytest.raises(UsageError) as refused:
+            Plan(make_scheme(), [whole, *lacking], openings=kind)  # type: ignore[arg-type]
+        named = "in scenarios old_0, old_1, old_2, old_3, old_4 and 2 more"
+        assert f"{named}\n  use --openings {other}" in str(refused.value)
+
+
+def test_a_run_goes_on_with_the_openings_it_was_begun_with(tmp_path: Path, pack: Path) -> None:
+    play(prepare(recipe(pack, n=2)), tmp_path / "run")
+    again = prepare_for(tmp_path / "run", recipe(pack, n=4))
+    assert len(again.plan) == 4
+    with pytest.raises(UsageError, match=r"openings: shared → by-goal"):
+        prepare_for(tmp_path / "run", recipe(pack, n=4, openings="by-goal"))
+
+
+def test_a_case_says_how_it_opens(tmp_path: Path, pack: Path) -> None:
+    shared = play(prepare(recipe(pack, n=2)), tmp_path / "shared")
+    assert {d.case.variation for d in shared.dialogues()} == {(("openings", "shared"),)}
+    by_goal = play(prepare(recipe(pack, n=2, openings="by-goal")), tmp_path / "by_goal")
+    assert {d.case.variation for d in by_goal.dialogues()} == {()}
+
+
+def test_a_language_that_the_scenarios_are_not_written_in_is_refused(pack: Path) -> None:
+    """An opening in English would stand before turns in German."""
+    model = {"default": {"model": "compatible/m", "base_url": "http://127.0.0.1:9/v1"}}
+    with pytest.raises(InputError) as refused:
+        prepare(recipe(pack, models=model, languages=["de"]))
+    line = next(
+        number
+        for number, text in enumerate((pack / "landing.yaml").read_text().splitlines(), 1)
+        if text.startswith("languages:")
+    )
+    assert str(refused.value) == (
+        f"{pack}/landing.yaml:{line}: languages: found en, and so has 1 more, expected 'de', "
+        "which the dialogues are to be in (--language); write the texts in 'de' into a file of "
+        "their own with languages: [de], or leave the language out"
+    )
+
+
+def test_a_scenario_is_played_in_every_language_it_is_written_in(pack: Path) -> None:
+    for file in pack.iterdir():
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace("languages: [en]", "languages: [de]"), encoding="utf-8")
+    model = {"default": {"model": "compatible/m", "base_url": "http://127.0.0.1:9/v1"}}
+    planned = prepare(recipe(pack, models=model, languages=["de", "de-AT"])).plan
+    assert {case.language for case in planned} == {"de", "de-AT"}
