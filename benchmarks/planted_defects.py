@@ -21,13 +21,13 @@ from benchmarks.report import Goal, Row
 from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 from prompts.judges import judge_view
-from quality.flags import misleading_goals
 from quality.gates.protocol import GatedDialogue
 from quality.gates.registry import GATES
 from quality.gates.runner import build_gates, check_all
 from quality.gates.settings import gate_settings
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, History, Turn
+from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 

@@ -12,6 +12,7 @@ from pipeline.store.calls import SentPrompt
 from prompts.actors import ActorPrompts
 from prompts.environment import as_data
 from prompts.question import Message
+from prompts.responses import PLAN, planned
 from prompts.role_views import initiator_view, responder_view
 from scenarios.dialogue import TacticLabel, Turn
 from scenarios.schemes.model import Scheme
@@ -60,12 +61,22 @@ class ActorMessages:
         """Return an utterance as the answer of an initiator."""
         return _json({"utterance": text})
 
-    def answer(self, selected: SelectedDialogue, text: str, tactic: Sequence[TacticLabel]) -> str:
-        """Return an utterance and its labels as the answer of a responder."""
-        answer: dict[str, object] = {
-            "utterance": text,
-            self._scheme.assigned: selected.dialogue.case.goal,
-        }
+    def answer(
+        self,
+        asked: Messages,
+        selected: SelectedDialogue,
+        text: str,
+        tactic: Sequence[TacticLabel],
+    ) -> str:
+        """Return an utterance and its labels as the answer of a responder.
+
+        Where ``asked`` wants a plan, it names the labels: what the model planned is not kept, and may
+        be for other labels than those that people settled on.
+        """
+        answer: dict[str, object] = {}
+        if any(f'"{PLAN}": ' in message.content for message in asked):
+            answer[PLAN] = planned(tactic)
+        answer |= {"utterance": text, self._scheme.assigned: selected.dialogue.case.goal}
         for label in tactic:
             answer[f"{label.dimension}_rationale"] = label.rationale
             answer[label.dimension] = label.value
@@ -94,7 +105,9 @@ class ActorMessages:
 
     def _renderer(self, run: OpenRun) -> ActorPrompts:
         if run.name not in self._renderers:
-            self._renderers[run.name] = ActorPrompts(run.material.templates, self._scheme)
+            self._renderers[run.name] = ActorPrompts(
+                run.material.templates, self._scheme, run.material.recipe.answer_order
+            )
         return self._renderers[run.name]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.store.queries.report import CaseVotes, VoteCount
 from prompts.judges import MISLED
 from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
-from quality.flags import misleading_goals
+from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import Scheme
 
 K = TypeVar("K", bound=Hashable)

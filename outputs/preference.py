@@ -150,6 +150,7 @@ class PreferenceRows:
     def _row(self, selected: SelectedDialogue, found: _Preference) -> Row:
         case, arm = selected.key
         turn = found.turn
+        asked = self.actors.before(selected, turn)
         return {
             "id": f"{case}/{arm}/{turn.index}/{found.origin}/{found.number}",
             **provenance(selected),
@@ -160,9 +161,9 @@ class PreferenceRows:
             "rejected_arm": found.rejected_arm,
             **self._values.of(selected, turn),
             **self.row_format.pair(
-                self.actors.before(selected, turn),
-                self.actors.answer(selected, found.chosen.text, found.chosen.tactic),
-                self.actors.answer(selected, found.rejected.text, found.rejected.tactic),
+                asked,
+                self.actors.answer(asked, selected, found.chosen.text, found.chosen.tactic),
+                self.actors.answer(asked, selected, found.rejected.text, found.rejected.tactic),
             ),
         }
 

@@ -222,7 +222,7 @@ class ActorRows:
                     self._left_out[REPLACED] += 1
                     continue
                 asked = self.actors.before(selected, turn)
-                said = self.actors.answer(selected, turn.text, turn.tactic)
+                said = self.actors.answer(asked, selected, turn.text, turn.tactic)
                 yield self._row(base, turn, self._values.of(selected, turn), asked, said)
 
     def _questions(self, selected: SelectedDialogue) -> Iterator[Row]:

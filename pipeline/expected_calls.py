@@ -62,7 +62,7 @@ def answer_calls(samples: int = 1) -> ExpectedCalls:
         "responder",
         "responder",
         lambda turn: turn.prompts.responder(turn.view, turn.history, turn.wanted),
-        answer_tokens=170,
+        answer_tokens=195,
         expected=samples,
         most=samples,
     )

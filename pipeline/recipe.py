@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from pipeline.strategies.registry import STRATEGIES
-from scenarios.arms import StructuredWish
+from scenarios.arms import AnswerOrder, StructuredWish
 from scenarios.durations import seconds_of
 from scenarios.errors import UsageError
 from scenarios.located import shortened
@@ -263,6 +263,9 @@ class Recipe(Strict):
     embedding: EmbeddingSettings = EmbeddingSettings()
     tactics: str = "free"
     """``free``, ``balanced``, or the path of a file with the distribution that is wanted."""
+    answer_order: AnswerOrder = "plan"
+    """What responders write first: ``plan``, a few words that are not kept, or, as in the ``paper``,
+    the utterance."""
     vary: Annotated[tuple[str, ...], BeforeValidator(_one_or_many)] = ()
     """Axes of variation to draw from: persona, register, style, opening."""
     variation: Path | None = None

@@ -16,7 +16,7 @@ from pipeline.store.config_epochs import ConfigEpoch
 from pipeline.store.materials import MaterialItem, MaterialKind
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, parsing
-from prompts.actors import ACTOR_TEMPLATES, ActorPrompts
+from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.case import Case
 from scenarios.errors import UsageError
@@ -225,7 +225,7 @@ def material_items(
     if tactics is not None:
         items.append(MaterialItem("tactics", "", fingerprint(tactics), _json(tactics)))
     if prompts is not None:
-        sources = prompts.templates.sources(ACTOR_TEMPLATES)
+        sources = prompts.templates.sources(prompts.names)
         items.append(MaterialItem("templates", "", prompts.fingerprint, _json(sources)))
         own = prompts.templates.own
         if own is not None:

@@ -3,82 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from prompts.environment import Templates
+from prompts.first_templates import ADDED, FIRST_TEMPLATES, are_first
 from prompts.objections import against_draft, against_utterance
 from prompts.prompt import make_prompt, prompts_fingerprint, transcript
 from prompts.question import Question
 from prompts.responses import critique_format, tactic_format, utterance_format
 from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
 from prompts.scheme_text import label_text, scheme_text
-from scenarios.dialogue import Critique, Draft, History, TacticLabel, Wanted
+from scenarios.arms import AnswerOrder
+from scenarios.dialogue import FIT, Critique, Draft, History, TacticLabel, Wanted
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.spec import RoleKey
 
 __all__ = ["ActorPrompts", "InitiatorView", "ResponderView", "initiator_view", "responder_view"]
 
-_SHARED: Final = (
-    "answer_format.j2", "conversation.j2", "dimension.j2", "draft.j2", "labels.j2", "private.j2",
-    "rules.j2", "scene.j2", "speech.j2", "terms.j2", "wanted.j2",
-)  # fmt: skip
-_KINDS: Final = ("initiator", "responder", "reflect", "revise")
-ACTOR_TEMPLATES: Final = (
-    *(f"{kind}_{part}.j2" for kind in _KINDS for part in ("system", "user")),
-    "repair.j2",
-    *_SHARED,
-)
+ACTOR_TEMPLATES: Final = (*FIRST_TEMPLATES, *ADDED)
 """The templates that a generated dialogue depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """What the actors' answers hold besides utterance, goal and labels."""
+
+    plan: bool = True
+    """Whether a responder plans before it speaks."""
+    fit: bool = True
+    """Whether a reflection says if the line can be said at all."""
+
+    @classmethod
+    def of(cls, templates: Templates, order: AnswerOrder) -> AnswerForm:
+        """Return the form that goes with templates: those of hipo 0.1 ask for neither."""
+        first = are_first(templates)
+        return cls(plan=order == "plan" and not first, fit=not first)
 
 
 class ActorPrompts:
     """All prompts of the actors for one scheme; every kind has one fixed system message."""
 
-    def __init__(self, templates: Templates, scheme: Scheme) -> None:
+    def __init__(self, templates: Templates, scheme: Scheme, order: AnswerOrder = "plan") -> None:
         """Render the system messages, and every prompt once so that mistakes show early.
+
+        Args:
+            templates: the texts.
+            scheme: the labels.
+            order: what a responder's answer begins with; templates that a run of hipo 0.1 stored
+                know the paper's order alone.
 
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
         """
         self.templates = templates
         self._scheme = scheme
+        self._order = order
+        self._first = are_first(templates)
+        self.names = FIRST_TEMPLATES if self._first else ACTOR_TEMPLATES
+        """The templates that dialogues of these prompts depend on."""
+        self.form = AnswerForm.of(templates, order)
         # An initiator that knew the labels could fish for them: its prompt holds no scheme.
         self._initiator = make_prompt("initiator", templates, utterance_format())
-        static = {"scheme": scheme_text(scheme)}
-        tactic = tactic_format(scheme)
+        static = {"scheme": scheme_text(scheme), "plan": self.form.plan}
+        tactic = tactic_format(scheme, plan=self.form.plan)
         self._responder = make_prompt("responder", templates, tactic, static)
-        self._reflect = make_prompt("reflect", templates, critique_format(scheme), static)
+        self._reflect = make_prompt(
+            "reflect", templates, critique_format(scheme, fit=self.form.fit), static
+        )
         self._revise = make_prompt("revise", templates, tactic, static)
         prompts = (self._initiator, self._responder, self._reflect, self._revise)
-        self.fingerprint = prompts_fingerprint(templates, ACTOR_TEMPLATES, scheme, prompts)
+        self.fingerprint = prompts_fingerprint(templates, self.names, scheme, prompts)
         self._render_all(scheme)
 
-    def __reduce__(self) -> tuple[type[ActorPrompts], tuple[Templates, Scheme]]:
+    def __reduce__(self) -> tuple[type[ActorPrompts], tuple[Templates, Scheme, AnswerOrder]]:
         # compiled templates do not travel: they are remade
-        return ActorPrompts, (self.templates, self._scheme)
+        return ActorPrompts, (self.templates, self._scheme, self._order)
 
     def initiator(self, view: InitiatorView, history: History) -> Question[str]:
         """Ask for the initiator's next utterance."""
-        question = self._initiator.render({"view": view, "history": transcript(history)})
+        said = self._transcript(history, you="initiator", other=view.other_role)
+        question = self._initiator.render({"view": view, "history": said})
         return replace(question, objections=partial(against_utterance, history=history))
 
     def responder(
         self, view: ResponderView, history: History, wanted: Wanted = ()
     ) -> Question[Draft]:
         """Ask for the responder's next utterance and its labels."""
-        question = self._responder.render(_turn_variables(view, history, wanted))
+        question = self._responder.render(self._turn_variables(view, history, wanted))
         return replace(question, objections=partial(against_draft, history=history))
 
     def reflect(
         self, view: ResponderView, history: History, draft: Draft, wanted: Wanted = ()
     ) -> Question[tuple[Critique, ...]]:
-        """Ask whether a draft carries the labels it declares.
+        """Ask whether a draft carries the labels it declares, and whether it can be said.
 
         Source: HIPO, section 4.4.1 (2).
         """
         return self._reflect.render(
-            {**_turn_variables(view, history, wanted), **_draft_variables(draft)}
+            {**self._turn_variables(view, history, wanted), **_draft_variables(draft)}
         )
 
     def revise(
@@ -95,12 +119,27 @@ class ActorPrompts:
         """
         question = self._revise.render(
             {
-                **_turn_variables(view, history, wanted),
+                **self._turn_variables(view, history, wanted),
                 **_draft_variables(draft),
                 "critiques": tuple(critiques),
             }
         )
         return replace(question, objections=partial(against_draft, history=history))
+
+    def _turn_variables(
+        self, view: ResponderView, history: History, wanted: Wanted
+    ) -> dict[str, object]:
+        said = self._transcript(history, you="responder", other=view.other_role)
+        return {"view": view, "history": said, "wanted": wanted}
+
+    def _transcript(
+        self, history: History, *, you: RoleKey, other: str
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the conversation with a word at each line on who that is: oneself, or whom."""
+        if self._first:
+            return transcript(history)
+        them: RoleKey = "initiator" if you == "responder" else "responder"
+        return transcript(history, {you: "you", them: other})
 
     def _render_all(self, scheme: Scheme) -> None:
         """Render each user message with and without its optional parts."""
@@ -112,16 +151,13 @@ class ActorPrompts:
             view = _sample_view(scheme, full=full)
             wanted = tuple((t.dimension, label_text(t.value)) for t in tactic) if full else ()
             critiques = [Critique(t.dimension, not full, "reason") for t in tactic]
+            critiques += [Critique(FIT, full, "reason")] if self.form.fit else []
             so_far = history if full else ()
             self.initiator(_public(view), so_far)
             self.responder(view, so_far, wanted)
             self.reflect(view, so_far, draft, wanted)
             question = self.revise(view, so_far, draft, critiques, wanted)
             question.repair("", ["utterance: missing"])
-
-
-def _turn_variables(view: ResponderView, history: History, wanted: Wanted) -> dict[str, object]:
-    return {"view": view, "history": transcript(history), "wanted": wanted}
 
 
 def _draft_variables(draft: Draft) -> dict[str, object]:
@@ -155,11 +191,15 @@ def _sample_view(scheme: Scheme, *, full: bool) -> ResponderView:
         manner=("Style: brisk",) if full else (),
         felicity=scheme.felicity or "",
         open_labels=open_labels,
+        voice="calm" if full else "",
+        claimed=("The thing works.",) if full else (),
+        believed=("The thing is new.",) if full else (),
     )
 
 
 def _public(view: ResponderView) -> InitiatorView:
+    angle = "Does it work?" if view.voice else ""
     return InitiatorView(
-        view.situation, view.role, view.description, view.aim,
-        view.other_role, view.other_description, view.language, view.manner,
+        view.situation, view.role, view.description, view.aim, view.other_role,
+        view.other_description, view.language, view.manner, view.voice, angle,
     )  # fmt: skip

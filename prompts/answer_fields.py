@@ -18,10 +18,11 @@ Kind = Literal["unparseable", "unknown_label", "invalid"]
 
 LONGEST_UTTERANCE = 2_000
 """Characters; far beyond two sentences, so that only runaway answers are refused."""
-UTTERANCE_BOUND = 600
-"""Characters of an utterance as schemas bound it: three times two long sentences."""
-SENTENCE_BOUND = 300
-"""Characters of a reason that is to be one short sentence."""
+UTTERANCE_BOUND = 450
+"""Characters of an utterance as schemas bound it: half as much again as 45 words of a language with
+long ones. Nothing that is within its length is cut off."""
+SENTENCE_BOUND = 220
+"""Characters of a reason or a plan that is to be one short sentence."""
 REASON_BOUND = 600
 """Characters of a reason that is to be one to three sentences."""
 THOUGHTS_BOUND = 1_900

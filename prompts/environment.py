@@ -75,6 +75,8 @@ class Templates:
         """The sources that a directory put in place of shipped ones; None for stored ones."""
         if directory is not None or stored is None:
             self.own = {name: self._sources[name] for name in own}
+        self.stored_names = None if stored is None else frozenset(stored)
+        """The names of those that came out of a run; None where none did."""
         # What comes out of a run may be anybody's: it is trusted only where it is what ships.
         foreign = any(shipped.get(name) != source for name, source in (stored or {}).items())
         self.shipped = not own and not foreign

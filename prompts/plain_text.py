@@ -6,7 +6,8 @@ import re
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\s]+")
 _SPEAKER = re.compile(
-    r"[*_]{0,2}(?:initiator|responder|utterance|response)[*_]{0,2}\s*:\s*[*_]{0,2}\s*",
+    r"[*_]{0,2}(?:initiator|responder|utterance|response)[*_]{0,2}(?:\s?\([^()]{1,80}\))?"
+    r"\s*:\s*[*_]{0,2}\s*",
     re.IGNORECASE,
 )
 _PAIRS = {'"': '"', "\u201c": "\u201d", "\u2018": "\u2019", "'": "'", "\u00ab": "\u00bb"}

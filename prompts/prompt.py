@@ -13,6 +13,7 @@ from prompts.responses import ResponseFormat
 from scenarios.dialogue import History
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
+from scenarios.spec import RoleKey
 
 Out_co = TypeVar("Out_co", covariant=True)
 T = TypeVar("T")
@@ -89,6 +90,18 @@ def prompts_fingerprint(
     return fingerprint([templates.fingerprint_of(names), scheme.content, kinds])
 
 
-def transcript(history: History) -> tuple[tuple[str, str], ...]:
-    """Return (ROLE, text) of every utterance, as the templates print a conversation."""
-    return tuple((role.upper(), text) for role, text in history)
+def transcript(
+    history: History, names: Mapping[RoleKey, str] | None = None
+) -> tuple[tuple[str, str], ...]:
+    """Return (ROLE, text) of every utterance, as the templates print a conversation.
+
+    Args:
+        history: what was said.
+        names: who that is to the reader of the prompt, e.g. ``you``; put after the role in
+            brackets, so that nobody mixes up whose lines are whose.
+    """
+    known = names or {}
+    return tuple(
+        (f"{role.upper()} ({known[role]})" if role in known else role.upper(), text)
+        for role, text in history
+    )

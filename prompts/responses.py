@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from prompts.answer_fields import (
     SENTENCE_BOUND,
@@ -20,13 +20,18 @@ from prompts.answer_fields import (
     skeleton,
     text_bounds,
 )
+from prompts.scheme_text import label_text
 from prompts.tolerant_json import Answer, find_object
-from scenarios.dialogue import Critique, Draft, TacticLabel
+from scenarios.dialogue import FIT, Critique, Draft, TacticLabel
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.model import Scheme
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
+
+PLAN: Final = "plan"
+"""The key of a responder's answer under which it says what it is going to do."""
+PLAN_ABOUT: Final = "a few words: the labels, and what of the fact is told, changed or left out"
 
 
 class Unreadable(RunError):
@@ -103,15 +108,21 @@ def utterance_format() -> ResponseFormat[str]:
     return response_format("utterance", [utterance], utterance.read)
 
 
-def tactic_format(scheme: Scheme) -> ResponseFormat[Draft]:
-    """Return the format of a responder's answer: utterance, goal, and each dimension with its reason.
+def tactic_format(scheme: Scheme, *, plan: bool = True) -> ResponseFormat[Draft]:
+    """Return the format of a responder's answer: plan, utterance, goal, each label with its reason.
 
-    The rationale stands before its label, so that a model reasons before it decides.
+    The plan names the labels before there are words for them: a model that cannot think in secret
+    decides in what it writes first. It is not read. The rationale stands before its label, so that
+    a model looks at its words once more before it declares.
+
+    Args:
+        scheme: the labels.
+        plan: whether a plan comes first; the paper's answers begin with the utterance.
 
     Raises:
         UsageError: a dimension of the scheme is called like another field of the answer.
 
-    Source: HIPO, appendix G (fields of the actor's output).
+    Source: HIPO, appendix G (fields of the actor's output; the plan is ours).
     """
     utterance = UtteranceField()
     goal = LabelField(scheme.goal)
@@ -137,18 +148,30 @@ def tactic_format(scheme: Scheme) -> ResponseFormat[Draft]:
             tactic.append(TacticLabel(label.dimension.id, value, why, raw))
         return Draft(text, declared, tuple(tactic))
 
-    fields: list[AnswerField] = [utterance, goal]
+    fields: list[AnswerField] = [TextField(PLAN, PLAN_ABOUT, SENTENCE_BOUND)] if plan else []
+    fields += [utterance, goal]
     fields += [part for pair in pairs for part in pair]
     return response_format("tactic", fields, build)
 
 
-def critique_format(scheme: Scheme) -> ResponseFormat[tuple[Critique, ...]]:
-    """Return the format of a reflection: per dimension a reason, then whether the label is carried.
+def planned(tactic: Sequence[TacticLabel]) -> str:
+    """Return a plan that names labels, as answers begin with one that are made and not asked for."""
+    return ", ".join(f"{label.dimension} {label_text(label.value)}" for label in tactic)
+
+
+def critique_format(scheme: Scheme, *, fit: bool = True) -> ResponseFormat[tuple[Critique, ...]]:
+    """Return the format of a reflection: a reason and a verdict per dimension, then on the fit.
+
+    Whether the line can be said at all is a verdict of its own: a bad line may carry its labels.
+
+    Args:
+        scheme: the labels.
+        fit: whether the fit is asked for; hipo 0.1 did not.
 
     Raises:
-        UsageError: the names of two dimensions make the same key.
+        UsageError: the names of two dimensions make the same key, or one is called ``fit``.
     """
-    pairs = [
+    verdicts = [
         (
             d.id,
             TextField(f"{d.id}_reason", f"one sentence: which {d.id} the words have, and why"),
@@ -156,12 +179,15 @@ def critique_format(scheme: Scheme) -> ResponseFormat[tuple[Critique, ...]]:
         )
         for d in scheme.utterance_dimensions
     ]
+    if fit:
+        reason = TextField(f"{FIT}_reason", "one sentence: whether the line can be said, and why")
+        verdicts.append((FIT, reason, FlagField(FIT, "whether the line can be said as it is")))
 
     def build(answer: Answer, findings: Findings) -> tuple[Critique, ...]:
         return tuple(
-            Critique(dimension, carried.read(answer, findings), reason.read(answer))
-            for dimension, reason, carried in pairs
+            Critique(about, verdict.read(answer, findings), reason.read(answer))
+            for about, reason, verdict in verdicts
         )
 
-    fields: list[AnswerField] = [f for _, reason, carried in pairs for f in (reason, carried)]
+    fields: list[AnswerField] = [f for _, reason, verdict in verdicts for f in (reason, verdict)]
     return response_format("critique", fields, build)

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from prompts.languages import described_language
 from scenarios.case import Case
 from scenarios.errors import UsageError
+from scenarios.openings import opening_lines
+from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import Scheme
-from scenarios.spec import Scenario
+from scenarios.spec import Fact, Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,10 @@ class InitiatorView:
     """A BCP 47 code with its English name."""
     manner: tuple[str, ...] = ()
     """One line per axis of variation."""
+    voice: str = ""
+    """How this person talks."""
+    angle: str = ""
+    """A question that anybody could ask, to be asked sooner or later; the same under every goal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,14 @@ class ResponderView:
     """The dimension whose labels ``open_labels`` restricts."""
     open_labels: tuple[str, ...] = ()
     """The labels the role has the standing for; empty where all are open to it."""
+    voice: str = ""
+    """How this person talks."""
+    claimed: tuple[str, ...] = ()
+    """What it has claimed with the fixed lines of the opening."""
+    untrue: tuple[str, ...] = ()
+    """What of that the fact makes untrue."""
+    believed: tuple[str, ...] = ()
+    """What is to be believed instead of the fact; nothing where the goal misleads nobody."""
 
 
 def initiator_view(scenario: Scenario, case: Case, *, manner: Sequence[str] = ()) -> InitiatorView:
@@ -63,6 +77,8 @@ def initiator_view(scenario: Scenario, case: Case, *, manner: Sequence[str] = ()
         other_description=other.description,
         language=described_language(case.language),
         manner=tuple(manner),
+        voice=own.voice or "",
+        angle=next((fact.angle for fact in scenario.facts if fact.id == case.fact), None) or "",
     )
 
 
@@ -72,7 +88,8 @@ def responder_view(
     """Return what the responder of this case knows.
 
     Raises:
-        UsageError: the case's fact or goal does not exist, or the fact is the initiator's.
+        UsageError: the case's fact or goal does not exist, the fact is the initiator's, or the
+            scenario has no opening for the case.
     """
     own, other = scenario.roles["responder"], scenario.roles["initiator"]
     try:
@@ -93,6 +110,7 @@ def responder_view(
             f"scheme {scheme.id!r} has no goal {case.goal!r}",
             f"labels of {scheme.assigned}: {', '.join(scheme.goal.values)}",
         )
+    claimed, untrue = _claims(scenario, case, fact)
     return ResponderView(
         situation=scenario.background,
         role=own.name,
@@ -108,7 +126,30 @@ def responder_view(
         manner=tuple(manner),
         felicity=scheme.felicity or "",
         open_labels=_restricted(scenario, scheme),
+        voice=own.voice or "",
+        claimed=claimed,
+        untrue=untrue,
+        believed=_covers(scenario, fact) if goal.id in (misleading_goals(scheme) or ()) else (),
     )
+
+
+def _claims(scenario: Scenario, case: Case, fact: Fact) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what the responder claims with the opening of a case, and what of it is untrue."""
+    text_of = {claim.id: claim.text for claim in scenario.claims}
+    if not text_of:
+        return (), ()
+    lines = opening_lines(scenario, case.fact, case.goal, dict(case.variation))
+    made = [c for line in lines if line.role == "responder" for c in line.claims if c in text_of]
+    return (
+        tuple(text_of[claim] for claim in made),
+        tuple(text_of[claim] for claim in made if claim in fact.makes_false),
+    )
+
+
+def _covers(scenario: Scenario, fact: Fact) -> tuple[str, ...]:
+    """Return what a deceiver would have believed instead of a fact, the likeliest first."""
+    text_of = {claim.id: claim.text for claim in scenario.claims}
+    return tuple(text_of[cover.claim] for cover in fact.cover if cover.claim in text_of)
 
 
 def _restricted(scenario: Scenario, scheme: Scheme) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from prompts.judges import COHERENCE, MISLED
 from prompts.scheme_text import label_text
 from scenarios.dialogue import Dialogue
+from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.verdicts import Flag, Judgement
 
@@ -36,19 +37,6 @@ def judge_codes(scheme: Scheme) -> list[str]:
         MISLED_EXTERNAL,
         UNREADABLE,
     ]
-
-
-def misleading_goals(scheme: Scheme) -> frozenset[str] | None:
-    """Return the goals under which the hearer is to be misled; None where the scheme has no say.
-
-    Those are the goals that require something of a turn: a deception has to manipulate somewhere.
-    """
-    goals = {
-        label
-        for requirement in scheme.requirements
-        for label in requirement.when.get(scheme.assigned, ())
-    }
-    return frozenset(goals) if goals else None
 
 
 def judgement_flags(

@@ -9,6 +9,8 @@ from typing import Any, Final, Literal
 from scenarios.fingerprint import content_id
 
 StructuredWish = Literal["auto", "native", "instruct"]
+AnswerOrder = Literal["plan", "paper"]
+"""What a responder's answer begins with: a short plan, or as in the paper the utterance."""
 
 UNKNOWN: Final = "unknown"
 """Stands for a strategy or a model of which nothing is recorded."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from scenarios.case import Case
 from scenarios.schemes.model import LabelValue
@@ -14,6 +14,8 @@ History = tuple[tuple[RoleKey, str], ...]
 """(role, text) of utterances, the oldest first."""
 Wanted = tuple[tuple[str, str], ...]
 """(dimension, label) pairs that the responder is asked for; empty where it chooses freely."""
+FIT: Final = "fit"
+"""In place of a dimension: whether a line serves its goal, is coherent and sounds natural."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Critique:
-    """Whether an utterance carries the label it declares for one dimension."""
+    """Whether an utterance carries the label it declares for one dimension, or can be said at all."""
 
     dimension: str
+    """A dimension of the scheme, what a critic that is a program looks at, or ``FIT``."""
     carried: bool
+    """False asks for a revision."""
     reason: str
 
 

@@ -20,6 +20,7 @@ from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, connect_readonly
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
+from prompts.first_templates import first_sources
 from scenarios.errors import InputError, UsageError
 from scenarios.log import logger
 from scenarios.pack import LIBRARY, PATH_VARIABLE, read_scenario, roots_in, scenario_files
@@ -111,7 +112,7 @@ class _Search:
             tactics = _read(lambda: read_yaml(Path(self.recipe.tactics)).data)
         if scheme is None:
             return []
-        prompts = _read(lambda: ActorPrompts(Templates(self.recipe.prompt_dir), scheme))
+        prompts = _read(lambda: self._prompts(scheme))
         candidates = material_items(
             scheme=scheme,
             scenarios=self._scenarios(),
@@ -132,6 +133,14 @@ class _Search:
             if ("scheme", scheme.id, scheme.fingerprint) in self.missing:
                 return scheme
         return _read(lambda: load_scheme(self.recipe.scheme))
+
+    def _prompts(self, scheme: Scheme) -> ActorPrompts:
+        """Return the prompts of the run: today's where it was made with them, else those of 0.1."""
+        today = ActorPrompts(Templates(self.recipe.prompt_dir), scheme)
+        if ("templates", "", today.fingerprint) in self.missing:
+            return today
+        first = Templates(self.recipe.prompt_dir, stored=first_sources())
+        return ActorPrompts(first, scheme)
 
     def _is_missing(self, item: MaterialItem) -> bool:
         return (item.kind, item.name, item.hash) in self.missing

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 import orjson
 from jinja2 import TemplateError
@@ -27,6 +28,7 @@ from pipeline.store.salvage import Salvage, salvage
 from pipeline.store.sqlite import DATABASE, StoreDamaged, StoreUnusable, connect, connect_readonly
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
+from scenarios.arms import AnswerOrder
 from scenarios.errors import HipoError, InputError, UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.run_configuration import RunConfiguration
@@ -105,7 +107,11 @@ def _changed(items: Sequence[MaterialItem]) -> list[MaterialItem]:
             marks: set[str] = set()
             with suppress(HipoError, TemplateError):
                 templates = Templates(stored=orjson.loads(item.content))
-                marks = {ActorPrompts(templates, scheme).fingerprint for scheme in schemes}
+                marks = {
+                    ActorPrompts(templates, scheme, order).fingerprint
+                    for scheme in schemes
+                    for order in get_args(AnswerOrder)
+                }
             if item.hash not in marks:
                 wrong.append(item)
     return wrong

@@ -37,7 +37,7 @@ CRITIC = CriticExtension(
             "reflect",
             "reflector",
             lambda turn: turn.prompts.reflect(turn.view, turn.history, turn.draft, turn.wanted),
-            answer_tokens=110,
+            answer_tokens=140,
         ),
     ),
 )

@@ -72,6 +72,9 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
             answered[field.name] = text
         elif not field.name.endswith("_rationale"):
             answered[field.name] = _label(field, tactic, goal, wanted, dice)
+    if "plan" in answered:
+        labels = {k: v for k, v in answered.items() if k not in ("plan", "utterance") and v != goal}
+        answered["plan"] = ", ".join(f"{name} {_shown(label)}" for name, label in labels.items())
     for field in asked.fields:
         if field.name.endswith("_rationale"):
             dimension = field.name.removesuffix("_rationale")

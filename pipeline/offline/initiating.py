@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from pipeline.offline.dice import Dice, hash_texts
@@ -12,9 +13,10 @@ from pipeline.offline.manner import read_manner
 from pipeline.offline.person import in_person
 from pipeline.offline.phrases import definite, noun_phrases, tidy
 from pipeline.offline.reading import ActorRequest
-from pipeline.offline.wording import adapted, joined, repeats
+from pipeline.offline.wording import adapted, contracted, joined, repeats
 
 _TRIES = 24
+_ANGLE = "A question you want answered sooner or later"
 _INDIRECT = re.compile(r"\b(?:whether|who|what|why|how|when|where|which)\b.*", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers|their|they|them|it|its)\b", re.IGNORECASE)
 
@@ -36,6 +38,10 @@ def ask(asked: ActorRequest, dice: Dice) -> str:
         "thing": _at_issue(next(iter(asked.said_by("INITIATOR")), ""), aim, speaker, hearer),
     }
     earlier = {text for _, text in asked.spoken}
+    angle = asked.said_of("To find out", _ANGLE)
+    if angle and turn + dice.below(2) > 1 and not repeats(angle, earlier):
+        return angle
+    dodged = _has_remarked(asked.said_by("INITIATOR"))
     level = _level(turn, manner.hardness)
     contracts = Dice(hash_texts((speaker, aim))).chance(70)
     text = ""
@@ -44,7 +50,9 @@ def ask(asked: ActorRequest, dice: Dice) -> str:
         core = listed("questions", "cores", level)
         if manner.press and dice.chance(50):
             core = listed("questions", "styles", manner.press)
-        lead = "" if dice.chance(25) else realise(_leads(manner.hardness, level), slots, dice)
+        lead = (
+            "" if dice.chance(25) else realise(_leads(manner.hardness, level, dodged), slots, dice)
+        )
         text = joined((lead, realise(core, slots, dice)))
         text = adapted(text, manner.register, spoken=contracts)
         if text not in earlier and (attempt > _TRIES // 2 or not repeats(text, earlier)):
@@ -60,8 +68,17 @@ def _level(turn: int, hardness: str) -> str:
     return ("first", "second", "third")[max(0, min(2, step - 1))]
 
 
-def _leads(hardness: str, level: str) -> tuple[str, ...]:
-    return listed("questions", "leads", hardness or ("gentle" if level == "first" else "plain"))
+def _leads(hardness: str, level: str, dodged: bool) -> tuple[str, ...]:
+    """Return ways into a question; that one was dodged is said once at most, and not at first."""
+    leads = listed("questions", "leads", hardness or ("gentle" if level == "first" else "plain"))
+    return leads if dodged or level == "first" else leads + listed("questions", "leads", "dodged")
+
+
+def _has_remarked(questions: Iterable[str]) -> bool:
+    """Say whether the initiator has said already that a question was not answered."""
+    remarks = listed("questions", "leads", "dodged")
+    forms = [form.casefold() for remark in remarks for form in (remark, contracted(remark))]
+    return any(form in question.casefold() for question in questions for form in forms)
 
 
 @lru_cache(maxsize=1024)

@@ -14,17 +14,18 @@ Task = Literal["initiator", "responder", "revise", "reflect"]
 Kind = Literal["text", "label", "labels", "number", "flag"]
 
 _USER_HEADINGS = (
-    "Situation", "You", "The other person", "Way of speaking", "Language", "Your goal",
-    "What only you know", "Acts open to you", "Conversation so far", "The draft", "Critique", "Now",
+    "Situation", "You", "The other person", "Way of speaking", "Language", "To find out",
+    "Your goal", "What only you know", "Where you stand", "Acts open to you",
+    "Conversation so far", "The draft", "Critique", "Now",
 )  # fmt: skip
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)
 _FIELD = re.compile(r'^\s*"([^"\n]+)"\s*:\s*(\S.*?),?\s*$', re.MULTILINE)
 _OPTIONS = re.compile(r"<(one|any) of: ([^<>]*)>")
 _NUMBER = re.compile(r"<number from (-?[\d.]+) to (-?[\d.]+)>")
-_SPOKEN = re.compile(r"^(INITIATOR|RESPONDER):[ \t]*(.*)$", re.MULTILINE)
+_SPOKEN = re.compile(r"^(INITIATOR|RESPONDER)(?: \(.*?\))?:[ \t]*(.*)$", re.MULTILINE)
 _WANTED = re.compile(r"^Wanted ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _DECLARED = re.compile(r"^Declared ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
-_LINE = re.compile(r"^([A-Z][A-Za-z ]{0,20}):[ \t]*(.*)$", re.MULTILINE)
+_LINE = re.compile(r"^([A-Z][A-Za-z ]{0,60}):[ \t]*(.*)$", re.MULTILINE)
 
 
 class PromptNotUnderstood(RunError):
@@ -84,6 +85,10 @@ class ActorRequest:
         if not value:
             raise PromptNotUnderstood(f"line '{key}: ...' under '# {heading}'")
         return value
+
+    def said_of(self, heading: str, key: str) -> str:
+        """Return what follows ``key:`` in a section; nothing where either is not there."""
+        return lines_of(self.sections.get(heading, "")).get(key, "")
 
     def last(self, who: str) -> str:
         """Return the last thing ``who`` said, or nothing."""

@@ -9,6 +9,8 @@ from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstoo
 from pipeline.offline.wording import sentence
 
 _REASON, _CARRIED = "_reason", "_carried"
+_LONGEST = 45
+"""Words of a line."""
 
 
 def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
@@ -16,7 +18,8 @@ def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
 
     About one draft in six misses one label, a vague one (Manner) twice as often; which, follows
     from the draft's words alone, so that the same draft is judged the same way every time.
-    A label other than the one wanted is never carried.
+    A label other than the one wanted is never carried. A line does not fit that was said before or
+    is longer than people talk.
 
     Raises:
         PromptNotUnderstood: there is no draft to judge.
@@ -30,7 +33,13 @@ def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
     vague = declared.get("veracity") == "Manner"
     missed = {fixed.pick(dimensions)} if fixed.chance(30 if vague else 15) else set()
     missed |= {d for d in dimensions if asked.wanted.get(d, declared.get(d)) != declared.get(d)}
-    return {field.name: _value(field, declared, missed, dice) for field in asked.fields}
+    answered = {field.name: _value(field, declared, missed, dice) for field in asked.fields}
+    if "fit" in answered:
+        fits = len(draft.split()) <= _LONGEST and draft not in {text for _, text in asked.spoken}
+        kind = "fits" if fits else "unfit"
+        reason = sentence(realise(listed("asides", "critiques", kind), {}, dice))
+        answered |= {"fit": fits, "fit_reason": reason}
+    return answered
 
 
 def _value(field: AnswerKey, declared: dict[str, str], missed: set[str], dice: Dice) -> object:

@@ -11,13 +11,15 @@ from pipeline.offline.facts import FactForms, fact_forms
 from pipeline.offline.grammar import Slots, available, choices, fill, listed, realise
 from pipeline.offline.lexicon import words
 from pipeline.offline.manner import Manner, read_manner
+from pipeline.offline.person import in_person
 from pipeline.offline.phrases import content_words, definite, lowered, noun_phrases, tidy
 from pipeline.offline.reading import ActorRequest
 from pipeline.offline.tactics import Tactic
-from pipeline.offline.wording import adapted, joined, repeats, sentence
+from pipeline.offline.wording import adapted, joined, repeats, sentence, sentences
 
 _TRIES = 24
 _LONG = 20
+_BELIEVED = "You want it believed that"
 _OWN_WAY_IN = (
     "no,",
     "yes,",
@@ -50,6 +52,8 @@ class Scene:
     topics: tuple[str, ...]
     question: tuple[str, ...]
     echo: tuple[str, ...]
+    covers: tuple[str, ...]
+    """Clauses that are to be believed instead of the fact; only where the goal misleads."""
     manner: Manner
     contracts: bool
     """Whether this person contracts words where no register is asked for."""
@@ -78,6 +82,7 @@ def read_scene(asked: ActorRequest) -> Scene:
         topics=_topics(asked.section("Situation"), forms.stems, speaker, hearer),
         question=_picked_up(asked.last("INITIATOR"), speaker, hearer),
         echo=_echo(before[0]) if before else (),
+        covers=_clauses(asked.said_of("Where you stand", _BELIEVED), speaker, hearer),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
         contracts=Dice(hash_texts((speaker, about))).chance(70),
         said=frozenset((*(text for _, text in asked.spoken), asked.draft)),
@@ -97,6 +102,13 @@ def _topics(situation: str, stems: frozenset[str], speaker: str, hearer: str) ->
             options.append(definite(phrase))
     distinct = tuple(dict.fromkeys(options))
     return distinct * 2 + listed("asides", "topics") if distinct else listed("asides", "topics")
+
+
+@lru_cache(maxsize=2048)
+def _clauses(claims: str, speaker: str, hearer: str) -> tuple[str, ...]:
+    """Return claims as the speaker says them, where that is safe; those that are short enough."""
+    spoken = (in_person(tidy(claim, limit=160), speaker, hearer) for claim in sentences(claims))
+    return tuple(lowered(clause) for clause in spoken if clause and len(clause.split()) <= _LONG)
 
 
 @lru_cache(maxsize=2048)
@@ -137,7 +149,7 @@ def slots_for(scene: Scene, tactic: Tactic, dice: Dice) -> Slots:
         "A": about,
         "part": (_part(forms, things, about, tactic.mark, dice),),
         "np": things,
-        "lie": (_lie(forms, about, dice),),
+        "lie": (_lie(scene, about, dice),),
         "topic": scene.topics,
         "echo": scene.echo,
         "q": scene.question,
@@ -165,10 +177,12 @@ def _part(
     return fill(dice.pick(listed("asides", "knows")), {"A": (forms.about,)}, dice)
 
 
-def _lie(forms: FactForms, about: Sequence[str], dice: Dice) -> str:
-    """Return a clause that cannot be true: the fact denied, or its being known."""
-    if forms.denials and dice.chance(50):
-        return dice.pick(forms.denials)
+def _lie(scene: Scene, about: Sequence[str], dice: Dice) -> str:
+    """Return a clause that cannot be true: what is to be believed, the fact denied, or its being known."""
+    if scene.covers and dice.chance(60):
+        return dice.pick(scene.covers)
+    if scene.forms.denials and dice.chance(50):
+        return dice.pick(scene.forms.denials)
     return fill(dice.pick(listed("asides", "lies")), {"A": about}, dice)
 
 

@@ -87,7 +87,7 @@ def _calls(settings: ReflectiveSettings) -> list[ExpectedCalls]:
         lambda turn: turn.prompts.revise(
             turn.view, turn.history, turn.draft, turn.critiques, turn.wanted
         ),
-        answer_tokens=170,
+        answer_tokens=195,
         expected=sum(REVISED ** (i + 1) for i in range(rounds)),
         most=rounds,
     )

@@ -111,7 +111,8 @@ def test_both_sides_answer_the_prompt_in_its_own_format(tmp_path, run):
         assert [message["role"] for message in row["prompt"]] == ["system", "user"]
         for side in ("chosen", "rejected"):
             answer = orjson.loads(row[side][0]["content"])
-            assert list(answer)[:4] == [
-                "utterance", "goal", "intention_rationale", "intention",
+            assert list(answer)[:5] == [
+                "plan", "utterance", "goal", "intention_rationale", "intention",
             ]  # fmt: skip
+            assert answer["plan"].startswith(f"intention {answer['intention']}, veracity ")
             assert answer["goal"] == row["goal"]

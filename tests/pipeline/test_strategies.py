@@ -16,7 +16,7 @@ from pipeline.strategies.reflective import Reflective
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from prompts.role_views import responder_view
-from scenarios.dialogue import Critique, Draft, TacticLabel
+from scenarios.dialogue import FIT, Critique, Draft, TacticLabel
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
@@ -136,6 +136,16 @@ async def test_a_draft_that_carries_its_tactic_is_said_as_it_is():
     assert [(a.draft.text, a.critiques) for a in spoken.trace.attempts] == [("good", CARRIED)]
     assert spoken.trace.chosen == 0
     assert [ctx.role for ctx in asker.contexts] == ["responder", "reflector"]
+
+
+@pytest.mark.anyio
+async def test_a_line_that_does_not_fit_is_revised_although_it_carries_its_labels():
+    unfit = (*CARRIED, Critique(FIT, False, "It answers another question."))
+    asker = ScriptedAsker(draft("poor"), unfit, draft("better"))
+    spoken = await reflective(asker).utter(TASK)
+    assert spoken.draft == draft("better")
+    assert spoken.trace.attempts[0].critiques == unfit
+    assert "fit: to be changed: It answers another question." in asker.prompt(2)
 
 
 @pytest.mark.anyio

@@ -13,10 +13,12 @@ from prompts.environment import SHIPPED, Templates
 from prompts.role_views import InitiatorView
 from scenarios.dialogue import Draft, TacticLabel
 from scenarios.errors import UsageError
+from scenarios.spec import Claim, Cover, EasyExchange, Opening, SharedOpening
 
 HEADINGS = [
     "Situation", "You", "The other person", "Way of speaking", "Language", "Your goal",
-    "What only you know", "Acts open to you", "Conversation so far", "The draft", "Critique", "Now",
+    "What only you know", "Where you stand", "Acts open to you", "Conversation so far",
+    "The draft", "Critique", "Now",
 ]  # fmt: skip
 
 
@@ -93,6 +95,7 @@ def test_sections_stand_in_their_order_and_the_wanted_labels_last(
 
 
 def test_sections_without_content_are_left_out(prompts, view):
+    view = dataclasses.replace(view, claimed=(), untrue=(), believed=())
     user = prompts.responder(view, ()).messages[1].content
     assert headings(user) == [
         "Situation", "You", "The other person", "Language", "Your goal", "What only you know", "Now",
@@ -116,6 +119,111 @@ def test_nothing_private_reaches_the_initiator(prompts, used_car, hipo, case_of,
             hidden += [claim.text for claim in used_car.claims]
             hidden += [label for d in hipo.utterance_dimensions for label in d.values[:-1]]
             assert not [words for words in hidden if words in text]
+
+
+def with_covers(scenario):
+    """Return the scenario with a claim its opening makes, one it does not, and one to be believed."""
+    opening = scenario.opening.by_goal[0]
+    deceptive = opening.statements["deception"].model_copy(update={"claims": ("hit", "kept")})
+    statements = {**opening.statements, "deception": deceptive}
+    changed = opening.model_copy(update={"statements": statements})
+    fact = scenario.facts[0].model_copy(
+        update={
+            "angle": "Who's worked on that wing?",
+            "cover": (Cover(claim="paint"),),
+            "makes_false": ("hit", "paint"),
+        }
+    )
+    claims = [
+        ("hit", "It was never hit."),
+        ("kept", "It is kept indoors."),
+        ("paint", "A shop painted it."),
+    ]
+    return scenario.model_copy(
+        update={
+            "opening": Opening(by_goal=(changed,)),
+            "claims": tuple(Claim(id=name, text=text) for name, text in claims),
+            "facts": (fact,),
+        }
+    )  # fmt: skip
+
+
+def test_the_responder_is_told_what_it_has_claimed_and_what_is_to_be_believed(
+    prompts, used_car, hipo, case_of, history
+):
+    scenario = with_covers(used_car)
+    fact = scenario.facts[0].id
+    lying = responder_view(scenario, hipo, case_of(fact, "deception"))
+    told = prompts.responder(lying, history).messages[1].content
+    assert (
+        "# Where you stand\nYou have claimed: It was never hit. It is kept indoors.\n"
+        "Of this your fact makes untrue: It was never hit.\n"
+        "You want it believed that: A shop painted it.\n"
+    ) in told
+    discreet = responder_view(scenario, hipo, case_of(fact, "truthful non-disclosure"))
+    assert discreet.believed == discreet.untrue == ()
+
+
+def test_where_nothing_claimed_is_untrue_the_responder_is_told_so(prompts, view, history):
+    true = dataclasses.replace(view, claimed=("It is red.",), untrue=())
+    told = prompts.responder(true, history).messages[1].content
+    assert "You have claimed: It is red.\nOf this your fact makes untrue: nothing\n" in told
+
+
+def test_a_shared_opening_has_its_own_claims(used_car, hipo, case_of):
+    scenario = with_covers(used_car)
+    shared = SharedOpening(
+        exchanges=(
+            EasyExchange(question="Where is it kept?", answer="Indoors.", claims=("kept",)),
+        ),
+        hard_question=("Was it hit?",),
+    )
+    scenario = scenario.model_copy(update={"opening": Opening(shared=shared)})
+    case = dataclasses.replace(case_of(scenario.facts[0].id), variation=(("openings", "shared"),))
+    view = responder_view(scenario, hipo, case)
+    assert (view.claimed, view.untrue) == (("It is kept indoors.",), ())
+
+
+def test_the_initiator_gets_the_angle_of_the_fact_under_every_goal(
+    prompts, used_car, hipo, case_of
+):
+    scenario = with_covers(used_car)
+    cases = [case_of(scenario.facts[0].id, goal) for goal in hipo.goal.values]
+    texts = {whole(prompts.initiator(initiator_view(scenario, case), ())) for case in cases}
+    (text,) = texts
+    assert "later: Who's worked on that wing?\n" in text
+    assert "A shop painted it." not in text
+
+
+def test_both_people_talk_in_their_voices(prompts, used_car, hipo, case_of):
+    roles = {
+        key: role.model_copy(update={"voice": f"talks like the {role.name}"})
+        for key, role in used_car.roles.items()
+    }
+    scenario = used_car.model_copy(update={"roles": roles})
+    asked = whole(prompts.initiator(initiator_view(scenario, case_of()), ()))
+    answered = whole(prompts.responder(responder_view(scenario, hipo, case_of()), ()))
+    assert "Voice: talks like the buyer" in asked
+    assert "Voice: talks like the seller" in answered
+
+
+def test_every_line_says_whose_it_is(prompts, used_car, case_of, view, history):
+    asked = prompts.initiator(initiator_view(used_car, case_of()), history).messages[1].content
+    answered = prompts.responder(view, history).messages[1].content
+    assert "\nINITIATOR (you): " in asked
+    assert "\nRESPONDER (seller): " in asked
+    assert "\nINITIATOR (buyer): " in answered
+    assert "\nRESPONDER (you): " in answered
+
+
+def test_nothing_said_is_quoted_where_the_next_line_is_asked_for(prompts, view, history, draft):
+    for question in (
+        prompts.responder(view, history),
+        prompts.reflect(view, history, draft),
+        prompts.revise(view, history, draft, ()),
+    ):
+        now = question.messages[-1].content.partition("# Now")[2]
+        assert not [text for _, text in history if text in now]
 
 
 def test_every_rule_of_the_scheme_is_told_with_its_reason(prompts, hipo, view, history):
@@ -222,6 +330,9 @@ def test_no_text_can_open_a_section_or_run_as_a_template(
     fields = {f.name: text for f in dataclasses.fields(view)} | {
         "manner": (text, text),
         "open_labels": (text, text),
+        "claimed": (text, text),
+        "untrue": (text,),
+        "believed": (text,),
     }
     hostile = dataclasses.replace(view, **fields)
     said = (("initiator", text), ("responder", text))
@@ -238,7 +349,7 @@ def test_no_text_can_open_a_section_or_run_as_a_template(
     assert "49" not in user
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\ud800]", user)
     if "{{" in text:
-        assert f"INITIATOR: {text}\n" in user
+        assert f"RESPONDER (you): {text}\n" in user
 
 
 def test_a_scheme_cannot_open_a_section_either(small_scheme, view, history):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prompts.responses import Unreadable, critique_format, tactic_format, utterance_format
-from scenarios.dialogue import Critique, Draft, TacticLabel
+from scenarios.dialogue import FIT, Critique, Draft, TacticLabel
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.registry import load_scheme
 
@@ -22,6 +22,7 @@ UTTERANCE = utterance_format()
 
 def answer(**changes):
     fields = {
+        "plan": "Convince, Quantity, Representatives: leave the guardrail out",
         "utterance": "I've always looked after it.",
         "goal": "deception",
         "intention_rationale": "wants trust",
@@ -61,8 +62,36 @@ def test_the_schema_demands_every_key_in_the_order_of_the_skeleton():
     assert enum == ["Quantity", "Quality", "Relevance", "Manner", "None"]
     assert list(CRITIQUE.schema["properties"]) == [
         "intention_reason", "intention_carried", "veracity_reason", "veracity_carried",
-        "illocutionary_reason", "illocutionary_carried",
+        "illocutionary_reason", "illocutionary_carried", "fit_reason", "fit",
     ]  # fmt: skip
+
+
+def test_a_plan_is_written_first_and_dropped():
+    assert next(iter(TACTIC.keys)) == "plan"
+    planned = TACTIC.read(json.dumps(answer()))
+    assert TACTIC.read(json.dumps(answer(plan="something else"))) == planned
+    assert TACTIC.read(json.dumps(answer(plan=...))) == planned
+
+
+def test_the_order_of_the_paper_has_no_plan_and_is_read_alike():
+    paper = tactic_format(HIPO, plan=False)
+    assert paper.keys == TACTIC.keys[1:]
+    assert paper.keys[:2] == ("utterance", "goal")
+    assert paper.read(json.dumps(answer())) == TACTIC.read(json.dumps(answer()))
+
+
+def test_a_bad_line_may_carry_every_label():
+    fields = {f"{d.id}_carried": True for d in HIPO.utterance_dimensions}
+    fields |= {"fit": False, "fit_reason": "It answers another question."}
+    critiques = CRITIQUE.read(json.dumps(fields))
+    assert [c.dimension for c in critiques if not c.carried] == [FIT]
+    assert critiques[-1].reason == "It answers another question."
+
+
+def test_the_bounds_leave_room_for_the_longest_line_that_is_wanted():
+    longest = " ".join(["Verkehrsunfall"] * 30)  # far beyond 35 words of usual length
+    assert len(longest) <= TACTIC.bounds["utterance"]
+    assert TACTIC.bounds["utterance"] < 45 * 15
 
 
 def test_every_measurement_has_its_schema_and_placeholder(small_scheme):
@@ -183,17 +212,18 @@ def test_an_utterance_is_only_what_is_said(written, said):
     [(True, True), (False, False), ("yes", True), ("No", False), ("not carried", False), (1, True)],
 )
 def test_verdicts_are_understood_in_plain_words(written, carried):
-    fields = {f"{d.id}_carried": written for d in HIPO.utterance_dimensions}
+    fields = {f"{d.id}_carried": written for d in HIPO.utterance_dimensions} | {"fit": written}
     read = CRITIQUE.read(json.dumps(fields | {"veracity_reason": " It\nis. "}))
     assert read == (
         Critique("intention", carried, ""),
         Critique("veracity", carried, "It is."),
         Critique("illocutionary", carried, ""),
+        Critique(FIT, carried, ""),
     )
 
 
 def test_a_verdict_that_is_none_is_handed_back():
-    fields = {"intention_carried": "maybe", "veracity_carried": True}
+    fields = {"intention_carried": "maybe", "veracity_carried": True, "fit": True}
     error = failure(CRITIQUE, json.dumps(fields))
     assert error.reasons == (
         'intention_carried: found "maybe", expected true or false',

@@ -10,9 +10,9 @@ from quality.flags import (
     is_unreadable,
     judge_codes,
     judgement_flags,
-    misleading_goals,
 )
 from quality.judges.self_judge import agrees, tolerance_of
+from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.verdicts import Judgement
 from tests.quality.scripted import (

@@ -11,7 +11,7 @@ from pipeline.offline.engine import PromptNotUnderstood, answer
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
-from scenarios.dialogue import Critique
+from scenarios.dialogue import FIT, Critique
 from scenarios.schemes.registry import load_scheme
 from tests.factories import make_case
 
@@ -41,8 +41,8 @@ def test_every_fact_can_be_talked_about_with_either_goal(actors, name):
         case = make_case(scenario, fact=fact.id, goal=goal, turns=2)
         asking, answering = initiator_view(scenario, case), responder_view(scenario, SCHEME, case)
         history = [
-            ("initiator", scenario.opening.question[0]),
-            ("responder", scenario.opening.statement_for(goal).text[0]),
+            ("initiator", scenario.opening.by_goal[0].question),
+            ("responder", scenario.opening.by_goal[0].statement_for(goal).text),
         ]
         for turn in range(2):
             question = answered(actors.initiator(asking, history), turn)
@@ -69,7 +69,10 @@ def test_reflection_revision_and_repair_are_answered_from_the_shipped_templates(
     draft = answered(asked)
     assert [label.value for label in draft.tactic][1:] == ["Relevance", "Expressives"]
     critiques = answered(actors.reflect(view, history, draft, wanted))
-    assert [c.dimension for c in critiques] == [d.id for d in SCHEME.utterance_dimensions]
+    assert [c.dimension for c in critiques] == [
+        *(d.id for d in SCHEME.utterance_dimensions),
+        FIT,
+    ]
     again = [Critique(c.dimension, False, "too weak") for c in critiques]
     revised = answered(actors.revise(view, history, draft, again, wanted))
     assert [x.value for x in revised.tactic] == [x.value for x in draft.tactic]
