@@ -115,14 +115,14 @@ def _opening(scenario: Scenario) -> Iterator[str]:
     if shared is not None:
         yield "  shared by all goals"
         for exchange in shared.exchanges:
-            yield from _wrapped(exchange.question, "easy question: ", indent=4)
+            yield from _wrapped(exchange.question, "easy question: ", indent=6)
             yield from _wrapped(exchange.answer, "answer: ", indent=6)
             yield from _claims(exchange.claims)
         for text in shared.hard_question:
-            yield from _wrapped(text, "hard question: ", indent=4)
+            yield from _wrapped(text, "hard question: ", indent=6)
     for number, opening in enumerate(scenario.opening.by_goal, start=1):
         yield f"  by goal, {number} of {len(scenario.opening.by_goal)}"
-        yield from _wrapped(opening.question, "question: ", indent=4)
+        yield from _wrapped(opening.question, "question: ", indent=6)
         for goal, statement in opening.statements.items():
             yield from _wrapped(statement.text, f"{goal}: ", indent=6)
             yield from _claims(statement.claims)
@@ -140,9 +140,9 @@ def _facts(facts: Iterable[Fact]) -> Iterator[str]:
         notes += ["documented"] if fact.documented else []
         named = f"{fact.id} ({', '.join(notes)})" if notes else fact.id
         yield from _wrapped(fact.text, f"{named}: ")
-        yield from _wrapped(fact.about, "concerns: ", indent=4)
+        yield from _wrapped(fact.about, "concerns: ", indent=6)
         if fact.angle:
-            yield from _wrapped(fact.angle, "asked about by: ", indent=4)
+            yield from _wrapped(fact.angle, "asked about by: ", indent=6)
         cover = ", ".join(f"{cover.claim} (gain: {cover.gain})" for cover in fact.cover)
         decided = {
             "cover": cover,
@@ -153,7 +153,7 @@ def _facts(facts: Iterable[Fact]) -> Iterator[str]:
         }
         for name, claims in decided.items():
             if claims:
-                yield from _wrapped(claims, f"{name}: ", indent=4)
+                yield from _wrapped(claims, f"{name}: ", indent=6)
 
 
 def _evidence(scenario: Scenario) -> Iterator[str]:
@@ -181,12 +181,12 @@ def _named(texts: Mapping[str, str]) -> Iterator[str]:
 
 
 def _wrapped(text: str, first: str = "", indent: int = 4) -> list[str]:
-    """Wrap harmless text, two columns in, further lines ``indent`` columns."""
+    """Wrap harmless text, two columns less than ``indent`` in, further lines ``indent`` columns."""
     width = min(shutil.get_terminal_size((MAX_WIDTH, 24)).columns, MAX_WIDTH)
     return textwrap.wrap(
         harmless(f"{first}{' '.join(text.split())}"),
         width=max(width, 40),
-        initial_indent="  ",
+        initial_indent=" " * (indent - 2),
         subsequent_indent=" " * (indent if first else 2),
         break_on_hyphens=False,
     )

@@ -15,10 +15,10 @@ from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import LIBRARY
 
 CAR = Path("products/used_car.yaml")
-PHONE = Path("products/note7_battery.yaml")
+TOUR = Path("integrity/tour_doping.yaml")
 BIKE = Path("privacy/bike_tracking.yaml")
-GOOD = (CAR, PHONE, BIKE)
-TRUTHFUL = "opening.statements['truthful non-disclosure']"
+GOOD = (CAR, TOUR, BIKE)
+TRUTHFUL = "opening.by_goal[{}].statements['truthful non-disclosure']"
 
 
 class Damage(NamedTuple):
@@ -38,90 +38,92 @@ class Damage(NamedTuple):
 DAMAGES = [
     # fields
     Damage("a field is missing", CAR, "title: A used car with a past\n", "", "id: used_car", "title", "missing-field"),
-    Damage("a field of a fact is missing", PHONE, "    about: the test certificate\n", "", "- id: own_laboratory", "facts[3].about", "missing-field"),
+    Damage("a field of a fact is missing", TOUR, "    about: the way inspectors arrive\n", "", "- id: advance_warning", "facts[3].about", "missing-field"),
     Damage("a key is misspelt", CAR, "tags: [every", "tgas: [every", "tgas:", "tgas", "unknown-field"),
-    Damage("a key of a fact is misspelt", PHONE, "    bearing: explains", "    bearing: explains\n    contradict: []", "contradict: []\n", "facts[5].contradict", "unknown-field"),
+    Damage("a key of a fact is misspelt", TOUR, "    leaves_open: [never_doped]\nevidence", "    leaves_opne: [never_doped]\nevidence", "leaves_opne", "facts[5].leaves_opne", "unknown-field"),
     Damage("a text is a list", CAR, "title: A used car with a past", "title: [A used car, with a past]", "title:", "title", "wrong-value"),
-    Damage("a text is a number", PHONE, "{alias: Solmaru Electronics", "{alias: 2016", "maker: {", "placeholders.maker.alias", "wrong-value"),
+    Damage("a text is a number", TOUR, "{alias: Cole Brandt", "{alias: 2016", "rider: {", "placeholders.rider.alias", "wrong-value"),
     Damage("a text with a colon is a mapping", CAR, "    about: the mileage in the papers", "    about:\n      the mileage: in the papers", "about:\n      the mileage", "facts[3].about", "wrong-value"),
     Damage("a list stands where a mapping belongs", BIKE, "  service: {alias: Pedalo}", "  - service: {alias: Pedalo}", "placeholders:", "placeholders", "wrong-value"),
     Damage("a mapping stands where a list belongs", CAR, "felicitous: [Representatives,", "felicitous: {Representatives: true}  # [", "felicitous:", "felicitous", "wrong-value"),
     Damage("a text stands where a list of facts belongs", CAR, "reveals: [written_off]", "reveals: written_off", "salvage_listing", "evidence[0].reveals", "wrong-value"),
     Damage("a text is empty", CAR, "    aim: sell the car at the agreed price without losing the buyer's goodwill", '    aim: ""', 'aim: ""', "roles.responder.aim", "wrong-value"),
-    Damage("a text is blank", PHONE, "title: Phones that catch fire", 'title: "   "', "title:", "title", "wrong-value"),
-    Damage("a list of wordings is empty", BIKE, "    - I erased your app in spring. Do you still collect where I am?\n    - How can you know where I live now, if the app has been gone for half a year?\n    - What location data do you hold on me, and since when?\n", "    []\n", "question:", "opening.question", "wrong-value"),
+    Damage("a text is blank", TOUR, "title: A champion and his blood values", 'title: "   "', "title:", "title", "wrong-value"),
+    Damage("a list of wordings is empty", BIKE, "      - I took your app off my phone half a year ago. Do you still get to know where I am?\n      - The app's been gone since spring. Are you people still tracking me?\n      - Let me ask you straight. Is your company still keeping track of where I go?\n", "      []\n", "hard_question:", "opening.shared.hard_question", "wrong-value"),
     Damage("a value is nothing", CAR, "summary: A buyer has found traces of repair on a car that is being sold as well kept.", "summary:", "summary:", "summary", "wrong-value"),
-    Damage("a bearing is none of the three", CAR, "bearing: explains", "bearing: explain", "bearing: explain\n", "facts[5].bearing", "wrong-value"),
+    Damage("a gain is none of the three", CAR, "{claim: first_owner, gain: self}", "{claim: first_owner, gain: selves}", "gain: selves", "facts[1].cover[0].gain", "wrong-value"),
     Damage("an id has a capital", CAR, "  - id: odometer", "  - id: Odometer", "- id: Odometer", "facts[3].id", "wrong-value"),
     # roles
     Damage("a role key is unknown", CAR, "  responder:\n    name: seller", "  answerer:\n    name: seller", "  answerer:", "roles.answerer", "wrong-value"),
-    Damage("a role is missing", BIKE, "  initiator:\n    name: former user\n    description: >-\n      A locksmith who moved across town in spring, told hardly anyone the address, and has good\n      reason to want it that way.\n    aim: find out whether the company still knows where he goes\n", "", "roles:", "roles", "inconsistent"),
-    Damage("the owner of a fact is nobody", CAR, "    bearing: explains", "    owner: buyer\n    bearing: explains", "owner: buyer", "facts[5].owner", "wrong-value"),
-    Damage("a fact is the initiator's", CAR, "    bearing: explains", "    owner: initiator\n    bearing: explains", "owner: initiator", "facts[5].owner", "owner", "warning"),
+    Damage("a role is missing", BIKE, "  initiator:\n    name: former user\n    description: >-\n      A locksmith who moved across town in spring, told hardly anyone the address, and has good\n      reason to want it that way.\n    aim: find out whether the company still knows where he goes\n    voice: Wary and plain, a tradesman's short questions, asks the same thing twice in other words.\n", "", "roles:", "roles", "inconsistent"),
+    Damage("the owner of a fact is nobody", CAR, "    about: a week when the river rose", "    about: a week when the river rose\n    owner: buyer", "owner: buyer", "facts[5].owner", "wrong-value"),
+    Damage("a fact is the initiator's", CAR, "    about: a week when the river rose", "    about: a week when the river rose\n    owner: initiator", "owner: initiator", "facts[5].owner", "owner", "warning"),
     # references
     Damage("a key stands twice", CAR, "    name: seller\n", "    name: seller\n    name: dealer\n", "name: dealer", "roles.responder.name", "duplicate-key"),
     Damage("an id of a fact stands twice", CAR, "- id: odometer", "- id: airbag  # again", "airbag  # again", "facts[3].id", "duplicate-id"),
-    Damage("an id of a claim stands twice", CAR, "  - {id: cared_for, text: The seller has", "  - {id: never_hit, text: Nobody ever hit it.}\n  - {id: cared_for, text: The seller has", "Nobody ever hit it", "claims[2].id", "duplicate-id"),
-    Damage("a fact contradicts an unknown claim", PHONE, "contradicts: [exchange_safe]", "contradicts: [exchange_safe, exchanged]", "contradicts: [exchange_safe, exchanged]", "facts[2].contradicts[1]", "unknown-reference"),
-    Damage("a statement makes an unknown claim", PHONE, "claims: [single_lot, exchange_safe]", "claims: [single_lots, single_lot, exchange_safe]", "single_lots", "opening.statements.deception.claims[0]", "unknown-reference"),
+    Damage("an id of a claim stands twice", CAR, "  - {id: price_agreed, text: Buyer and", "  - {id: kept_three_years, text: She had it for three years.}\n  - {id: price_agreed, text: Buyer and", "She had it for three", "claims[2].id", "duplicate-id"),
+    Damage("a fact makes an unknown claim false", CAR, "makes_false: [never_damaged, interior_original]", "makes_false: [never_damaged, interior_original, interior_new]", "interior_new]", "facts[5].makes_false[2]", "unknown-reference"),
+    Damage("a statement makes an unknown claim", TOUR, "claims: [nothing_kept_from_press, never_doped]", "claims: [nothing_kept_from, nothing_kept_from_press, never_doped]", "[nothing_kept_from,", "opening.by_goal[0].statements.deception.claims[0]", "unknown-reference"),
     Damage("evidence reveals an unknown fact", CAR, "reveals: [airbag, odometer]", "reveals: [airbag, odometre]", "odometre", "evidence[1].reveals[1]", "unknown-reference"),
     Damage("evidence reveals a fact twice", CAR, "reveals: [airbag, odometer]", "reveals: [airbag, airbag]", "[airbag, airbag]", "evidence[1].reveals[1]", "duplicate-reference"),
     # vocabulary
-    Damage("a goal is unknown", CAR, "    deception:\n", "    any:\n      text: It has been looked after.\n    decepton:\n", "decepton:", "opening.statements.decepton", "unknown-goal"),
-    Damage("a goal has no statement", BIKE, "    deception:\n      text:\n        - Once the app is gone we collect nothing at all, and your old data went with it. That message was a coincidence.\n        - We have nothing on you any more, everything ended the day you removed the app. The suggestion went out to the whole city.\n      claims: [collection_ended, data_erased]\n", "", "statements:", "opening.statements", "missing-goal"),
+    Damage("a goal is unknown", CAR, "        deception:\n", "        any:\n          text: It has been looked after.\n        decepton:\n", "decepton:", "opening.by_goal[0].statements.decepton", "unknown-goal"),
+    Damage("a goal has no statement", BIKE, "        deception:\n          text: >-\n            Right, I can't really go into how our messages get made, sorry. That one went out to\n            everybody in the city, though, so I see why it bothers you.\n          claims: [message_to_everybody]\n", "", "      statements:\n        truthful", "opening.by_goal[1].statements", "missing-goal"),
     Damage("a tag is unknown", CAR, "product-defect, money]", "product-defects, money]", "tags:", "tags[2]", "unknown-tag"),
     Damage("a tag stands twice", CAR, "product-defect, money]", "product-defect, everyday]", "tags:", "tags[3]", "duplicate-tag"),
-    Damage("an act is unknown", PHONE, "felicitous: [Representatives, Directives", "felicitous: [Representatives, Questions", "felicitous:", "felicitous[1]", "unknown-label"),
+    Damage("an act is unknown", TOUR, "felicitous: [Representatives, Directives", "felicitous: [Representatives, Questions", "felicitous:", "felicitous[1]", "unknown-label"),
     Damage("the scheme is unknown", BIKE, "scheme: hipo", "scheme: hippo", "scheme:", "scheme", "scheme"),
     Damage("the scheme is another one, with other categories", CAR, "scheme: hipo", "scheme: cei", "category:", "category", "category"),
     # truth
-    Damage("a fact belies the truthful statement", PHONE, "claims: [refund_open, findings_internal]", "claims: [refund_open, findings_internal, exchange_safe]", "claims: [refund_open", f"{TRUTHFUL}.claims[2]", "false-statement"),
-    Damage("a fact is said to belie what the truthful statement claims", CAR, "    bearing: explains\n    contradicts: []", "    bearing: explains\n    contradicts: [cared_for]", "claims: [cared_for", f"{TRUTHFUL}.claims[0]", "false-statement"),
-    Damage("a fact that contradicts belies nothing that was said", PHONE, "contradicts: [exchange_safe]", "contradicts: []  # nothing", "[]  # nothing", "facts[2].contradicts", "bearing"),
-    Damage("a claim is made by nobody", CAR, "claims:\n  - {id: never_hit", "claims:\n  - {id: never_sold, text: The car was never sold before.}\n  - {id: never_hit", "never_sold", "claims[0]", "unused-claim", "warning"),
+    Damage("a fact belies the truthful statement", TOUR, "claims: [signs_releases]", "claims: [signs_releases, never_doped]", "claims: [signs_releases", f"{TRUTHFUL.format(2)}.claims[1]", "false-statement"),
+    Damage("a fact is said to let what a shared answer claims mislead", CAR, "    makes_false: [mileage_real]\n    makes_true: [kept_three_years, eight_years_old,", "    makes_false: [mileage_real]\n    misleads: [eight_years_old]\n    makes_true: [kept_three_years,", "claims: [eight_years_old]", "opening.shared.exchanges[1].claims[0]", "false-statement"),
+    Damage("a pair is not decided", CAR, "    leaves_open: [never_in_accident, mileage_real, first_owner,", "    leaves_open: [mileage_real, first_owner,", "- id: flooded", "facts[5]", "undecided"),
+    Damage("a cover is not false", CAR, "    makes_false: [never_damaged, interior_original]", "    makes_false: [never_damaged]", "{claim: interior_original, gain: self}", "facts[5].cover[0]", "cover-not-false"),
+    Damage("nobody gains by a lie", CAR, "{claim: first_owner, gain: self}", "{claim: first_owner, gain: protects}", "    cover:\n      - {claim: first_owner, gain: protects", "facts[1].cover", "gain", "warning"),
+    Damage("a claim is made by nobody", CAR, "claims:\n  - {id: kept_three_years", "claims:\n  - {id: never_sold, text: The car was never sold before.}\n  - {id: kept_three_years", "never_sold", "claims[0]", "unused-claim"),
     # leaks
     Damage("the background gives a fact away", CAR, "The buyer drives long distances for work and needs a car that holds together.", "Two winters ago it slid into a guardrail on an icy road, and the wing and headlamp were replaced.", "background:", "background", "leak"),
-    Damage("the question gives a fact away", BIKE, "    - What location data do you hold on me, and since when?", "    - Is there a component of yours in my weather program that reports my position twice an hour?", "Is there a component", "opening.question[2]", "leak"),
-    Damage("the initiator's description gives a fact away", PHONE, "Practical, insistent, and not impressed by press releases.", "Has seen X-ray images that show sharp welding spurs inside cells of the second manufacturer.", "    description: >-\n      The electronics adviser", "roles.initiator.description", "leak"),
-    Damage("a statement gives a fact away", CAR, "        - Since it came to me it has been cared for, and you may have any garage look it over first.", "        - The wing was resprayed because a shopping trolley left a long scratch on it.", "a shopping trolley left a long scratch on it.\n", f"{TRUTHFUL}.text[1]", "leak"),
-    Damage("the title gives a fact away", PHONE, "title: Phones that catch fire", "title: The board cut the endurance trials from ten weeks to four", "title:", "title", "leak"),
+    Damage("the question gives a fact away", BIKE, "      - Let me ask you straight. Is your company still keeping track of where I go?", "      - Is there a component of yours in my weather program that adds my position to my record twice an hour?", "Is there a component", "opening.shared.hard_question[2]", "leak"),
+    Damage("the initiator's description gives a fact away", TOUR, "A former amateur racer who writes for a Sunday paper and has a notebook full of hearsay that\n      no editor would print.", "Has heard that through a lawyer the team has offered a driver who left a year's wages for saying nothing.", "    description: >-\n      Has heard", "roles.initiator.description", "leak"),
+    Damage("a statement gives a fact away", CAR, "            Honestly, I'd rather not go through its whole life out here. You're right that the wing's\n            lighter, and I'm not going to say it isn't.", "            I bought the car at a salvage auction, where it had been listed as an economic write-off.", "text: >-\n            I bought the car at", f"{TRUTHFUL.format(0)}.text", "leak"),
+    Damage("the title gives a fact away", TOUR, "title: A champion and his blood values", "title: A driver is offered a year's wages through a lawyer for saying nothing", "title:", "title", "leak"),
     Damage("the summary gives a fact away", CAR, "summary: A buyer has found traces of repair on a car that is being sold as well kept.", "summary: A seller bought the car at a salvage auction, where it was listed as a write-off.", "summary:", "summary", "leak"),
-    Damage("the aim of a role gives a fact away", PHONE, "aim: keep owners loyal to the brand while the exchange is under way", "aim: hide that the laboratory which issued the launch certificate is one the company owns", "aim: hide", "roles.responder.aim", "leak"),
+    Damage("the aim of a role gives a fact away", TOUR, "aim: protect the rider's name and the sponsors' confidence", "aim: hide that a driver who left has been offered a year's wages through a lawyer for saying nothing", "aim: hide", "roles.responder.aim", "leak"),
     Damage("a subject gives its fact away", CAR, "about: how the front left wing came to be painted", "about: the guardrail, the icy slip road and the headlamp", "about: the guardrail", "facts[0].about", "about-leak"),
-    Damage("a subject holds a figure of its fact", PHONE, "about: the entries from the telephone line", "about: forty-one calls on the help line", "about: forty", "facts[2].about", "about-leak"),
+    Damage("a subject holds a figure of its fact", CAR, "about: the mileage in the papers", "about: sixty thousand on paper", "about: sixty", "facts[3].about", "about-leak"),
     Damage("a subject is a sentence", CAR, "about: the mileage in the papers", "about: how many miles the papers say it has been driven so far", "about: how many", "facts[3].about", "about-length"),
-    Damage("two facts say the same", CAR, "    text: The wing was resprayed because a shopping trolley left a long scratch on it in a car park; no panel was bent.", "    text: The seller's cousin filled and sprayed the wing in his backyard garage for cash and without any bill.", "in his backyard garage", "facts[5].text", "near-duplicate"),
+    Damage("two facts say the same", TOUR, "      The team gave the sport's governing body a large sum for laboratory equipment, which both\n      sides have agreed to keep to themselves.", "      Through a lawyer the team offered a driver who had left it one year's wages for saying nothing\n      of his time there.", "text: >-\n      Through a lawyer the team offered", "facts[5].text", "near-duplicate"),
     # form
     Damage("the background is too short", CAR, " The two have agreed on a price\n  but nothing is signed. The advertisement says that the papers of the car can be seen on request.\n  The buyer drives long distances for work and needs a car that holds together.", "", "background:", "background", "length"),
-    Damage("the background is too long", PHONE, "  swapped phone that overheated too.", "  swapped phone that overheated too. It is autumn. It is raining.", "background:", "background", "length"),
-    Damage("a fact has three sentences", CAR, "more than the odometer does today.", "more. That is odd. It is more than it says today.", "That is odd", "facts[3].text", "length"),
-    Damage("a question goes on and on", BIKE, "    - What location data do you hold on me, and since when?", "    - Hello. It is me. What do you hold on me?", "Hello. It is me", "opening.question[2]", "length"),
-    Damage("a statement goes on and on", BIKE, "and the answer will come by letter in a month at the latest. Over", "and it will be answered. By letter. In a month. Over", "By letter. In a month", f"{TRUTHFUL}.text[1]", "length"),
+    Damage("the background is too long", TOUR, "the room knows that a lawsuit against a newspaper is pending.", "the room knows that a lawsuit is pending. It is June. It is raining.", "background:", "background", "length"),
+    Damage("a fact has three sentences", CAR, "      does today.", "      does. That is odd. It is more.", "text: >-\n      The inspection report", "facts[3].text", "length"),
+    Damage("a question goes on and on", BIKE, "      - Let me ask you straight. Is your company still keeping track of where I go?", "      - Hello. It is me. What do you hold on me?", "Hello. It is me", "opening.shared.hard_question[2]", "length"),
+    Damage("a statement goes on and on", BIKE, "And all of it's got to be answered in writing, inside a month.", "It's all got to be answered. In writing. Inside a month.", "text: >-\n            Okay, so your request", f"{TRUTHFUL.format(0)}.text", "length"),
     Damage("a text is still to be written", CAR, "label: workshop diagnostic scan", "label: TODO", "diagnostic_scan", "evidence[1].label", "unfinished"),
     Damage("a text is lorem ipsum", BIKE, "title: The app that was deleted", "title: Lorem ipsum dolor", "title:", "title", "unfinished"),
-    Damage("a text has a gap", PHONE, "about: the test certificate", "about: the certificate of <laboratory>", "<laboratory>", "facts[3].about", "unfinished"),
+    Damage("a text has a gap", TOUR, "about: the way inspectors arrive", "about: the way <inspectors> arrive", "<inspectors>", "facts[3].about", "unfinished"),
     Damage("a text holds a sign that turns the line around", CAR, "title: A used car with a past", 'title: "A used car \\u202Ewith a past"', "title:", "title", "control"),
     Damage("a date is in the wrong form", CAR, 'as_of: "2026-06"', 'as_of: "June 2026"', "as_of:", "outcome.as_of", "wrong-value"),
-    Damage("a date is not in the calendar", PHONE, 'date: "2016-10-13"', 'date: "2016-13-10"', "2016-13-10", "sources[1].date", "date"),
+    Damage("a date is not in the calendar", TOUR, 'date: "2012-10-22"', 'date: "2012-13-22"', "2012-13-22", "sources[1].date", "date"),
     Damage("a language code is none", BIKE, "category: privacy", "category: privacy\nlanguages: [english]", "languages:", "languages[0]", "language"),
     Damage("a text is in another script", CAR, "summary: A buyer has found traces of repair on a car that is being sold as well kept.", "summary: \u041f\u043e\u043a\u0443\u043f\u0430\u0442\u0435\u043b\u044c \u043d\u0430\u0448\u0451\u043b \u0441\u043b\u0435\u0434\u044b.", "summary:", "summary", "script"),
     # names
-    Damage("a placeholder is not declared", PHONE, "summary: A consumer advocate", "summary: A customer of {makr}", "summary:", "summary", "placeholder"),
+    Damage("a placeholder is not declared", TOUR, "summary: A cycling team's spokesperson", "summary: The spokesperson of {taem}", "summary:", "summary", "placeholder"),
     Damage("a brace is left over", CAR, "title: A used car with a past", 'title: "A used car with a past}"', "title:", "title", "placeholder"),
-    Damage("a placeholder is never used", PHONE, "placeholders:\n", "placeholders:\n  rival: {alias: Northwind}\n", "rival:", "placeholders.rival", "unused-placeholder", "warning"),
-    Damage("a real name stands in the open", PHONE, "title: Phones that catch fire", "title: Samsung Electronics and its phones", "title:", "title", "real-name"),
-    Damage("an alias is the real name", PHONE, "alias: Vela Seven", "alias: Galaxy Note7", "phone: {", "placeholders.phone.alias", "real-name"),
+    Damage("a placeholder is never used", TOUR, "placeholders:\n", "placeholders:\n  rival: {alias: Northwind}\n", "rival:", "placeholders.rival", "unused-placeholder", "warning"),
+    Damage("a real name stands in the open", TOUR, "title: A champion and his blood values", "title: Lance Armstrong and his blood values", "title:", "title", "real-name"),
+    Damage("an alias is the real name", TOUR, "alias: Cole Brandt", "alias: Lance Armstrong", "rider: {", "placeholders.rider.alias", "real-name"),
     # place
     Damage("the id is not the name of the file", CAR, "id: used_car\n", "id: used_cars\n", "id:", "id", "id"),
     Damage("the category is not the name of the folder", CAR, "category: products", "category: finance", "category:", "category", "category"),
-    Damage("the category is unknown", PHONE, "category: products", "category: product", "category:", "category", "category"),
+    Damage("the category is unknown", TOUR, "category: integrity", "category: integrities", "category:", "category", "category"),
     # YAML
     Damage("an alias bomb", CAR, "tags: [everyday, contract, product-defect, money]", "tags: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d, *d, *d, *d]\nf: &f [*e, *e, *e, *e, *e, *e, *e, *e, *e]", "f: &f", "", "yaml"),
-    Damage("a tag of another language", PHONE, "title: Phones that catch fire", "title: !!python/object/apply:os.system [true]", "title:", "", "yaml"),
+    Damage("a tag of another language", TOUR, "title: A champion and his blood values", "title: !!python/object/apply:os.system [true]", "title:", "", "yaml"),
     Damage("a merge key", CAR, "  responder:\n", "  responder:\n    <<: {name: x}\n", "<<:", "", "yaml"),
     Damage("two documents", BIKE, "facts:\n", "---\nfacts:\n", "---\nfacts", "", "yaml"),
     Damage("a tab for indentation", CAR, "    name: buyer", "\tname: buyer", "\tname", "", "yaml"),
-    Damage("a quote that is never closed", PHONE, '"The phones handed out in exchange are safe."', '"The phones handed out in exchange are safe.', "refund_open, text", "", "yaml"),
+    Damage("a quote that is never closed", TOUR, 'date: "2012-10-10"', 'date: "2012-10-10', "2012-10-22", "", "yaml"),
     Damage("a line indented too little", CAR, "    description: >-\n      A sales", "   description: >-\n      A sales", "   description: >-\n      A sales", "", "yaml"),
     Damage("nested too deep", CAR, "tags: [everyday, contract, product-defect, money]", "tags: " + "[" * 60 + "]" * 60, "tags:", "", "yaml"),
     Damage("a number without end", CAR, "title: A used car with a past", "title: " + "9" * 390, "title:", "", "yaml"),
@@ -248,7 +250,7 @@ def _facts(count: int) -> str:
         "blanket",
     ]
     return "".join(
-        f"  - {{id: {noun}, about: something in the garage, bearing: embarrasses,"
+        f"  - {{id: {noun}, about: something in the garage,"
         f" text: The {noun} is hidden {place} by a cousin of {noun} dealers.}}\n"
         for noun, place in zip(nouns[:count], ["indoors", "upstairs"] * 5, strict=False)
     )
@@ -305,8 +307,8 @@ def test_all_problems_of_all_files_come_at_once(library):
     for name, old, new in [
         (CAR, "tags: [everyday", "tags: [everday"),
         (CAR, 'as_of: "2026-06"', 'as_of: "2026-16"'),
-        (PHONE, "bearing: explains", "bearing: explain"),
-        (PHONE, "title: Phones that catch fire", "titel: Phones that catch fire"),
+        (TOUR, "{claim: no_gifts, gain: self}", "{claim: no_gifts, gain: selves}"),
+        (TOUR, "title: A champion", "titel: A champion"),
         (BIKE, "title:", "title: 'never closed\nx:"),
     ]:
         path = library / name
@@ -315,9 +317,9 @@ def test_all_problems_of_all_files_come_at_once(library):
     assert found == {
         ("used_car.yaml", "tags[0]"),
         ("used_car.yaml", "outcome.as_of"),
-        ("note7_battery.yaml", "facts[5].bearing"),
-        ("note7_battery.yaml", "title"),
-        ("note7_battery.yaml", "titel"),
+        ("tour_doping.yaml", "facts[5].cover[0].gain"),
+        ("tour_doping.yaml", "title"),
+        ("tour_doping.yaml", "titel"),
         ("bike_tracking.yaml", ""),
     }
 
@@ -333,8 +335,8 @@ PARAPHRASES = [
     ),
     (
         (
-            "The wing was resprayed because a shopping trolley left a long scratch on it in a car"
-            " park; no panel was bent."
+            "Last summer the car stood in flood water up to the seats, which ruined carpets and"
+            " wiring; the\n      seller dried it with heaters and had both replaced."
         ),
         "Four years ago its inspection recorded an odometer far higher than today's, by 60,000 km.",
         ("facts[5].text", "near-duplicate", "facts[3] (odometer)"),
