@@ -124,7 +124,8 @@ class Client:
     async def _usable(self, question: Question[T], ctx: CallContext, sample: ParsedSample[T]) -> T:
         """Tell the model what was wrong with its answer until it can be used, at most twice.
 
-        Objections to a readable answer are told only once: it is good enough to be kept.
+        Objections to a readable answer are told only once: it is good enough to be kept. A model
+        that will not play is asked in another frame, once, in the place of a repair.
         """
         index = sample.row.sample
         kept: ParsedSample[T] | None = None
@@ -134,8 +135,11 @@ class Client:
                 return sample.get()
             if not sample.reasons:
                 kept = sample
-            question = question.repair(sample.row.text, wrong)
-            again = replace(ctx, purpose=f"{ctx.purpose}/repair-{attempt}")
+            if question.is_declined(sample.row.text, wrong):
+                question, way = question.reframed(), "reframe"
+            else:
+                question, way = question.repair(sample.row.text, wrong), "repair"
+            again = replace(ctx, purpose=f"{ctx.purpose}/{way}-{attempt}")
             try:
                 sample = (await self._samples(question, again, (index,)))[index]
             except BadRequest:  # perhaps too long with the answer in it

@@ -85,14 +85,16 @@ class ActorPrompts:
         """Ask for the initiator's next utterance."""
         said = self._transcript(history, you="initiator", other=view.other_role)
         question = self._initiator.render({"view": view, "history": said})
-        return replace(question, objections=partial(against_utterance, history=history))
+        objections = partial(against_utterance, history=history)
+        return replace(question, objections=objections, frame=self._frame)
 
     def responder(
         self, view: ResponderView, history: History, wanted: Wanted = ()
     ) -> Question[Draft]:
         """Ask for the responder's next utterance and its labels."""
         question = self._responder.render(self._turn_variables(view, history, wanted))
-        return replace(question, objections=partial(against_draft, history=history))
+        objections = partial(against_draft, history=history)
+        return replace(question, objections=objections, frame=self._frame)
 
     def reflect(
         self, view: ResponderView, history: History, draft: Draft, wanted: Wanted = ()
@@ -124,7 +126,11 @@ class ActorPrompts:
                 "critiques": tuple(critiques),
             }
         )
-        return replace(question, objections=partial(against_draft, history=history))
+        objections = partial(against_draft, history=history)
+        return replace(question, objections=objections, frame=self._frame)
+
+    def _frame(self) -> str:
+        return self.templates.render("reframe.j2", {})
 
     def _turn_variables(
         self, view: ResponderView, history: History, wanted: Wanted
@@ -158,6 +164,7 @@ class ActorPrompts:
             self.reflect(view, so_far, draft, wanted)
             question = self.revise(view, so_far, draft, critiques, wanted)
             question.repair("", ["utterance: missing"])
+            question.reframed()
 
 
 def _draft_variables(draft: Draft) -> dict[str, object]:

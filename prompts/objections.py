@@ -1,4 +1,4 @@
-"""What there is to say against an answer that can be read: words that were said or written before."""
+"""What there is to say against an answer that can be read: it repeats words, or will not play."""
 
 from __future__ import annotations
 
@@ -6,21 +6,26 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from prompts.refusals import refusal_in
 from scenarios.dialogue import Draft, History
 from scenarios.wording import words
 
 _NO_LETTER = re.compile(r"[\W_]+")
 SAID_ALREADY = "utterance: this line has been said already; say something else"
+DECLINED = "utterance: found words of a machine, expected what this person says"
 
 
 def against_utterance(text: str, history: History) -> tuple[str, ...]:
-    """Object to an utterance that is one of the conversation's, whoever said it.
+    """Object to an utterance that is one of the conversation's, whoever said it, or a refusal.
 
     Case, spaces and punctuation make no difference.
 
     Returns:
-        One reason, fit to be handed back to the model; none where the utterance is new.
+        One reason, fit to be handed back to the model; none where the utterance is new and spoken
+        in a role.
     """
+    if refusal_in(text):
+        return (DECLINED,)
     repeated = any(_same(line, text) for _, line in history)
     return (SAID_ALREADY,) if repeated else ()
 

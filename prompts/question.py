@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, Literal, TypeVar
 
+from prompts.objections import DECLINED
+from prompts.refusals import refusal_in
 from prompts.responses import ResponseFormat
+from prompts.tolerant_json import find_object
 
 Out_co = TypeVar("Out_co", covariant=True)
 
@@ -37,6 +40,8 @@ class Question(Generic[Out_co]):
     objections: Callable[[Out_co], Sequence[str]] = field(default=_no_objections, compare=False)
     """Says what speaks against an answer that can be read, one reason each: enough to ask once
     more, too little to fail for. It decides nothing of what is sent first, and is in no key."""
+    frame: Callable[[], str] | None = field(default=None, compare=False)
+    """Words what is added to the task for a model that will not play; None where nothing is."""
 
     def repair(self, answer: str, reasons: Sequence[str]) -> Question[Out_co]:
         """Return the question that sends an answer back with what is wrong with it.
@@ -48,6 +53,26 @@ class Question(Generic[Out_co]):
         echo = Message("assistant", _echo(answer))
         correction = Message("user", self.correction(tuple(reasons)))
         return replace(self, messages=(*self.messages, echo, correction))
+
+    def is_declined(self, answer: str, reasons: Sequence[str]) -> bool:
+        """Return whether an answer that cannot be used will not play, and there is another frame.
+
+        Args:
+            answer: what the model wrote.
+            reasons: one line per mistake or objection.
+        """
+        if self.frame is None:
+            return False
+        if DECLINED in reasons:
+            return True
+        return find_object(answer, self.answer.keys) is None and refusal_in(answer) is not None
+
+    def reframed(self) -> Question[Out_co]:
+        """Return the same task in another frame, which is the last: nothing of a refusal is shown."""
+        frame = "" if self.frame is None else self.frame()
+        system, asked = self.messages[:2]
+        task = Message("user", f"{asked.content}\n\n{frame}".rstrip())
+        return replace(self, messages=(system, task), frame=None)
 
 
 def _echo(answer: str) -> str:

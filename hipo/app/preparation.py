@@ -112,7 +112,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         InputError: a file it names is not valid.
     """
     load_plugins(recipe.plugins)
-    recipe = recipe.with_all_settings()
+    recipe = _as_begun(recipe, stored).with_all_settings()
     ingredients = Ingredients(recipe, stored)
     scheme = ingredients.scheme()
     prompts = ActorPrompts(ingredients.templates(), scheme, recipe.answer_order)
@@ -158,6 +158,23 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     )
     _check_budget(prepared)
     return prepared
+
+
+def _as_begun(recipe: Recipe, stored: RunMaterial | None) -> Recipe:
+    """Return the recipe with what settings of its strategies were before there were such settings.
+
+    A run stores all settings of its strategies: one that is missing there is younger than the run.
+    """
+    if stored is None or not stored.configs:
+        return recipe
+    written = recipe.model_dump(mode="json", exclude_unset=True)
+    changes: dict[str, dict[str, object]] = {}
+    for name in recipe.strategies:
+        before, given = stored.configs[-1].recipe.get(name), written.get(name) or {}
+        if isinstance(before, Mapping):
+            unsaid = STRATEGIES.get(name).unsaid.items()
+            changes[name] = {k: v for k, v in unsaid if before.get(k, v) == v and k not in given}
+    return recipe.with_changes({name: values for name, values in changes.items() if values})
 
 
 def _plan(recipe: Recipe, ingredients: Ingredients, scheme: Scheme) -> Plan:
@@ -206,9 +223,12 @@ def _arms(recipe: Recipe) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], Mod
     uses: dict[tuple[str, str], ModelUse] = {}
     for name in recipe.strategies:
         strategy, settings = STRATEGIES.get(name), recipe.strategy_settings(name)
-        temperature = strategy.temperature(settings)
+        sampling = {
+            "temperature": strategy.temperature(settings),
+            "top_p": strategy.top_p(settings),
+        }
         models = {
-            role: _use(recipe, role, table, temperature if role == "responder" else None)
+            role: _use(recipe, role, table, sampling if role == "responder" else {})
             for role in strategy.roles(settings)
         }
         encoder = {"encoder": recipe.embedding.model} if strategy.embeds else {}
@@ -234,16 +254,17 @@ def _check_roles(recipe: Recipe, asked: Set[str]) -> None:
             )
 
 
-def _use(recipe: Recipe, role: str, table: PriceTable, temperature: float | None) -> ModelUse:
-    """Resolve the settings of one role; a strategy's ``temperature`` goes before the recipe's."""
+def _use(
+    recipe: Recipe, role: str, table: PriceTable, sampling: Mapping[str, float | None]
+) -> ModelUse:
+    """Resolve the settings of one role; what a strategy says goes before the recipe's."""
     settings = recipe.models.role(role)
     if settings.model is None:
         raise UsageError(
             f"no model is given for the {role}",
             "give --model provider/name, e.g. --model offline/rules; see: hipo models",
         )
-    if temperature is not None:
-        settings = settings.model_copy(update={"temperature": temperature})
+    settings = settings.model_copy(update={k: v for k, v in sampling.items() if v is not None})
     return resolve_model(str(settings.model), settings, table, Parameters())
 
 

@@ -12,6 +12,11 @@ from outputs.report.wording import count, dollars, duration, percent, ratio, rea
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.report import RequestCount
 
+_AGAIN = {
+    "repair": "with what was wrong",
+    "reframe": "in another frame, because the model would not play",
+}
+
 
 def diversity_section(run: Gathered) -> ReportSection:
     """Return distinct n-grams, self-BLEU and the spread of embeddings, by arm."""
@@ -167,6 +172,11 @@ def _trouble(run: Gathered) -> Table:
     rows: tuple[tuple[str, str, str], ...] = (
         ("requests that failed", count(sum(failed.values())), reasons(failed)),
         ("answers that could not be used", count(sum(unreadable.values())), reasons(unreadable)),
+        (
+            "answers asked for again",
+            count(sum(run.asked_again.values())),
+            reasons({_AGAIN[kind]: n for kind, n in run.asked_again.items()}),
+        ),
         ("cases given up", count(sum(run.state.failed.values())), reasons(run.state.failed)),
     )
     rows += tuple(

@@ -49,16 +49,24 @@ def flags_section(run: Gathered) -> ReportSection:
         return ReportSection("flags", title, lead, (note,))
     codes = Counter[str]()
     verdicts = Counter[tuple[str, str]]()
+    goals = Counter[tuple[str, str]]()
     for flagged in run.flagged:
         codes[flagged.code] += flagged.n
         verdicts[flagged.code, flagged.verdict or "undecided"] += flagged.n
+        goals[flagged.code, flagged.goal] += flagged.n
+    named = sorted({goal for _, goal in goals})
     names = [*VERDICTS, "undecided"]
     rows = [BarRow(code, (Bar(float(n), count(n)),)) for code, n in codes.most_common(_MOST_CODES)]
     table = Table(
-        "Dialogues with each flag, by verdict",
-        ("flag", "dialogues", *names),
+        "Dialogues with each flag, by verdict and goal",
+        ("flag", "dialogues", *names, *named),
         tuple(
-            (code, count(n), *(count(verdicts[code, name]) for name in names))
+            (
+                code,
+                count(n),
+                *(count(verdicts[code, name]) for name in names),
+                *(count(goals[code, goal]) for goal in named),
+            )
             for code, n in codes.most_common()
         ),
     )

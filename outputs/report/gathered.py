@@ -84,6 +84,8 @@ class Gathered:
     votes: tuple[VoteCount, ...]
     judge_pairs: tuple[PairCount, ...]
     flagged: tuple[FlaggedCount, ...]
+    asked_again: Mapping[str, int]
+    """Requests that asked again: ``repair``, and ``reframe`` where a model would not play."""
     requests: tuple[RequestCount, ...]
     latencies: tuple[tuple[str, str, int, int], ...]
     choices: tuple[tuple[str, int], ...]
@@ -159,6 +161,7 @@ async def gather(
             votes=tuple(figures.votes()),
             judge_pairs=tuple(figures.judge_pairs()),
             flagged=tuple(figures.flagged()),
+            asked_again=dict(figures.asked_again()),
             requests=tuple(figures.requests()),
             latencies=tuple(figures.latencies()),
             choices=tuple(figures.choices()),

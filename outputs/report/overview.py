@@ -162,7 +162,11 @@ def _stage(label: str, value: int | None, planned: int) -> FunnelStage:
 
 
 def _codes(run: Gathered, verdict: str) -> str:
-    return reasons([(f.code, f.n) for f in run.flagged if f.verdict == verdict])
+    codes = Counter[str]()
+    for flagged in run.flagged:
+        if flagged.verdict == verdict:
+            codes[flagged.code] += flagged.n
+    return reasons(codes)
 
 
 def _discarded(run: Gathered, deciders: Counter[tuple[str, str]]) -> str:

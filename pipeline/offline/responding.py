@@ -19,6 +19,8 @@ from pipeline.offline.wording import adapted, joined, repeats, sentence, sentenc
 
 _TRIES = 24
 _LONG = 20
+_HALF_TRUTH = 0.4
+"""Share of what a fact is about that one clause may tell."""
 _BELIEVED = "You want it believed that"
 _OWN_WAY_IN = (
     "no,",
@@ -166,9 +168,17 @@ def _other_things(forms: FactForms) -> tuple[str, ...]:
 def _part(
     forms: FactForms, things: Sequence[str], about: Sequence[str], mark: str, dice: Dice
 ) -> str:
-    """Return a clause that is true and leaves the rest out; discretion keeps clauses short."""
+    """Return a clause that is true and leaves the rest out.
+
+    Discretion keeps clauses short, and a half-truth leaves out the weightier half.
+    """
     longest = 8 if mark == "t" else 18
-    clauses = [clause for clause in forms.clauses if len(clause.split()) <= longest]
+    most = len(forms.stems) * _HALF_TRUTH
+    clauses = [
+        clause
+        for clause in forms.clauses
+        if len(clause.split()) <= longest and len(content_words(clause)) <= most
+    ]
     if clauses and (not things or dice.chance(15 if mark == "t" else 35)):
         return dice.pick(clauses)
     if things:

@@ -7,7 +7,7 @@ recipe, the roles of an arm, estimates, help texts and the player are made.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from pipeline.expected_calls import ArmParts, ExpectedCalls
@@ -46,6 +46,10 @@ class StrategyExtension(Generic[S]):
     """Returns the settings that can change what is said: part of the arm's id."""
     temperature: Callable[[S], float | None] = lambda _: None
     """Returns the responder's temperature, or None to leave it to the model's settings."""
+    top_p: Callable[[S], float | None] = lambda _: None
+    """Returns the responder's top-p, or None to leave it to the model's settings."""
+    unsaid: Mapping[str, object] = field(default_factory=dict)
+    """What settings were in runs that were begun before there were such settings, by name."""
     embeds: bool = False
     """Whether it needs an encoder; which one is part of the arm's id, too."""
     critics: Callable[[S], Sequence[str]] = lambda _: ()

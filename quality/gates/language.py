@@ -35,7 +35,7 @@ class LanguageSettings(Strict):
 
 @dataclass(frozen=True, slots=True)
 class WrongLanguage:
-    """Guesses the language of every improvised turn, from its script and its letters."""
+    """Guesses the language of every turn, the opening included, from its script and its letters."""
 
     fewest_words: int = 4
     doubt: float = 0.05
@@ -51,7 +51,7 @@ class WrongLanguage:
         if not expected:
             return []
         found = []
-        for turn in subject.improvised:
+        for turn in subject.dialogue.turns:
             improbable, seen = self._other(turn.text, expected)
             if improbable:
                 reason = f"expected {expected}, looks like {seen}"

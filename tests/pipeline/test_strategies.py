@@ -243,3 +243,56 @@ async def test_a_failure_to_answer_is_not_swallowed():
 
     with pytest.raises(AnswerUnusable, match="the model declined"):
         await reflective(Failing()).utter(TASK)
+
+
+def labelled(text, veracity):
+    said = draft(text)
+    labels = tuple(
+        TacticLabel(t.dimension, veracity if t.dimension == "veracity" else t.value, "why")
+        for t in said.tactic
+    )
+    return Draft(text, said.goal, labels)
+
+
+CANDIDATES = (
+    labelled("aaa", "Manner"), labelled("aab", "Manner"), labelled("ccc", "Quality"),
+    labelled("ccb", "Quality"), labelled("cbb", "Quality"),
+)  # fmt: skip
+
+
+@pytest.mark.anyio
+async def test_a_vote_by_modal_labels_is_one_among_those_with_the_commonest_labels():
+    drafts = (*CANDIDATES, labelled("aaaa", "None"), labelled("aaaaa", "Relevance"))
+    by_text = Consistency(PROMPTS, ScriptedAsker(*drafts), LetterEncoder(), k=7)
+    assert (await by_text.utter(TASK)).draft.text.startswith("a")
+    voting = Consistency(PROMPTS, ScriptedAsker(*drafts), LetterEncoder(), k=7, vote="modal-labels")
+    spoken = await voting.utter(TASK)
+    assert spoken.draft.text == "ccb"
+    scores = [candidate.score for candidate in spoken.trace.candidates]
+    assert [score is None for score in scores] == [True, True, False, False, False, True, True]
+    assert [c.draft for c in spoken.trace.candidates] == list(drafts)
+    (note,) = spoken.trace.notes
+    assert "modal-labels" in note
+    assert note.endswith(": 0, 1, 5, 6")
+
+
+@pytest.mark.anyio
+async def test_where_no_labels_are_commonest_all_candidates_vote():
+    drafts = [labelled("aaa", "Manner"), labelled("aab", "Quality"), labelled("ccc", "None")]
+    spoken = await Consistency(
+        PROMPTS, ScriptedAsker(*drafts), LetterEncoder(), k=3, vote="modal-labels"
+    ).utter(TASK)
+    assert all(candidate.score is not None for candidate in spoken.trace.candidates)
+
+
+@pytest.mark.anyio
+async def test_one_candidate_alone_with_its_labels_is_not_elected_unseen():
+    drafts = [
+        labelled("aaa", "Manner"),
+        AnswerUnusable("unparseable", "torn"),
+        labelled("c", "None"),
+    ]
+    spoken = await Consistency(
+        PROMPTS, ScriptedAsker(*drafts), LetterEncoder(), k=3, vote="modal-labels"
+    ).utter(TASK)
+    assert spoken.draft.text == "aaa"

@@ -33,7 +33,9 @@ from tests.quality.scripted import (
 )
 
 pytestmark = pytest.mark.anyio
-ALL_OFF = gate_settings({"off": ("near_duplicate", "repeated_turn", "unmet_requirement")})
+ALL_OFF = gate_settings(
+    {"off": ("near_duplicate", "repeated_turn", "unmet_requirement", "word_count")}
+)
 REVIEW = load_policy("review")
 
 
@@ -186,7 +188,7 @@ async def test_of_two_dialogues_that_are_alike_the_later_is_flagged(store):
     await store.add_cases([d.case for d in same])
     for one in same:
         await store.finish(one, 0)
-    bench = Bench(store, settings=gate_settings({"off": ("unmet_requirement",)}))
+    bench = Bench(store, settings=gate_settings({"off": ("unmet_requirement", "word_count")}))
     await bench.run()
     flagged = store.judgements.assessments(store_keys(store))
     assert [

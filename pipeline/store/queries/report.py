@@ -97,9 +97,10 @@ class CaseVotes:
 
 @dataclass(frozen=True, slots=True)
 class FlaggedCount:
-    """Dialogues of one verdict that have a flag of this code."""
+    """Dialogues of one verdict and goal that have a flag of this code."""
 
     verdict: Verdict | None
+    goal: str
     code: str
     n: int
 
@@ -206,10 +207,15 @@ _CASE_VOTES = """
         join arms a on a.seq = d.arm_seq
     where g.kind in ('self', 'external') and a.id = ? group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6"""
 _FLAGGED = """
-    select e.verdict, f.code, count(distinct s.dialogue)
+    select e.verdict, c.goal, f.code, count(distinct s.dialogue)
     from newest_assessments s join flags f on f.assessment = s.seq
+        join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq
         left join newest_decisions e on e.dialogue = s.dialogue
-    group by 1, 2 order by 3 desc, 1, 2"""
+    group by 1, 2, 3 order by 4 desc, 1, 2, 3"""
+_ASKED_AGAIN = """
+    select case when purpose like '%/reframe-%' then 'reframe' else 'repair' end, count(*)
+    from requests where purpose like '%/reframe-%' or purpose like '%/repair-%'
+    group by 1 order by 1 desc"""
 _REQUESTS = """
     select role, model, code, count(*), sum(n_asked), coalesce(sum(prompt_tokens), 0),
         coalesce(sum(completion_tokens), 0), coalesce(sum(cost_usd), 0), sum(cost_usd is null)
@@ -311,6 +317,10 @@ class Figures:
     def requests(self) -> list[RequestCount]:
         """Sum up requests by role, model and how they ended."""
         return [RequestCount(*row) for row in self._read(_REQUESTS)]
+
+    def asked_again(self) -> list[tuple[str, int]]:
+        """Return how many requests asked again: ``repair``, and ``reframe`` after a refusal."""
+        return self._read(_ASKED_AGAIN).fetchall()
 
     def latencies(self) -> list[tuple[str, str, int, int]]:
         """Return (role, model, milliseconds, requests) of those that went well, quickest first."""

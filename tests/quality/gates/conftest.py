@@ -11,7 +11,7 @@ from tests.factories import make_case, make_dialogue, make_scenario, make_scheme
 
 CAR = make_scenario()
 HIPO = make_scheme()
-OPENING = (CAR.opening.question[0], "I have looked after it since I bought it.")
+OPENING = (CAR.opening.by_goal[0].question, "I have looked after it since I bought it.")
 TND = "truthful non-disclosure"
 FACT = CAR.fact("guardrail").text
 

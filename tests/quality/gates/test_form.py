@@ -9,6 +9,7 @@ from quality.gates.refusal import Refusal
 from quality.gates.repeated_turn import RepeatedTurn
 from quality.gates.sentence_count import SentenceCount
 from quality.gates.truncated import Truncated
+from quality.gates.word_count import WordCount
 
 
 def test_a_third_sentence_is_one_too_many_for_either_role(stage):
@@ -17,6 +18,24 @@ def test_a_third_sentence_is_one_too_many_for_either_role(stage):
     assert (flag.turn, flag.severity) == (3, 3.0)
     assert [f.turn for f in SentenceCount().check(stage.play(three, "I see."))] == [2]
     assert SentenceCount(3).check(stage.answer(three)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("Not by me.", 3), ("It was " + "really " * 44 + "fine.", 47)]
+)
+def test_a_line_far_shorter_or_longer_than_people_talk_is_flagged(stage, text, count):
+    [flag] = WordCount().check(stage.answer(text))
+    assert (flag.turn, flag.severity) == (3, float(count))
+    assert WordCount(1, 100).check(stage.answer(text)) == []
+
+
+@pytest.mark.parametrize("text", ["Not that I know of.", "It was " + "really " * 32 + "fine."])
+def test_a_line_of_the_length_that_is_asked_for_passes(stage, text):
+    assert WordCount().check(stage.answer(text)) == []
+
+
+def test_words_are_not_counted_where_nothing_stands_between_them(stage):
+    assert WordCount().check(stage.play("真的?", "没有。", language="zh", opening=False)) == []
 
 
 @pytest.mark.parametrize(

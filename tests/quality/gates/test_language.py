@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quality.gates.language import WrongLanguage, guess
+from scenarios.catalogue import Catalogue
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,32 @@ def test_probabilities_sum_to_one():
     shares = guess("The wing was resprayed last year.")
     assert sum(shares.values()) == pytest.approx(1.0, abs=1e-4)
     assert max(shares, key=shares.__getitem__) == "en"
+
+
+def test_an_opening_in_another_language_is_flagged_as_well(stage):
+    german = (
+        "Was ist denn mit dem Kotflügel passiert?",
+        "Den hat die Werkstatt letztes Jahr gemacht.",
+    )
+    flags = WrongLanguage().check(stage.play(*german, language="de"))
+    assert [flag.turn for flag in flags] == [0, 1]
+    assert WrongLanguage().check(stage.play(*german, language="de", opening=False)) == []
+
+
+def test_every_fixed_line_of_the_library_is_in_its_language(stage):
+    for scenario in Catalogue.load().scenarios.values():
+        opening = scenario.opening
+        lines = [
+            text
+            for o in opening.by_goal
+            for text in (o.question, *map(_text, o.statements.values()))
+        ]
+        if opening.shared is not None:
+            lines += [text for e in opening.shared.exchanges for text in (e.question, e.answer)]
+            lines += opening.shared.hard_question
+        flags = WrongLanguage().check(stage.play(*lines, opening=False))
+        assert [(scenario.id, flag.reason, lines[flag.turn]) for flag in flags] == []
+
+
+def _text(statement):
+    return statement.text

@@ -71,14 +71,14 @@ def codes(stage, text: str, **values: object) -> list[str]:
 
 
 def test_a_plugin_gate_is_asked_only_when_it_is_named(stage):
-    assert codes(stage, "IT RUNS.") == []
-    assert codes(stage, "IT RUNS.", shouting={}) == ["shouting"]
-    assert codes(stage, "IT RUNS.", shouting={}, off=["shouting"]) == []
+    assert codes(stage, "IT RUNS AND RUNS.") == []
+    assert codes(stage, "IT RUNS AND RUNS.", shouting={}) == ["shouting"]
+    assert codes(stage, "IT RUNS AND RUNS.", shouting={}, off=["shouting"]) == []
 
 
 def test_its_settings_reach_it_and_are_checked(stage):
-    assert codes(stage, "IT Runs.", shouting={"share": 0.2}) == ["shouting"]
-    assert codes(stage, "IT Runs.", shouting={"share": 0.9}) == []
+    assert codes(stage, "IT Runs and runs.", shouting={"share": 0.1}) == ["shouting"]
+    assert codes(stage, "IT Runs and runs.", shouting={"share": 0.9}) == []
     with pytest.raises(UsageError, match=r"verification\.gates\.shouting\.share: found 2"):
         gate_settings({"shouting": {"share": 2}})
     with pytest.raises(UsageError, match=r"verification\.gates\.shouting\.shore"):

@@ -34,11 +34,11 @@ def test_no_two_gates_share_a_threshold():
 
 def test_the_fingerprint_of_shipped_gates_is_the_one_that_stored_runs_hold():
     checks = GateChecks.of(gate_settings(), load_scheme("hipo"))
-    assert checks.fingerprint == "1f4a1b93f1a48a1fa1bee2ec869d005d79e8474d7437b5f871df5832810bafc3"
+    assert checks.fingerprint == "2e42ad978575db4bb541c46eb1d4ef1044052da6df1f5e071774cc5a1136c1d5"
 
 
 def test_a_gate_that_is_off_is_not_asked(stage):
-    subject = stage.answer("One. Two. Three.")
+    subject = stage.answer("One of them. Two of them. Three.")
     assert [flag.code for flag in check_all(GATES, subject)] == ["too_many_sentences"]
     off, run_gates = build_gates(gate_settings({"off": ("too_many_sentences", "near_duplicate")}))
     assert check_all(off, subject) == []
@@ -60,7 +60,9 @@ def test_a_misspelt_threshold_brings_its_neighbour():
 
 def test_thresholds_reach_their_gates(stage):
     loose, _ = build_gates(gate_settings({"max_sentences": 3, "refusal_phrases": ("two",)}))
-    assert [f.code for f in check_all(loose, stage.answer("One. Two. Three."))] == ["refusal"]
+    assert [f.code for f in check_all(loose, stage.answer("One of them. Two of them. Three."))] == [
+        "refusal"
+    ]
 
 
 def test_a_threshold_out_of_range_is_named():
@@ -70,7 +72,11 @@ def test_a_threshold_out_of_range_is_named():
 
 def test_flags_come_in_the_order_of_the_turns(stage, labelled):
     subject = stage.play(
-        "Why", "Because", "And", "I", labels=(labelled(veracity="None"), labelled(veracity="None"))
+        "Why is it so",
+        "It is because the",
+        "And then what of",
+        "It was there and I",
+        labels=(labelled(veracity="None"), labelled(veracity="None")),
     )
     flags = check_all(GATES, subject)
     assert [flag.turn for flag in flags] == [2, 3, 4, 5, None]
@@ -87,7 +93,7 @@ def test_a_decent_dialogue_passes_every_gate(stage, labelled):
 
 
 def test_an_imported_dialogue_needs_no_scenario_no_opening_and_no_labels(stage):
-    subject = stage.play("Who painted it?", "A garage did.", opening=False)
+    subject = stage.play("Who painted the wing?", "A garage in town did.", opening=False)
     subject = stage.change(subject, 1, declared_goal=None)
     case = replace(subject.dialogue.case, goal="", fact="", language="")
     bare = replace(subject, scenario=None, dialogue=replace(subject.dialogue, case=case))

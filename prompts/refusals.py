@@ -1,0 +1,33 @@
+"""What models say when they fall out of a role: they will not play, or speak as a machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import cast
+
+from scenarios.yaml_source import read_yaml
+
+PHRASES = Path(__file__).parent / "data" / "refusals.yaml"
+
+
+def refusal_in(text: str, more: Sequence[str] = ()) -> str | None:
+    """Return the first words of a text that only a machine would say; None where there are none.
+
+    Args:
+        text: what was answered.
+        more: further phrases beside those that ship, taken literally, whatever their case.
+    """
+    match = _compiled(tuple(more)).search(" ".join(text.replace("\u2019", "'").split()))
+    return None if match is None else match[0]
+
+
+@lru_cache(maxsize=16)
+def _compiled(more: tuple[str, ...]) -> re.Pattern[str]:
+    """Put the phrases of all languages together: a machine may fall back into English."""
+    data = cast("dict[str, list[str]]", read_yaml(PHRASES).data)
+    shipped = [pattern for patterns in data.values() for pattern in patterns]
+    own = [re.escape(" ".join(phrase.split())) for phrase in more]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in (*shipped, *own)), re.IGNORECASE)

@@ -1,0 +1,59 @@
+"""The initiator says again and again that its questions are not answered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, ClassVar, cast
+
+from pydantic import Field
+
+from quality.gates.protocol import GatedDialogue, GateExtension, quoted
+from scenarios.strict import Strict
+from scenarios.verdicts import Flag
+from scenarios.yaml_source import read_yaml
+
+PHRASES = Path(__file__).parent / "data" / "dodge_remarks.yaml"
+
+
+class DodgeSettings(Strict):
+    """How often the initiator may remark on dodging."""
+
+    most_dodge_remarks: Annotated[int, Field(ge=0, le=50)] = 1
+    """Such lines label the answer before them for whoever reads along; one a dialogue is human."""
+
+
+@dataclass(frozen=True, slots=True)
+class DodgeRemarks:
+    """Counts the initiator's lines that say that a question was dodged."""
+
+    most: int = 1
+    code: ClassVar[str] = "dodge_remarks"
+
+    def check(self, subject: GatedDialogue) -> list[Flag]:
+        """Flag every such line after those that are let pass; the severity is its number."""
+        found = []
+        count = 0
+        for turn in subject.improvised:
+            match = _pattern().search(turn.text.replace("\u2019", "'"))
+            if turn.role != "initiator" or match is None:
+                continue
+            count += 1
+            if count > self.most:
+                reason = f"remark {count} on dodging: {quoted(match[0])}"
+                found.append(subject.flag(self.code, reason, turn, float(count)))
+        return found
+
+
+@lru_cache(maxsize=1)
+def _pattern() -> re.Pattern[str]:
+    data = cast("dict[str, list[str]]", read_yaml(PHRASES).data)
+    patterns = [pattern for listed in data.values() for pattern in listed]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+
+GATE = GateExtension(
+    DodgeRemarks.code, DodgeSettings, lambda its: DodgeRemarks(its.most_dodge_remarks)
+)

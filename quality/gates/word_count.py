@@ -1,0 +1,56 @@
+"""Lines that are shorter or longer than people talk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Final
+
+from pydantic import Field
+
+from quality.gates.protocol import GatedDialogue, GateExtension
+from scenarios.strict import Strict
+from scenarios.verdicts import Flag
+from scenarios.wording import words
+
+_WITHOUT_SPACES: Final = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
+"""Languages whose words nothing stands between."""
+
+
+class WordSettings(Strict):
+    """How many words a line may have."""
+
+    fewest_words: Annotated[int, Field(ge=1, le=50)] = 4
+    """Actors are asked for about 8; half of that is still an answer, less says nothing to label."""
+    most_words: Annotated[int, Field(ge=1, le=500)] = 45
+    """Actors are asked for 35 at most; a third more is let pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordCount:
+    """Counts the words of every improvised turn, whoever speaks."""
+
+    fewest: int = 4
+    most: int = 45
+    code: ClassVar[str] = "word_count"
+
+    def check(self, subject: GatedDialogue) -> list[Flag]:
+        """Flag every turn with fewer or more words; the severity is their number.
+
+        Languages that put no space between words are not judged.
+        """
+        if subject.language in _WITHOUT_SPACES:
+            return []
+        found = []
+        for turn in subject.improvised:
+            count = len(words(turn.text))
+            if not self.fewest <= count <= self.most:
+                wanted = f"{self.fewest} to {self.most} are wanted"
+                found.append(
+                    subject.flag(self.code, f"{count} words, {wanted}", turn, float(count))
+                )
+        return found
+
+
+GATE = GateExtension(
+    WordCount.code, WordSettings, lambda its: WordCount(its.fewest_words, its.most_words)
+)

@@ -1,0 +1,44 @@
+"""The initiator says that its questions are not answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from quality.gates.dodge_remarks import DodgeRemarks
+
+REMARKS = [
+    "That's not what I asked, is it?",
+    "You didn't answer my question.",
+    "You still haven't answered me.",
+    "That is no answer, and you know it.",
+    "I notice that you left my question where it was.",
+    "You're dodging the question again.",
+    "Why do you keep changing the subject?",
+    "Das ist keine Antwort auf meine Frage.",
+]
+QUESTIONS = [
+    "Who did the paint on that wing, then?",
+    "What would a garage answer if I asked them?",
+    "Is there anybody who can confirm that?",
+    "Did you avoid the motorway that winter?",
+    "I don't follow, when was that?",
+]
+
+
+@pytest.mark.parametrize("remark", REMARKS)
+def test_the_second_remark_of_a_dialogue_is_flagged(stage, remark):
+    once = stage.play(remark, "It was sunny that day.")
+    assert DodgeRemarks().check(once) == []
+    [flag] = DodgeRemarks().check(stage.play(REMARKS[0], "It was sunny.", remark, "Yes, sunny."))
+    assert (flag.turn, flag.severity, flag.code) == (4, 2.0, "dodge_remarks")
+    assert len(DodgeRemarks(0).check(once)) == 1
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_about_the_matter_is_no_remark(stage, question):
+    assert DodgeRemarks(0).check(stage.play(question, "It was sunny that day.")) == []
+
+
+def test_the_responder_may_say_so(stage):
+    said = stage.play("Who did it?", REMARKS[1], "When was that?", REMARKS[1])
+    assert DodgeRemarks(0).check(said) == []
