@@ -81,15 +81,15 @@ def judge_answer(question: Question[T]) -> T:
 
 @lru_cache(maxsize=1)
 def judge_prompts() -> JudgePrompts:
-    """Return the shipped prompts of the judges for the scheme ``hipo``."""
-    return JudgePrompts(Templates(None), load_scheme("hipo"))
+    """Return the shipped prompts of the judges for the scheme that the labels by hand follow."""
+    return JudgePrompts(Templates(None), load_scheme("hipo@1"))
 
 
 def given(item: Item) -> tuple[str, ...]:
     """Return the labels the judge gives, in the order of ``DIMENSIONS``."""
     prompts = judge_prompts()
     history: History = (("initiator", item.question),)
-    labels = judge_answer(prompts.self_turn(item.view, history, item.text))
+    labels = judge_answer(prompts.turn(item.view, history, item.text))
     return tuple(str(label.value) for label in labels)
 
 

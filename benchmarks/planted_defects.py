@@ -27,7 +27,6 @@ from quality.gates.runner import build_gates, check_all
 from quality.gates.settings import gate_settings
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, History, Turn
-from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 
@@ -51,7 +50,12 @@ class Judged:
 def clean_dialogues(count: int) -> list[Dialogue]:
     """Generate dialogues by ``offline/rules``, spread over the whole library."""
     recipe = Recipe.model_validate(
-        {"name": "clean", "n": count, "models": {"default": {"model": "offline/rules"}}}
+        {
+            "name": "clean",
+            "scheme": "hipo@1",
+            "n": count,
+            "models": {"default": {"model": "offline/rules"}},
+        }
     )
     with tempfile.TemporaryDirectory() as folder:
         return list(generate(recipe, output=Path(folder) / "run").dialogues(traces=False))
@@ -61,14 +65,14 @@ def judged(dialogue: Dialogue, turn: Turn, scenario: Scenario) -> Judged:
     """Ask both judges about one answer, with the shipped prompts and readers."""
     prompts, view = judge_prompts(), judge_view(scenario, dialogue.case)
     history = dialogue.history(turn.index)
-    blind = judge_answer(prompts.self_turn(view, history, turn.text))
+    blind = judge_answer(prompts.turn(view, history, turn.text))
     declared = {label.dimension: label.value for label in turn.tactic}
-    verdict = judge_answer(prompts.external_turn(view, history, turn.text, turn.tactic))
+    verdict = judge_answer(prompts.verify_turn(view, history, turn.text, turn.tactic))
     return Judged(
         frozenset(x.dimension for x in blind if x.value != declared[x.dimension]),
         frozenset(
             [c.dimension for c in verdict.critiques if not c.carried]
-            + ([] if verdict.coherent else ["coherence"])
+            + [r.dimension for r in verdict.readings if r.value == "incoherent"]
         ),
     )
 
@@ -157,7 +161,7 @@ def _false_judge_rows(garden: Garden) -> list[Row]:
 def _goal_rows(garden: Garden) -> list[Row]:
     """Compare the goals of clean dialogues with what the judge reads in them."""
     prompts = judge_prompts()
-    misleading = misleading_goals(garden.scheme) or frozenset()
+    expected = garden.scheme.dimension("misled").expect
     by_goal: Counter[str] = Counter()
     right: Counter[str] = Counter()
     misled: Counter[str] = Counter()
@@ -165,11 +169,10 @@ def _goal_rows(garden: Garden) -> list[Row]:
         goal = dialogue.case.goal
         view = judge_view(garden.scenarios[dialogue.case.scenario], dialogue.case)
         history = dialogue.history()
-        [label] = judge_answer(prompts.self_goal(view, history))
-        verdict = judge_answer(prompts.external_dialogue(view, history))
+        named, told = judge_answer(prompts.dialogue(view, history, readers=True))
         by_goal[goal] += 1
-        right[goal] += label.value == goal
-        misled[goal] += verdict.misled == (goal in misleading)
+        right[goal] += named.value == goal
+        misled[goal] += told.value == expected[goal]
     rows = [Row(f"self judge: goal read right, {g}", right[g] / n) for g, n in by_goal.items()]
     rows += [
         Row(f"external judge: misled as the goal has it, {g}", misled[g] / n)
@@ -185,8 +188,8 @@ def _stray_row() -> Row:
     found = 0
     for item in strays:
         history: History = (("initiator", item.question),)
-        verdict = judge_answer(prompts.external_turn(item.view, history, item.text, ()))
-        found += not verdict.coherent
+        verdict = judge_answer(prompts.verify_turn(item.view, history, item.text, ()))
+        found += any(read.value == "incoherent" for read in verdict.readings)
     return Row("judge: strays called incoherent", found / len(strays))
 
 
@@ -194,7 +197,7 @@ def run(*, quick: bool = False) -> list[Row]:
     """Plant 20 defects of every kind (60 without ``quick``) and count who finds them."""
     clean, count = (240, 20) if quick else (1134, 60)
     garden = Garden(
-        load_scheme("hipo"), Catalogue.load().scenarios, clean_dialogues(clean), Random(5)
+        load_scheme("hipo@1"), Catalogue.load().scenarios, clean_dialogues(clean), Random(5)
     )
     planted = list(all_planted(garden, count))
     return [

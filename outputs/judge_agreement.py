@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
 from pipeline.store.queries.report import CaseVotes, VoteCount
-from prompts.judges import MISLED
 from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
-from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import Scheme
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V", VoteCount, CaseVotes)
 
-GOAL_REMARK = (
-    "The goal counts as found where the self-judge names the one that was assigned, and where "
-    "external judges find the hearer misled exactly if the goal is to mislead."
+READER_REMARK = (
+    "What only readers label, such as whether the hearer is misled, counts as found where it is what "
+    "the scheme expects under the goal."
 )
 
 
@@ -125,22 +123,14 @@ def grouped(
     return dict(groups)
 
 
-def comparable(votes: Iterable[V], scheme: Scheme) -> list[V]:
-    """Bring votes about whole dialogues to one question: does the goal that was assigned come out?
-
-    The self-judge names the goal. External judges say whether the hearer is misled, which agrees
-    with a goal that is meant to mislead, and speaks against any other; where the scheme does not
-    say which goals those are, these votes are left out.
-    """
-    misleading = misleading_goals(scheme)
-    kept: list[V] = []
-    for vote in votes:
-        if not vote.whole or vote.source == "self":
-            kept.append(vote)
-        elif vote.dimension == MISLED and misleading is not None and vote.goal:
-            yes = vote.yes if vote.goal in misleading else vote.judged - vote.yes
-            kept.append(replace(vote, dimension=scheme.assigned, yes=yes))
-    return kept
+def judged_dimensions(scheme: Scheme) -> list[str]:
+    """Return what judges are asked, in order: of utterances, then of whole dialogues."""
+    return [
+        *(d.id for d in scheme.utterance_dimensions),
+        *(d.id for d in scheme.read_dimensions("utterance")),
+        scheme.assigned,
+        *(d.id for d in scheme.read_dimensions("dialogue")),
+    ]
 
 
 def kappa(table: Sequence[Sequence[int]]) -> float | None:

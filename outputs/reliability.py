@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from outputs.judge_agreement import ConfirmedShare, comparable, grouped, shares
+from outputs.judge_agreement import ConfirmedShare, grouped, shares
 from outputs.selection import OpenRun
 from pipeline.store.queries.report import PersonAnswer, VoteCount, open_figures
 from quality.agreement import AgreementRow, agreement_table
@@ -67,7 +67,7 @@ def reliability(scheme: Scheme, runs: Sequence[OpenRun]) -> Reliability:
 
 def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[JudgeConsistency, ...]:
     """Return the shares by kind of judge and dimension, in the scheme's order."""
-    counted = comparable(votes, scheme)
+    counted = list(votes)
     by_judge = shares(grouped(counted, lambda vote: (vote.source, vote.dimension)))
     judges: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for vote in counted:

@@ -7,11 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from outputs.judge_agreement import ConfirmedShare, Count, comparable, differences, shares
+from outputs.judge_agreement import (
+    ConfirmedShare,
+    Count,
+    differences,
+    judged_dimensions,
+    shares,
+)
 from pipeline.run_material import load_material
 from pipeline.store.queries.report import CaseVotes, open_figures
 from pipeline.store.run_store import RunStore
-from prompts.judges import COHERENCE
 from quality.bootstrap import Interval, Resampling
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -108,7 +113,7 @@ class StudyResult:
 
     def dimensions(self, source: Source) -> list[str]:
         """Return what one kind of judge was asked about, in the order of the scheme."""
-        known = _known(self.scheme)
+        known = judged_dimensions(self.scheme)
         asked = {found.dimension for found in self.measures if found.source == source}
         return [dimension for dimension in known if dimension in asked]
 
@@ -140,7 +145,7 @@ def read_study(runs: Sequence[Path], how: Resampling | None = None) -> StudyResu
                         f"{' with '.join(contestant)} is compared with itself",
                         "two arms differ in parameters only: give each a run of its own",
                     )
-                votes[contestant] = comparable(figures.case_votes(arm.id), schemes[-1])
+                votes[contestant] = list(figures.case_votes(arm.id))
                 models.append(contestant[1])
             efforts.append(
                 Effort(
@@ -165,11 +170,6 @@ def read_study(runs: Sequence[Path], how: Resampling | None = None) -> StudyResu
     return _compared(schemes[0], votes, tuple(efforts), tuple(sorted(judges)), how)
 
 
-def _known(scheme: Scheme) -> list[str]:
-    """Return what is compared: the labels of utterances, the goal, and coherence."""
-    return [*(d.id for d in scheme.utterance_dimensions), scheme.assigned, COHERENCE]
-
-
 def _compared(
     scheme: Scheme,
     votes: Mapping[Contestant, Sequence[CaseVotes]],
@@ -179,7 +179,7 @@ def _compared(
 ) -> StudyResult:
     played = [{vote.case for vote in mine} for mine in votes.values()]
     common = set.intersection(*played) if played else set()
-    known = set(_known(scheme))
+    known = set(judged_dimensions(scheme))
     groups: defaultdict[tuple[str, str, Source, str], list[Count]] = defaultdict(list)
     scenarios: set[str] = set()
     for (strategy, model), mine in votes.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from outputs.judge_agreement import GOAL_REMARK
+from outputs.judge_agreement import READER_REMARK
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.canvas import standalone
 from outputs.report.page import (
@@ -144,8 +144,8 @@ def _result(study: StudyResult) -> ReportSection:
         if study.dimensions(source):
             caption = f"{_NAMES[source]}: shares with 95% intervals, and scenarios won"
             blocks.append(Table(caption, tuple(header), tuple(map(tuple, rows))))
-    if any(study.scheme.assigned in study.dimensions(source) for source in SOURCES):
-        blocks.append(Remark(GOAL_REMARK))
+    if study.scheme.declared != study.scheme.dimensions:
+        blocks.append(Remark(READER_REMARK))
     if study.judges:
         blocks.append(Remark(f"Judges: {', '.join(study.judges)}."))
     lead = (

@@ -225,6 +225,9 @@ class VerificationSettings(Strict):
         BeforeValidator(_one_or_many),
     ] = ()
     """External judges; more than one is a panel. None but the embedded one for offline runs."""
+    judge_style: Literal["commit", "verify"] = "commit"
+    """``commit``: external judges name labels without seeing the declared ones; ``verify``: they
+    say of the declared ones whether the words carry them, as in the paper."""
     self_judge: Annotated[ModelSettings | None, BeforeValidator(_model_or_name)] = None
     """Who reads the generator's words again; None is the generator itself."""
     self_judgement: bool = True

@@ -5,36 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from prompts.judges import COHERENCE, MISLED
 from prompts.scheme_text import label_text
+from quality.judges.comparison import expected
 from scenarios.dialogue import Dialogue
-from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.verdicts import Flag, Judgement
 
-GOAL_SELF = "goal_self"
-MISLED_EXTERNAL = "misled_external"
+GOAL = "goal"
+"""Stands in codes for the dimension that is assigned, whatever a scheme calls it."""
 UNREADABLE = "judge_unreadable"
 
 
-def self_code(dimension: str) -> str:
-    """Return the code of a self-judgement that found another label."""
-    return f"self_{dimension}"
+def code_of(scheme: Scheme, judgement: Judgement) -> str:
+    """Return the code of judges who find another label than is expected.
 
-
-def external_code(dimension: str) -> str:
-    """Return the code of external judges who find a label not carried, or no coherence."""
-    return f"external_{dimension}"
+    That is ``self_veracity`` or ``external_coherence`` of an utterance, and ``goal_self`` or
+    ``misled_external`` of a dialogue.
+    """
+    if judgement.turn is not None:
+        return f"{judgement.source}_{judgement.dimension}"
+    name = GOAL if judgement.dimension == scheme.assigned else judgement.dimension
+    return f"{name}_{judgement.source}"
 
 
 def judge_codes(scheme: Scheme) -> list[str]:
     """Return every code that judges of a scheme can lead to."""
     dimensions = [dimension.id for dimension in scheme.utterance_dimensions]
+    readers = [dimension.id for dimension in scheme.read_dimensions("utterance")]
     return [
-        *map(self_code, dimensions),
-        GOAL_SELF,
-        *map(external_code, [*dimensions, COHERENCE]),
-        MISLED_EXTERNAL,
+        *(f"self_{dimension}" for dimension in dimensions),
+        f"{GOAL}_self",
+        *(f"external_{dimension}" for dimension in [*dimensions, *readers]),
+        f"{GOAL}_external",
+        *(f"{dimension.id}_external" for dimension in scheme.read_dimensions("dialogue")),
         UNREADABLE,
     ]
 
@@ -50,60 +53,37 @@ def judgement_flags(
     own = [judgement for judgement in judgements if judgement.source == "self"]
     panel = ballots(judgement for judgement in judgements if judgement.source == "external")
     return [
-        *_self_flags(scheme, dialogue, own),
-        *_panel_flags(scheme, dialogue, panel),
+        *(_flagged(scheme, dialogue, (one,), None) for one in own if one.carried is False),
+        *(
+            _flagged(scheme, dialogue, ballot.against, share)
+            for ballot in panel
+            if (share := ballot.objection) is not None
+        ),
         *_unreadable_flags(dialogue, judgements),
     ]
 
 
-def _self_flags(
-    scheme: Scheme, dialogue: Dialogue, judgements: Iterable[Judgement]
-) -> Iterable[Flag]:
-    declared = {
-        (turn.index, label.dimension): label.value
-        for turn in dialogue.turns
-        for label in turn.tactic
-    }
-    for judgement in judgements:
-        if judgement.carried is not False or judgement.value is None:
-            continue
-        found = label_text(judgement.value)
-        if judgement.turn is None:
-            reason = f"assigned {dialogue.case.goal}, read as {found}"
-            yield _flag(dialogue, None, GOAL_SELF, _because(reason, judgement.reason))
-            continue
-        said = _shown(declared.get((judgement.turn, judgement.dimension)))
-        reason = _because(f"declared {said}, read as {found}", judgement.reason)
-        yield _flag(dialogue, judgement.turn, self_code(judgement.dimension), reason)
-
-
-def _panel_flags(scheme: Scheme, dialogue: Dialogue, panel: Iterable[Ballot]) -> Iterable[Flag]:
-    misleading = misleading_goals(scheme)
-    for ballot in panel:
-        expected = True
-        code = external_code(ballot.dimension)
-        if ballot.turn is None and ballot.dimension == MISLED:
-            if misleading is None or not dialogue.case.goal:
-                continue
-            expected = dialogue.case.goal in misleading
-            code = MISLED_EXTERNAL
-        share = ballot.objection(expected)
-        if share is not None:
-            reason = "; ".join(
-                _because(vote.judge, vote.reason) for vote in ballot.against(expected)
-            )
-            yield _flag(dialogue, ballot.turn, code, _stated(ballot, expected, reason), share)
-
-
-def _stated(ballot: Ballot, expected: bool, reason: str) -> str:
-    """Say what was objected to, before who did and why."""
-    if ballot.dimension == MISLED and ballot.turn is None:
-        what = "the hearer is not misled" if expected else "the hearer is misled"
-    elif ballot.dimension == COHERENCE:
-        what = "does not go with the conversation"
+def _flagged(
+    scheme: Scheme, dialogue: Dialogue, against: Sequence[Judgement], severity: float | None
+) -> Flag:
+    """Return the flag of judges who object to the same: what they expected to find, and found."""
+    one = against[0]
+    turn = next((t for t in dialogue.turns if t.index == one.turn), None)
+    dimension = next((d for d in scheme.dimensions if d.id == one.dimension), None)
+    if dimension is None:  # a judge of a plugin may ask what no scheme does
+        what = one.dimension
     else:
-        what = f"declared {_shown(ballot.votes[0].value)}, not carried"
-    return f"{what} ({reason})"
+        verb = "expected" if dimension.by == "reader" else "declared" if turn else "assigned"
+        what = f"{verb} {_shown(expected(dialogue, turn, dimension))}"
+    said = [_because(_found(vote), vote.reason) for vote in against]
+    if severity is not None:
+        said = [f"{vote.judge}: {words}" for vote, words in zip(against, said, strict=True)]
+    reason = f"{what}, {said[0]}" if severity is None else f"{what} ({'; '.join(said)})"
+    return _flag(dialogue, one.turn, code_of(scheme, one), reason, severity)
+
+
+def _found(vote: Judgement) -> str:
+    return "not carried" if vote.value is None else f"read as {label_text(vote.value)}"
 
 
 def _unreadable_flags(dialogue: Dialogue, judgements: Iterable[Judgement]) -> Iterable[Flag]:
@@ -111,17 +91,10 @@ def _unreadable_flags(dialogue: Dialogue, judgements: Iterable[Judgement]) -> It
     seen: set[tuple[object, ...]] = set()
     for j in judgements:
         key = (j.turn, j.source, j.judge)
-        if not is_unreadable(j) or key in seen:
+        if j.readable or key in seen:
             continue
         seen.add(key)
         yield _flag(dialogue, j.turn, UNREADABLE, _because(f"{j.source} {j.judge}", j.reason))
-
-
-def is_unreadable(judgement: Judgement) -> bool:
-    """Whether a judgement is missing because the judge's answer could not be read."""
-    if judgement.carried is not None:
-        return False
-    return judgement.source == "external" or judgement.value is None
 
 
 def _flag(
@@ -153,19 +126,14 @@ class Ballot:
         return tuple(vote for vote in self.votes if vote.carried is not None)
 
     @property
-    def carried(self) -> bool | None:
-        """What more than half of the readable votes say; a tie says no. None: nobody voted."""
-        if not self.readable:
-            return None
-        return 2 * sum(vote.carried is True for vote in self.readable) > len(self.readable)
+    def against(self) -> tuple[Judgement, ...]:
+        """Return the votes of those who find something else than is expected."""
+        return tuple(vote for vote in self.readable if vote.carried is False)
 
-    def against(self, expected: bool) -> tuple[Judgement, ...]:
-        """Return the votes that say otherwise."""
-        return tuple(vote for vote in self.readable if vote.carried is not expected)
-
-    def objection(self, expected: bool) -> float | None:
-        """Return the share of votes against ``expected`` if they are at least half, else None."""
-        against = len(self.against(expected))
+    @property
+    def objection(self) -> float | None:
+        """Return the share of votes against if they are at least half, else None."""
+        against = len(self.against)
         if not against or 2 * against < len(self.readable):
             return None
         return against / len(self.readable)

@@ -10,7 +10,7 @@ from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
 from pipeline.stop_rules import StopRules
 from pipeline.tracing import dialogue_span
-from quality.flags import is_unreadable, judgement_flags
+from quality.flags import judgement_flags
 from quality.judges.protocol import JudgeIdentity
 from quality.unreadable import UnreadableJudges
 from quality.unverified import VerificationSetup, VerificationTask
@@ -135,10 +135,10 @@ class Verification:
     async def _judge(self, seat: JudgeIdentity, task: VerificationTask, epoch: int) -> None:
         judge = self._setup.judge(task.dialogue.arm, seat)
         judgements = await judge.judge(task.dialogue, task.scenario, epoch)
-        unreadable = [is_unreadable(judgement) for judgement in judgements]
-        run = JudgeRun(*task.key, seat.source, seat.judge, seat.config, epoch, not any(unreadable))
+        readable = [judgement.readable for judgement in judgements]
+        run = JudgeRun(*task.key, seat.source, seat.judge, seat.config, epoch, all(readable))
         await self._setup.records.record(run, judgements)
-        self._unreadable.count(seat, readable=not all(unreadable))
+        self._unreadable.count(seat, readable=not judgements or any(readable))
 
     def _assessed(
         self, task: VerificationTask, gate_flags: tuple[Flag, ...]

@@ -15,6 +15,8 @@ HUMAN: Final = "human"
 """Kind of the labels that people gave in review."""
 ADJUDICATED: Final = "adjudicated"
 """Kind of the labels that an expert decided on."""
+FOIL: Final = "foil"
+"""Kind of the labels that judges were shown, declared or wrong ones, to see which they accept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +52,5 @@ class Annotation:
     """Of judges: whether the label is confirmed; None where nothing was compared."""
     raw: str | None = None
     """What was written, where an alias had to be resolved to ``value``."""
+    second: LabelValue | None = None
+    """Of judges who label blind: the label they named next; None where they named none."""

@@ -16,12 +16,7 @@ VERDICTS: tuple[Verdict, ...] = ("accepted", "discarded", "pending")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one judge says about one dimension of one turn, or of the whole dialogue.
-
-    An external judge also answers two questions that are no dimension of a scheme: ``coherence``
-    of a turn (``carried``: it goes with the conversation) and ``misled`` of the dialogue
-    (``carried``: the hearer is misled, given the fact).
-    """
+    """What one judge says about one dimension of one turn, or of the whole dialogue."""
 
     case: str
     arm: str
@@ -32,11 +27,19 @@ class Judgement:
     """``provider/model``."""
     dimension: str
     value: LabelValue | None
-    """Self: the label given blind. External: the declared label that was judged."""
+    """The label that the judge named; None: it named none, because it was shown the declared one
+    or because its answer could not be read."""
     carried: bool | None
-    """Self: the blind label agrees with the declared one (the goal: with the one assigned).
-    External: the verdict. None: the answer was unreadable, or there is nothing to compare with."""
+    """Whether the declared label, the goal that was assigned, or the label that is expected of a
+    dimension for readers is what the judge finds. None: unreadable, or nothing to compare with."""
     reason: str = ""
+    second: LabelValue | None = None
+    """The label that the judge named next."""
+
+    @property
+    def readable(self) -> bool:
+        """Whether the judge's answer could be read."""
+        return self.value is not None or self.carried is not None
 
 
 @dataclass(frozen=True, slots=True)

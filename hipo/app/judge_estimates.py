@@ -110,7 +110,9 @@ def estimate_judging(
     left = unjudged(store, ready.panels, ready.prompts, retry_unreadable=retry_unreadable)
     sample = islice(store.dialogues(traces=False), SAMPLE)
     lengths = judge_prompt_tokens(
-        ready.prompts, ((d, ready.material.scenario_of(d.case)) for d in sample)
+        ready.prompts,
+        ((d, ready.material.scenario_of(d.case)) for d in sample),
+        verify=ready.recipe.verification.judge_style == "verify",
     )
     return JudgingEstimate(
         left.generated,
@@ -157,28 +159,39 @@ def judge_estimate(
 
 
 def judge_prompt_tokens(
-    prompts: JudgePrompts, sample: Iterable[tuple[Dialogue, Scenario]]
+    prompts: JudgePrompts, sample: Iterable[tuple[Dialogue, Scenario]], *, verify: bool = False
 ) -> dict[Source, tuple[float, float]]:
-    """Return the mean length of a prompt on a turn, and of one on a dialogue, by source."""
+    """Return the mean length of a prompt on a turn, and of one on a dialogue, by source.
+
+    Args:
+        prompts: of the judges.
+        sample: dialogues that they are rendered for.
+        verify: whether external judges are shown the declared labels.
+    """
     sums: dict[Source, tuple[list[int], list[int]]] = {"self": ([], []), "external": ([], [])}
     for dialogue, scenario in sample:
-        for source, whole, rendered in _prompts(prompts, dialogue, scenario):
+        for source, whole, rendered in _prompts(prompts, dialogue, scenario, verify=verify):
             size = sum(len(message.content.encode()) for message in rendered.messages)
             sums[source][whole].append(size)
     return {source: (_mean(turns), _mean(wholes)) for source, (turns, wholes) in sums.items()}
 
 
 def _prompts(
-    prompts: JudgePrompts, dialogue: Dialogue, scenario: Scenario
+    prompts: JudgePrompts, dialogue: Dialogue, scenario: Scenario, *, verify: bool
 ) -> Iterator[tuple[Source, bool, Question[object]]]:
     """Yield every prompt about a dialogue, and whether it is about the whole of it."""
     view = judge_view(scenario, dialogue.case)
     for turn in dialogue.answers():
         history = dialogue.history(turn.index)
-        yield "self", False, prompts.self_turn(view, history, turn.text)
-        yield "external", False, prompts.external_turn(view, history, turn.text, turn.tactic)
-    yield "self", True, prompts.self_goal(view, dialogue.history())
-    yield "external", True, prompts.external_dialogue(view, dialogue.history())
+        yield "self", False, prompts.turn(view, history, turn.text)
+        shown = prompts.verify_turn(view, history, turn.text, turn.tactic)
+        yield (
+            "external",
+            False,
+            shown if verify else prompts.turn(view, history, turn.text, readers=True),
+        )
+    yield "self", True, prompts.dialogue(view, dialogue.history())
+    yield "external", True, prompts.dialogue(view, dialogue.history(), readers=True)
 
 
 def _mean(sizes: Sequence[int]) -> float:

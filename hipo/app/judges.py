@@ -39,6 +39,7 @@ class Juror:
     def seat(self, prompts: JudgePrompts) -> JudgeIdentity:
         """Return who it is; model, prompts and the plugins that are used decide."""
         identity = {} if self.use is None else self.use.spec.fields()
+        identity["asks"] = self.extension.name
         if plugins := self._plugins():
             identity["plugins"] = plugins
         return seat(self.extension.source, self.name, prompts, identity)
@@ -107,7 +108,9 @@ class _Choosing:
 
     def external(self, settings: JudgeSettings) -> Juror:
         """Return an external judge, that of a plugin included."""
-        judge = JUDGES.find(settings.judge)
+        style = self.recipe.verification.judge_style
+        shown = style == "verify" and settings.judge == "external"
+        judge = JUDGES.find("verifier" if shown else settings.judge)
         if judge is None or judge.source != "external":
             raise UsageError(
                 f"{settings.written!r} is neither provider/model nor an external judge",

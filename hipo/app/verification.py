@@ -42,6 +42,7 @@ from scenarios.schemes.model import Scheme
 
 OPTION_OF: Mapping[str, str] = {
     "verification.judges": "--judge",
+    "verification.judge_style": "--judge-style",
     "verification.self_judge": "--self-judge",
     "verification.policy": "--policy",
     "limits.max_concurrency": "--max-concurrency",
@@ -57,6 +58,8 @@ class VerificationOverrides:
     """What the command line says about verification; None leaves the recipe as it is."""
 
     judges: Sequence[str] = ()
+    judge_style: str | None = None
+    """``commit`` or ``verify``."""
     self_judge: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
@@ -89,7 +92,7 @@ class VerificationOverrides:
             settings["judges"] = self._judges(recipe.verification.judges)
         if self.self_judge is not None:
             settings["self_judge"] = self._model(self.self_judge, recipe.verification.self_judge)
-        for name in ("self_judgement", "allow_same_judge", "policy"):
+        for name in ("self_judgement", "allow_same_judge", "policy", "judge_style"):
             if getattr(self, name) is not None:
                 settings[name] = getattr(self, name)
         if self.gates:

@@ -107,6 +107,11 @@ def _overrides(
         help="provider/model of an external judge, or a judge of a plugin: its name, or "
         "NAME=provider/model; repeat it for a panel.",
     ),
+    judge_style: str | None = typer.Option(
+        None, "--judge-style", metavar="commit|verify", show_default=False,
+        help="commit (default): external judges name labels without seeing the declared ones; "
+        "verify: they say whether the declared ones are carried, as in the paper.",
+    ),
     self_judge: str | None = typer.Option(
         None, "--self-judge", metavar="MODEL", help="Who labels anew; default the generator."
     ),
@@ -132,6 +137,7 @@ def _overrides(
 ) -> VerificationOverrides:  # fmt: skip
     return VerificationOverrides(
         judges=tuple(judges or ()),
+        judge_style=judge_style,
         self_judge=self_judge,
         base_url=judge_base_url,
         api_key_env=judge_api_key_env,

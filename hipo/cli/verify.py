@@ -61,9 +61,9 @@ def verify(
 ) -> int:
     """Judge, flag and decide on the dialogues of a run, and go on where it stopped before.
 
-    The generator labels its own words again without seeing the labels (a round trip); other models
-    say whether the labels are carried, whether each answer goes with the conversation, and whether
-    the hearer is misled. Rules without a model look on. What is flagged is decided on by the policy.
+    The generator labels its own words again without seeing the labels (a round trip); so do other
+    models, which also say whether each answer fits into the conversation and whether the hearer is
+    misled. Rules without a model look on. What is flagged is decided on by the policy.
     """  # fmt: skip
     hush()
     folder = find_run(run)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from hipo.app.verification import Verified
 from hipo.cli.console import columns, number, plain, plural, reasons
+from outputs.judge_agreement import judged_dimensions
 from pipeline.run_material import load_material
-from pipeline.store.queries.judgements import FlagCount, MisledCount, Tally
+from pipeline.store.queries.judgements import FlagCount, FoundCount, Tally
 from pipeline.store.run_store import RunStore
-from prompts.judges import COHERENCE
 from scenarios.verdicts import VERDICTS, VerdictCounts
 
 
@@ -23,7 +23,7 @@ class VerificationSummary:
     generated: int
     counts: VerdictCounts
     tallies: tuple[Tally, ...]
-    misled: tuple[MisledCount, ...]
+    found: tuple[FoundCount, ...]
     flags: tuple[FlagCount, ...]
     order: tuple[str, ...]
     """Dimensions in the order of the scheme, with what only external judges are asked."""
@@ -44,9 +44,11 @@ def read_findings(folder: Path) -> VerificationSummary:
             generated=store.state().generated,
             counts=store.judgements.counts(),
             tallies=tuple(store.judgements.tallies()),
-            misled=tuple(store.judgements.misled()),
+            found=tuple(
+                store.judgements.found([d.id for d in scheme.dimensions if d.by == "reader"])
+            ),
             flags=tuple(store.judgements.flag_counts()),
-            order=(*(d.id for d in scheme.utterance_dimensions), scheme.assigned, COHERENCE),
+            order=tuple(judged_dimensions(scheme)),
             raised=store.reader.raised_in_verification(),
         )
 
@@ -58,8 +60,8 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
     ``present``: before, ``failed``: count by reason code; ``stopped``: why it ended early, or None;
     ``stop_code``: the same in a word, or empty; ``calls``: requests just sent; ``judged``: dialogues by judge; ``self_consistency`` and
     ``external``: lists of objects with ``judge``, ``dimension``, ``turns`` (None: all together),
-    ``carried`` and ``judged`` (counts) and ``share``; ``misled``: a list of objects with ``judge``,
-    ``goal``, ``misled`` and ``judged``; ``flags``: a list of objects with ``code``,
+    ``carried`` and ``judged`` (counts) and ``share``; ``found``: what judges named of dimensions
+    that only readers label, objects with ``judge``, ``dimension``, ``goal``, ``label`` and ``n``; ``flags``: a list of objects with ``code``,
     ``flags``, ``dialogues``; ``flagged``: dialogues with any; ``verdicts``: dialogues ``accepted``,
     ``discarded``, ``pending`` and ``undecided``; ``notes``.
     """
@@ -76,7 +78,7 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
         "judged": dict(findings.counts.judged),
         "self_consistency": _shares_as_json(findings, "self"),
         "external": _shares_as_json(findings, "external"),
-        "misled": [plain(m, "judge goal misled judged") for m in findings.misled],
+        "found": [plain(one, "judge dimension goal label n") for one in findings.found],
         "flags": [plain(flag, "code flags dialogues") for flag in findings.flags],
         "flagged": findings.counts.flagged,
         "verdicts": _verdicts(findings),
@@ -120,17 +122,12 @@ def _tables(findings: VerificationSummary) -> list[str]:
         rows = [t for t in findings.tallies if t.source == source]
         if rows:
             lines += ["", title, _table(rows, findings.order)]
-    if findings.misled:
-        shares = [
-            [
-                m.judge,
-                m.goal or "(not given)",
-                f"{100 * m.misled / m.judged:.1f}%",
-                number(m.judged),
-            ]
-            for m in findings.misled
+    if findings.found:
+        rows_of = [
+            [one.judge, one.dimension, one.goal or "(not given)", str(one.label), number(one.n)]
+            for one in findings.found
         ]
-        lines += ["", columns(["judge", "goal", "hearer misled", "judged"], shares)]
+        lines += ["", columns(["judge", "asked", "goal", "found", "times"], rows_of)]
     if findings.flags:
         rows_of = [[f.code, number(f.flags), number(f.dialogues)] for f in findings.flags]
         lines += ["", columns(["flag", "raised", "dialogues"], rows_of)]

@@ -10,7 +10,7 @@ import yaml
 
 from outputs.contamination import overlap_share
 from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generator
-from outputs.judge_agreement import GOAL_REMARK
+from outputs.judge_agreement import READER_REMARK
 from outputs.markdown import rendered
 from outputs.reliability import JudgeConsistency
 from pipeline.importing.importer import STRATEGY
@@ -94,7 +94,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
             if facts.by_label.get(dimension.id)
         ],
         "measures": {d.id: _measure(d) for d in facts.scheme.dimensions},
-        "goal_remark": GOAL_REMARK,
+        "goal_remark": READER_REMARK,
         "consistency": [_consistency(facts, row) for row in facts.reliability.consistency],
         "agreement": [_agreement(facts, row) for row in facts.reliability.agreement],
         "contamination": [

@@ -6,7 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
-from outputs.judge_agreement import GOAL_REMARK, ConfirmedShare, comparable, grouped, kappa, shares
+from outputs.judge_agreement import (
+    READER_REMARK,
+    ConfirmedShare,
+    grouped,
+    judged_dimensions,
+    kappa,
+    shares,
+)
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.lines import Series, Spot, line_chart
 from outputs.reliability import people_agreement
@@ -26,7 +33,6 @@ from outputs.report.wording import (
     spread,
 )
 from pipeline.store.queries.report import VoteCount
-from prompts.judges import COHERENCE
 from scenarios.errors import UsageError
 
 SOURCES: tuple[tuple[Literal["self", "external"], str], ...] = (
@@ -41,10 +47,9 @@ def unverified(run: Gathered) -> Remark:
 
 
 def dimensions(run: Gathered, votes: Sequence[VoteCount]) -> list[str]:
-    """Return the dimensions that were judged: utterances' first, then the goal and coherence."""
-    order = [*(d.id for d in run.scheme.utterance_dimensions), run.scheme.assigned, COHERENCE]
+    """Return the dimensions that were judged: those of utterances first."""
     judged = {vote.dimension for vote in votes}
-    return [name for name in order if name in judged]
+    return [name for name in judged_dimensions(run.scheme) if name in judged]
 
 
 def strategies_section(run: Gathered) -> ReportSection:
@@ -58,7 +63,7 @@ def strategies_section(run: Gathered) -> ReportSection:
         "labels it had declared (self-judgement), and how often other models find them carried "
         "(external judgement). Whiskers: 95% intervals over scenarios."
     )
-    votes = comparable(run.votes, run.scheme)
+    votes = run.votes
     if not votes:
         return ReportSection("strategies", title, lead, (unverified(run),))
     by_place = shares(grouped(votes, lambda vote: (vote.arm, vote.source, vote.dimension)))
@@ -83,7 +88,7 @@ def strategies_section(run: Gathered) -> ReportSection:
         remark = f"Only the {used[0][1]} is asked." if len(used) == 1 else ""
         numbers = Table(heading, ("arm", *(name for _, name in used)), tuple(cells))
         plots.append(Plot(heading, drawn, numbers, remark))
-    note = Remark(GOAL_REMARK)
+    note = Remark(READER_REMARK)
     few = narrow(len({vote.scenario for vote in votes}))
     warning = (Remark(few, tone="warning"),) if few else ()
     return ReportSection("strategies", title, lead, (Grid(tuple(plots)), note, *warning))
@@ -95,7 +100,7 @@ def turns_section(run: Gathered) -> ReportSection:
     Source: HIPO, Figure 8.
     """
     title, lead = "Consistency and length", "The same shares by the number of improvised exchanges."
-    votes = comparable(run.votes, run.scheme)
+    votes = run.votes
     if not votes:
         return ReportSection("turns", title, lead, (unverified(run),))
     by_place = shares(grouped(votes, lambda vote: (vote.source, vote.dimension, vote.turns)))

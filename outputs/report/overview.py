@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from outputs.judge_agreement import ConfirmedShare, comparable
+from outputs.judge_agreement import ConfirmedShare
 from outputs.plots.bars import FunnelStage, funnel_chart
 from outputs.report.gathered import Gathered
 from outputs.report.page import Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
@@ -71,7 +71,7 @@ def overview_section(run: Gathered) -> ReportSection:
         ),
     ]
     for source, name in (("self", "self-consistency"), ("external", "external agreement")):
-        votes = [v for v in comparable(run.votes, run.scheme) if v.source == source and not v.whole]
+        votes = [v for v in run.votes if v.source == source and not v.whole]
         votes = [v for v in votes if v.dimension in {d.id for d in run.scheme.declared}]
         confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
         remark = (

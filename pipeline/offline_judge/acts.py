@@ -116,6 +116,24 @@ _BENEFIT = re.compile(
     r"|\bbefore it is too late\b|\byou (?:could|would|will) (?:save|gain|get|be able)\b|\bworth your\b"
     r"|\bit is (?:\w+ )?time (?:for you )?to\b|\byou (?:would|will|could) (?:not )?regret\b"
 )
+_PERSUADERS = re.compile(
+    r"\b(?:never|not once|really|truly|honestly|of course|certainly|absolutely|definitely|obviously|"
+    r"at all|nothing|nobody|because|since|trust|believe|swear|promise you|word for it|to your face|"
+    r"no idea|plain truth|proof|proves?|evidence|reason to|hard to believe)\b"
+)
+
+
+def aim_by_steps(text: str) -> tuple[str, str]:
+    """Return the intention by the procedure: action, then feeling, then doubt, else information."""
+    flat = plain(text)
+    aim, signs = aim_of(text)
+    if aim in (MOTIVATE, AFFECT):
+        return aim, signs
+    if match := _PERSUADERS.search(flat):
+        return CONVINCE, f'it works against doubt: "{match[0]}"'
+    return INFORM, "nothing works against doubt"
+
+
 _BASE = {INFORM: 1.0, CONVINCE: 0.3, MOTIVATE: 0.0, AFFECT: 0.0}
 
 

@@ -13,10 +13,13 @@ from collections.abc import Sequence
 import orjson
 
 from pipeline.offline.reading import AnswerKey, PromptNotUnderstood
-from pipeline.offline_judge.coherence import incoherence
-from pipeline.offline_judge.labelling import Given, label_by_likeness, label_by_rule
+from pipeline.offline_judge.labelling import (
+    Given,
+    label_by_likeness,
+    label_by_rule,
+    runner_up,
+)
 from pipeline.offline_judge.reading import JudgeRequest, read_prompt
-from pipeline.offline_judge.truth import misleading_line
 
 __all__ = ["PromptNotUnderstood", "answer"]
 
@@ -30,56 +33,29 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
         PromptNotUnderstood: a section the rules need is missing.
     """
     asked = read_prompt(messages)
-    if asked.task == "dialogue":
-        answer_fields = _whole(asked)
-    elif asked.task == "turn":
-        answer_fields = _verdict(asked)
-    else:
-        answer_fields = _labels(asked)
-    return orjson.dumps(
-        {field.name: answer_fields.get(field.name, "") for field in asked.fields}
-    ).decode()
-
-
-def _labels(asked: JudgeRequest) -> dict[str, object]:
-    """Label an utterance, or a whole conversation, on every dimension asked about."""
     answer: dict[str, object] = {}
+    names = {field.name for field in asked.fields}
     for field in asked.fields:
-        if field.kind in ("label", "labels", "number"):
+        dimension = field.name.removesuffix("_carried")
+        if field.kind == "flag" and dimension != field.name:
+            given = _given(asked, _field(dimension, asked))
+            answer[field.name] = _agrees(given, asked.declared.get(dimension, ""))
+            answer[f"{dimension}_reason"] = given.reason
+        elif field.kind in ("label", "labels", "number"):
+            if field.name.removesuffix("_second") in names - {field.name}:
+                continue
             given = _given(asked, field)
             answer[field.name] = given.value
             answer[f"{field.name}_reason"] = given.reason
-    return answer
+            answer[f"{field.name}_second"] = runner_up(asked, field, given)
+    reasons = [str(why) for key, why in answer.items() if key.endswith("_reason")]
+    answer["reading"] = answer["reasoning"] = ". ".join(reasons)
+    return orjson.dumps({field.name: answer.get(field.name, "") for field in asked.fields}).decode()
 
 
 def _given(asked: JudgeRequest, field: AnswerKey) -> Given:
     rule = label_by_rule(asked, field.options) if field.kind == "label" else None
     return rule or label_by_likeness(asked, field, asked.labels.get(field.name, {}))
-
-
-def _verdict(asked: JudgeRequest) -> dict[str, object]:
-    """Compare each declared label with the judge's own, and look at the coherence."""
-    answer: dict[str, object] = {}
-    thoughts = []
-    for field in asked.fields:
-        dimension = field.name.removesuffix("_carried")
-        if dimension == field.name or field.kind != "flag":
-            continue
-        given = _given(asked, _field(dimension, asked))
-        answer[field.name] = _agrees(given, asked.declared.get(dimension, ""))
-        answer[f"{dimension}_reason"] = given.reason
-        thoughts.append(f"{dimension}: {given.reason}.")
-    why = incoherence(
-        asked.utterance,
-        said=[text for _, text in asked.said],
-        situation=asked.situation,
-        about=asked.about,
-        fact=asked.fact,
-    )
-    answer["coherence"] = not why
-    answer["coherence_reason"] = why or "it goes with what was said before"
-    answer["reasoning"] = " ".join(thoughts) or answer["coherence_reason"]
-    return answer
 
 
 def _field(dimension: str, asked: JudgeRequest) -> AnswerKey:
@@ -93,16 +69,3 @@ def _agrees(given: Given, declared: str) -> bool:
     if not given.sure:
         return True
     return str(given.value) in {declared, *(part.strip() for part in declared.split(", "))}
-
-
-def _whole(asked: JudgeRequest) -> dict[str, object]:
-    line = misleading_line(asked)
-    if line is None:
-        why = "nothing the responder said contradicts the fact"
-        return {
-            "reasoning": f"Going through the lines, {why}.",
-            "misled_reason": why,
-            "misled": False,
-        }
-    why = f"a careful hearer would believe it, and the fact belies it: {line[1]}"
-    return {"reasoning": f"One line decides: {line[0]}", "misled_reason": why, "misled": True}

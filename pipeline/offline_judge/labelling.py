@@ -8,16 +8,34 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Final
 
 from pipeline.offline.reading import AnswerKey
-from pipeline.offline_judge.acts import ACTS, AIMS, act_of, aim_of
+from pipeline.offline_judge.acts import ACTS, AIMS, COMMISSIVES, act_of, aim_by_steps, aim_of
+from pipeline.offline_judge.coherence import incoherence
 from pipeline.offline_judge.reading import JudgeRequest
-from pipeline.offline_judge.truth import MANIPULATIONS, Matter, misleading_line, treatment_of
+from pipeline.offline_judge.truth import (
+    MANIPULATIONS,
+    matter_of,
+    misleading_line,
+    refusal,
+    treatment_of,
+)
 from scenarios.wording import content_stems
 
 Value = str | float | list[str]
 
 _DECEIT = ("decep", "deceiv")
+COHERENT: Final = ("coherent", "incoherent")
+MISLED: Final = ("misled", "not misled")
+_NEAREST: Final = {
+    "Quality": "Quantity", "Quantity": "None", "None": "Quantity", "Relevance": "Manner",
+    "Manner": "Relevance", "Inform": "Convince", "Convince": "Inform", "Motivate": "Convince",
+    "Affect": "Convince", "Representatives": "Commissives", "Commissives": "Representatives",
+    "Directives": "Representatives", "Expressives": "Representatives",
+    "Declarations": "Commissives",
+}  # fmt: skip
+"""The label that each is most easily taken for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +58,60 @@ def label_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
         return None
     if options <= set(ACTS):
         act, _, why = act_of(asked.utterance)
+        refused = refusal(asked.utterance) if asked.procedure else ""
+        if refused:
+            act, why = COMMISSIVES, f"refuses: {refused}"
         return _among(act, f"reads as {act}: {why}", labels)
     if options <= set(AIMS):
-        aim, why = aim_of(asked.utterance)
+        aim, why = (aim_by_steps if asked.procedure else aim_of)(asked.utterance)
         return _among(aim, f"is after {aim}: {why}", labels)
     if options <= set(MANIPULATIONS):
-        matter = Matter(asked.fact, asked.about, asked.question, asked.situation)
-        treatment = treatment_of(asked.utterance, matter)
+        treatment = treatment_of(asked.utterance, matter_of(asked, asked.question))
         return _among(treatment.label, treatment.reason, labels)
+    if options == set(COHERENT):
+        return _coherence(asked)
     return None if asked.utterance else _goal_by_rule(asked, labels)
 
 
+def _coherence(asked: JudgeRequest) -> Given:
+    why = incoherence(
+        asked.utterance,
+        said=[text for _, text in asked.said],
+        situation=asked.situation,
+        about=asked.about,
+        fact=asked.fact,
+    )
+    return Given(COHERENT[bool(why)], why or "it goes with what was said before")
+
+
 def _goal_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
-    """Return the goal of a conversation, if one of two labels is to deceive."""
+    """Return what is found of a conversation: whether the hearer is misled, or who deceives."""
+    if set(labels) == set(MISLED):
+        line = misleading_line(asked)
+        return Given(MISLED[line is None], _because(line))
     deceiving = [label for label in labels if label.casefold().startswith(_DECEIT)]
     if len(deceiving) != 1 or len(labels) != 2:
         return None
     line = misleading_line(asked)
-    if line is not None:
-        return Given(deceiving[0], f"the fact belies it: {line[1]}")
     other = next(label for label in labels if label not in deceiving)
-    return Given(other, "nothing that was said contradicts the fact")
+    return Given(other if line is None else deceiving[0], _because(line))
+
+
+def _because(line: tuple[str, str] | None) -> str:
+    if line is None:
+        return "nothing that was said contradicts the fact"
+    return f"a careful hearer would believe it, and the fact belies it: {line[1]}"
+
+
+def runner_up(asked: JudgeRequest, field: AnswerKey, given: Given) -> str:
+    """Return the label that comes next: the nearest by rule, else the likeliest of the others."""
+    rest = [label for label in field.options if label != given.value]
+    near = _NEAREST.get(str(given.value), "")
+    if near in rest:
+        return near
+    key = AnswerKey(field.name, "label", tuple(rest))
+    texts = asked.labels.get(field.name, {})
+    return str(label_by_likeness(asked, key, texts).value) if rest else ""
 
 
 def label_by_likeness(asked: JudgeRequest, field: AnswerKey, texts: Mapping[str, str]) -> Given:

@@ -6,15 +6,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from pipeline.offline.reading import AnswerKey, PromptNotUnderstood, answer_fields
 
-Task = Literal["labels", "turn", "dialogue"]
-
 MODEL: Final = "offline/judge"
 _USER_HEADINGS: Final = (
-    "Situation", "The people", "Language", "What only the responder knows", "Conversation so far",
+    "Situation", "The people", "Language", "What only the responder knows",
+    "What the fact makes false", "Conversation so far",
     "Utterance to judge", "Declared", "Now",
 )  # fmt: skip
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)
@@ -24,6 +23,8 @@ _SAID = re.compile(r"^(INITIATOR|RESPONDER):[ \t]*(.*)$", re.MULTILINE)
 _DECLARED = re.compile(r"^Declared ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _FACT = re.compile(r"^Fact:[ \t]*(.*)\Z", re.MULTILINE | re.DOTALL)
 _ABOUT = re.compile(r"^It concerns:[ \t]*(.*)$", re.MULTILINE)
+_CLAIM = re.compile(r"^\* (.+?)[ \t]*$", re.MULTILINE)
+_STEP = re.compile(r"^1\. .+: ", re.MULTILINE)
 _UTTERANCE = re.compile(r"\AUtterance:[ \t]*(.*)\Z", re.DOTALL)
 
 
@@ -31,7 +32,6 @@ _UTTERANCE = re.compile(r"\AUtterance:[ \t]*(.*)\Z", re.DOTALL)
 class JudgeRequest:
     """Everything a judge's prompt says, apart from the rules for language models."""
 
-    task: Task
     fields: tuple[AnswerKey, ...]
     labels: Mapping[str, Mapping[str, str]]
     """By dimension: every label with its definition and example."""
@@ -43,6 +43,10 @@ class JudgeRequest:
     utterance: str
     """What is to be judged; nothing where it is the conversation."""
     declared: Mapping[str, str]
+    false_claims: tuple[str, ...] = ()
+    """Sentences that the fact makes false."""
+    procedure: bool = False
+    """Whether the labels have steps, the first of which that holds gives the label."""
 
     @property
     def question(self) -> str:
@@ -71,28 +75,24 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> JudgeRequest:
     fact, about = _FACT.search(private), _ABOUT.search(private)
     if fact is None or not fact[1].strip():
         raise PromptNotUnderstood("line 'Fact: ...' under '# What only the responder knows'", MODEL)
-    names = {field.name for field in fields}
-    task = _task(names)
     utterance = _UTTERANCE.search(sections.get("Utterance to judge", ""))
-    if task == "turn" and utterance is None:
+    if any(field.name.endswith("_carried") for field in fields) and utterance is None:
         raise PromptNotUnderstood("section '# Utterance to judge'", MODEL)
+    labels = _labels(system)
+    if not labels and not any(field.name.endswith("_carried") for field in fields):
+        raise PromptNotUnderstood("section '# Labels'", MODEL)
     return JudgeRequest(
-        task=task,
         fields=fields,
-        labels=_labels(system),
+        labels=labels,
         situation=f"{sections.get('Situation', '')}\n{sections.get('The people', '')}",
         about=about[1].strip() if about else "",
         fact=fact[1].strip(),
         said=tuple(_SAID.findall(sections.get("Conversation so far", ""))),
         utterance=utterance[1].strip() if utterance else "",
         declared=dict(_DECLARED.findall(sections.get("Declared", ""))),
+        false_claims=tuple(_CLAIM.findall(sections.get("What the fact makes false", ""))),
+        procedure=_STEP.search(system) is not None,
     )
-
-
-def _task(names: set[str]) -> Task:
-    if "misled" in names:
-        return "dialogue"
-    return "turn" if "coherence" in names else "labels"
 
 
 def _needed(sections: Mapping[str, str], heading: str) -> str:

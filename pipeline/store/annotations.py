@@ -33,9 +33,9 @@ _SUPERSEDE = """
         and source in (select seq from label_sources where {})"""
 _INSERT = """
     insert into annotations values
-        (?, ?, ?, ?, ?, (select seq from dimensions where id = ?), ?, ?, ?, ?, ?, ?)"""
+        (?, ?, ?, ?, ?, (select seq from dimensions where id = ?), ?, ?, ?, ?, ?, ?, ?)"""
 _COLUMNS = """g.turn, g.last_turn, g.part, s.kind, s.who, s.config, x.id, g.value, g.carried,
-    g.rationale, g.raw"""
+    g.rationale, g.raw, g.second"""
 _SELECT = f"""
     select c.id, a.id, {_COLUMNS} {OF_KEYS}
         cross join label_sources s
@@ -67,6 +67,7 @@ class LabelRow:
     raw: str | None = None
     last_turn: int | None = None
     part: str | None = None
+    second: LabelValue | None = None
 
 
 def add_pass(
@@ -134,6 +135,7 @@ def add_labels(
                 source, dialogue, WHOLE if row.turn is None else row.turn, pass_, position,
                 row.dimension, None if row.value is None else stored_label(row.value), row.carried,
                 row.rationale, row.raw, row.last_turn, row.part,
+                None if row.second is None else stored_label(row.second),
             )
             for position, row in enumerate(rows)
         ],
@@ -163,7 +165,7 @@ def read_annotations(
         value,
         *rest,
     ) in connection.execute(_SELECT, (as_json(keys), orjson.dumps(list(kinds)).decode())):
-        carried, rationale, raw = rest
+        carried, rationale, raw, second = rest
         yield Annotation(
             subject=Subject(case, arm, None if turn == WHOLE else turn, last, part),
             kind=kind,
@@ -174,6 +176,7 @@ def read_annotations(
             config=config,
             carried=None if carried is None else bool(carried),
             raw=raw,
+            second=None if second is None else label_from(second),
         )
 
 

@@ -20,10 +20,10 @@ from pipeline.store.annotations import (
 )
 from pipeline.store.queries.judgements import (
     FlagCount,
-    MisledCount,
+    FoundCount,
     Tally,
     read_flag_counts,
-    read_misled,
+    read_found,
     read_tallies,
     read_verdict_counts,
 )
@@ -94,7 +94,10 @@ class JudgementLog:
         Raises:
             ValueError: there is no such dialogue.
         """
-        rows = [LabelRow(j.turn, j.dimension, j.value, j.reason, j.carried) for j in judgements]
+        rows = [
+            LabelRow(j.turn, j.dimension, j.value, j.reason, j.carried, second=j.second)
+            for j in judgements
+        ]
         now = time.time()
 
         def write(connection: sqlite3.Connection) -> None:
@@ -227,9 +230,9 @@ class JudgementLog:
         """Return how often judges agree, by judge, dimension and number of turns."""
         return read_tallies(self._reader)
 
-    def misled(self) -> list[MisledCount]:
-        """Return how often external judges say that the hearer is misled, by judge and goal."""
-        return read_misled(self._reader)
+    def found(self, dimensions: Sequence[str]) -> list[FoundCount]:
+        """Return what external judges name of some dimensions, by judge and goal."""
+        return read_found(self._reader, dimensions)
 
     def flag_counts(self) -> list[FlagCount]:
         """Return how often each flag was raised, the commonest first."""
@@ -297,4 +300,5 @@ def _judgement(annotation: Annotation) -> Judgement:
         value=annotation.value,
         carried=annotation.carried,
         reason=annotation.rationale,
+        second=annotation.second,
     )

@@ -12,6 +12,7 @@ from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.materials import add_materials
 from pipeline.store.people_schema import move_people
 from pipeline.store.review_schema import add_reviews
+from pipeline.store.runner_up_schema import add_runner_up
 from pipeline.store.schema import add_tracebacks, create_tables
 from pipeline.store.sqlite import damaged
 from scenarios.errors import UsageError
@@ -29,6 +30,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_materials,
     move_people,
     add_answering_models,
+    add_runner_up,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 

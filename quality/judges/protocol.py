@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 EXTERNAL_PARAMETERS = Parameters(temperature=0.0, max_tokens=4096)
 """Room for a model that reasons before it answers."""
-JUDGING_VERSION = 1
+JUDGING_VERSION = 2
 """Raised whenever the code would ask judges otherwise, or compare their answers otherwise."""
 
 
@@ -119,6 +119,8 @@ class Questions:
         value: LabelValue | None,
         carried: bool | None,
         reason: str,
+        *,
+        second: LabelValue | None = None,
     ) -> Judgement:
         """Return a judgement of this judge on this dialogue."""
         return Judgement(
@@ -131,4 +133,5 @@ class Questions:
             value=value,
             carried=carried,
             reason=reason,
+            second=second,
         )

@@ -11,8 +11,9 @@ JUDGES: Final[ExtensionPoint[JudgeExtension]] = ExtensionPoint(
     "judge",
     JudgeExtension,
     {
-        "self": "quality.judges.self_judge:JUDGE",
-        "external": "quality.judges.external_judge:JUDGE",
+        "self": "quality.judges.blind_judge:SELF",
+        "external": "quality.judges.blind_judge:EXTERNAL",
+        "verifier": "quality.judges.verifying_judge:JUDGE",
     },
 )
 """Every judge by its name."""

@@ -18,7 +18,7 @@ from scenarios.plugins import PLUGINS, load_plugins
 from scenarios.schemes.registry import load_scheme
 
 PLUGIN = """
-from quality.judges.external_judge import ExternalJudge
+from quality.judges.blind_judge import BlindJudge
 from quality.judges.protocol import JudgeExtension
 
 
@@ -32,7 +32,7 @@ class Counting:
 
 EXTENSIONS = [
     JudgeExtension("counting", Counting, needs_model=False),
-    JudgeExtension("strict", ExternalJudge),
+    JudgeExtension("strict", BlindJudge),
 ]
 """
 

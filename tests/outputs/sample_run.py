@@ -142,17 +142,22 @@ async def _verify(store: RunStore, played: Dialogue, number: int, words: str) ->
         for turn in played.turns:
             for place, tactic in enumerate(turn.tactic):
                 agrees = (number + place + turn.index) % 3 > 0
-                value = tactic.value if agrees or kind == "external" else label(
+                other = label(
                     tactic.dimension, LABELS[tactic.dimension].index(str(tactic.value)) + 1
-                )  # fmt: skip
+                )
+                value, second = (tactic.value, other) if agrees else (other, tactic.value)
                 found.append(
                     Judgement(
-                        case, arm, turn.index, kind, judge, tactic.dimension, value, agrees, words
+                        case, arm, turn.index, kind, judge, tactic.dimension, value, agrees, words,
+                        second if number % 2 else None,
                     )
-                )
-        whole = "goal" if kind == "self" else "misled"
-        value = played.case.goal if kind == "self" else None
-        found.append(Judgement(case, arm, None, kind, judge, whole, value, number % 2 == 0, words))
+                )  # fmt: skip
+        right = number % 2 == 0
+        goal = played.case.goal if right else GOALS[played.case.goal == GOALS[0]]
+        misled = "misled" if goal == GOALS[0] else "not misled"
+        for name, value in (("goal", goal), ("misled", misled)):
+            if kind == "external" or name == "goal":
+                found.append(Judgement(case, arm, None, kind, judge, name, value, right, words))
         await store.judgements.record(JudgeRun(case, arm, kind, judge, "c", 0, True), found)
     flags = ()
     if number % 3:

@@ -156,14 +156,14 @@ def test_consistency_is_that_of_the_store(tree, sql):
             assert cell.endswith(f"] of {judged}")
 
 
-def test_the_goal_counts_as_found_where_misleading_is_meant(tree, sql):
-    agrees = sql(
-        "select sum(g.carried = (c.goal = 'deception')), count(*) from labels g"
-        " join cases c on c.id = g.case_id"
-        " where g.arm = 'direct-compatible-m' and g.dimension = 'misled'"
-    )[0]
-    cell = table(section(tree, "strategies"), "Conversation goal")["direct · compatible/m"][1]
-    assert cell.startswith(f"{100 * agrees[0] / agrees[1]:.1f}%")
+def test_what_only_readers_label_is_found_where_it_is_expected_under_the_goal(tree, sql):
+    for dimension, title in (("goal", "Conversation goal"), ("misled", "Hearer misled")):
+        right, judged = sql(
+            "select sum(carried), count(*) from labels where kind = 'external'"
+            " and arm = 'direct-compatible-m' and dimension = ?", dimension,
+        )[0]  # fmt: skip
+        cell = table(section(tree, "strategies"), title)["direct · compatible/m"][-1]
+        assert cell.startswith(f"{100 * right / judged:.1f}%")
 
 
 def test_wanted_and_declared_labels_meet_as_often_as_in_the_store(tree, sql):

@@ -85,7 +85,7 @@ def test_shares_are_those_of_the_judgements_on_common_cases(study, runs):
                 assert share.interval.low <= share.value <= share.interval.high
 
 
-def test_the_goal_counts_where_it_is_named_or_who_is_misled_fits_it(study, runs):
+def test_goal_and_what_only_readers_label_are_compared_by_what_is_expected(study, runs):
     common = common_cases(case_votes(runs))
     for run, model in zip(runs, ("one", "two"), strict=True):
         with open_figures(run) as figures:
@@ -93,13 +93,9 @@ def test_the_goal_counts_where_it_is_named_or_who_is_misled_fits_it(study, runs)
                 v for v in figures.case_votes(f"direct-compatible-{model}")
                 if v.whole and v.case in common
             ]  # fmt: skip
-        named = [v.yes for v in votes if (v.source, v.dimension) == ("self", "goal")]
-        fitting = [
-            v.yes if v.goal == "deception" else v.judged - v.yes
-            for v in votes if (v.source, v.dimension) == ("external", "misled")
-        ]  # fmt: skip
-        for source, right in (("self", named), ("external", fitting)):
-            share = study.measure(("direct", f"compatible/{model}"), source, "goal")
+        for source, dimension in (("self", "goal"), ("external", "goal"), ("external", "misled")):
+            right = [v.yes for v in votes if (v.source, v.dimension) == (source, dimension)]
+            share = study.measure(("direct", f"compatible/{model}"), source, dimension)
             assert (share.yes, share.judged) == (sum(right), len(right))
             assert share.judged == study.cases
 
@@ -142,7 +138,8 @@ def test_differences_are_from_direct_with_the_same_model(study):
             for strategy in ("reflective", "direct")
         )
         assert found.value == pytest.approx(mine - base)
-    assert len(study.differences) == 2 * 2 * 4
+    # Two models; of utterances three dimensions, and of dialogues the goal, and who is misled.
+    assert len(study.differences) == 2 * (4 + 5)
 
 
 def test_the_page_is_sound_and_says_what_was_left_out(study):
@@ -153,7 +150,7 @@ def test_the_page_is_sound_and_says_what_was_left_out(study):
     assert "<script" not in html
     text = "".join(tree.itertext())
     assert "2 cases left out" in text
-    assert "The goal counts as found" in text
+    assert "What only readers label" in text
 
 
 def test_plots_are_files_of_their_own(study):
@@ -166,7 +163,7 @@ def test_plots_are_files_of_their_own(study):
 def test_the_data_can_be_read_by_programs(study):
     data = json.loads(json.dumps(study_as_json(study)))
     assert data["cases"] == 10
-    assert len(data["measures"]) == 4 * 2 * 4
+    assert len(data["measures"]) == 4 * (4 + 5)
     assert {m["model"] for m in data["wins"]} == {"compatible/one", "compatible/two", None}
     assert all(m["low"] <= m["share"] <= m["high"] for m in data["measures"])
 
@@ -276,14 +273,14 @@ def test_a_study_of_two_models_stops_at_its_budget_and_goes_on(tmp_path, capsys,
         "compatible/small,compatible/large", "--base-url", wire_server.openai_url, "--no-self",
         "--judge", "offline/judge", "--seed", "7",
     ]  # fmt: skip
-    assert hipo([*command, "--budget-tokens", "120000"]) == 4
+    assert hipo([*command, "--budget-tokens", "90000"]) == 4
     printed = capsys.readouterr()
     stopped = json.loads(printed.out)
     spent = sum(effort["tokens"] for effort in stopped["efforts"])
-    assert spent <= 120_000
+    assert spent <= 90_000
     enough = re.search(r"raise --budget-tokens above (\d+)\n", printed.err)
-    assert int(enough[1]) > 120_000
-    assert hipo([*command, "--budget-tokens", enough[1]]) == 4
+    assert int(enough[1]) > 90_000
+    assert hipo([*command, "--budget-tokens", str(int(enough[1]) + 5_000)]) == 4
     more = json.loads(capsys.readouterr().out)
     assert sum(effort["tokens"] for effort in more["efforts"]) > spent
     assert hipo(command) == 0

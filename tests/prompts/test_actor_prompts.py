@@ -79,7 +79,7 @@ def test_no_label_of_one_scheme_is_written_into_the_templates(hipo, small_prompt
             if label != "None":
                 assert label not in static
     sources = "".join(path.read_text() for path in SHIPPED.glob("*.j2"))
-    assert not [d.id for d in hipo.declared if d.id != "goal" and d.id in sources]
+    assert not [d.id for d in hipo.dimensions if d.id != "goal" and d.id in sources]
 
 
 def test_sections_stand_in_their_order_and_the_wanted_labels_last(

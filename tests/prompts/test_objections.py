@@ -60,7 +60,7 @@ def test_the_reason_or_a_label_is_no_utterance(prompts, view, draft, critiques):
 
 def test_a_judge_may_say_what_was_said(used_car, case_of, hipo):
     prompts = JudgePrompts(Templates(), hipo)
-    question = prompts.self_goal(judge_view(used_car, case_of()), HISTORY)
+    question = prompts.dialogue(judge_view(used_car, case_of()), HISTORY)
     assert question.objections((TacticLabel("goal", "deception", "No, never at all."),)) == ()
 
 

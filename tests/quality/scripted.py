@@ -12,9 +12,9 @@ from pipeline.client import AnswerUnusable
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts
 from prompts.responses import Unreadable
-from quality.judges.external_judge import ExternalJudge
+from quality.judges.blind_judge import BlindJudge
 from quality.judges.protocol import seat
-from quality.judges.self_judge import SelfJudge
+from quality.judges.verifying_judge import VerifyingJudge
 from scenarios.dialogue import Dialogue
 from scenarios.schemes.model import Scheme
 from tests.factories import (
@@ -29,6 +29,7 @@ from tests.factories import (
 
 HIPO = make_scheme()
 CAR = make_scenario()
+WHOLE = {"goal": "deception", "misled": "misled"}
 TRUE_LABELS = {"intention": "Convince", "veracity": "Quality", "illocutionary": "Representatives"}
 
 
@@ -78,13 +79,17 @@ class Oracle:
         system, user = messages[0][1], messages[1][1]
         if self.garbled and self.garbled in system + user:
             return "I would rather not say."
-        truth = {**TRUE_LABELS, "goal": "deception", **self.labels}
+        truth = {**TRUE_LABELS, **WHOLE, "coherence": "coherent", **self.labels}
         answer: dict[str, Any] = {}
         for key, placeholder in re.findall(r'^  "(\w+)": (.+?),?$', system, re.MULTILINE):
             if placeholder == '"<text>"':
                 answer[key] = f"why {key}"
             elif placeholder == "<true or false>":
                 answer[key] = self.verdicts.get(key, True)
+            elif key.endswith("_second"):
+                options = re.findall(r"one of: ([^>]*)>", placeholder)[0].split(" | ")
+                best = truth[key.removesuffix("_second")]
+                answer[key] = self.labels.get(key) or min(set(options) - {best})
             else:
                 answer[key] = truth[key]
         return json.dumps(answer)
@@ -117,11 +122,18 @@ def judge_prompts(scheme: Scheme = HIPO) -> JudgePrompts:
     return JudgePrompts(Templates(), scheme)
 
 
-def self_judge(asker: Asker, scheme: Scheme = HIPO, name: str = "test/own") -> SelfJudge:
+def self_judge(asker: Asker, scheme: Scheme = HIPO, name: str = "test/own") -> BlindJudge:
     prompts = judge_prompts(scheme)
-    return SelfJudge(scheme, prompts, asker, seat("self", name, prompts, {"model": name}))
+    return BlindJudge(scheme, prompts, asker, seat("self", name, prompts, {"model": name}))
 
 
-def external_judge(asker: Asker, scheme: Scheme = HIPO, name: str = "test/other") -> ExternalJudge:
+def external_judge(asker: Asker, scheme: Scheme = HIPO, name: str = "test/other") -> BlindJudge:
     prompts = judge_prompts(scheme)
-    return ExternalJudge(scheme, prompts, asker, seat("external", name, prompts, {"model": name}))
+    return BlindJudge(scheme, prompts, asker, seat("external", name, prompts, {"model": name}))
+
+
+def verifying_judge(
+    asker: Asker, scheme: Scheme = HIPO, name: str = "test/other"
+) -> VerifyingJudge:
+    prompts = judge_prompts(scheme)
+    return VerifyingJudge(scheme, prompts, asker, seat("external", name, prompts, {"model": name}))

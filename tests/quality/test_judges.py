@@ -7,12 +7,10 @@ import pytest
 from pipeline.providers.errors import RateLimited
 from quality.flags import (
     ballots,
-    is_unreadable,
     judge_codes,
     judgement_flags,
 )
-from quality.judges.self_judge import agrees, tolerance_of
-from scenarios.schemes.misleading import misleading_goals
+from quality.judges.comparison import agrees, tolerance_of
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.verdicts import Judgement
 from tests.quality.scripted import (
@@ -24,6 +22,7 @@ from tests.quality.scripted import (
     dialogue,
     external_judge,
     self_judge,
+    verifying_judge,
 )
 
 pytestmark = pytest.mark.anyio
@@ -38,8 +37,7 @@ def found(judgements):
 
 
 def vote(judge, carried, *, turn=3, dimension="veracity", source="external", reason="r"):
-    value = None if dimension == "misled" else "Quality"
-    return Judgement("c", ARM, turn, source, judge, dimension, value, carried, reason)
+    return Judgement("c", ARM, turn, source, judge, dimension, None, carried, reason)
 
 
 async def test_the_self_judge_labels_every_improvised_answer_and_the_goal_once():
@@ -58,7 +56,7 @@ async def test_the_self_judge_labels_every_improvised_answer_and_the_goal_once()
     assert [(c.purpose, c.turn, c.role) for c in asker.contexts] == [
         ("self-turn", 3, "self test/own"),
         ("self-turn", 5, "self test/own"),
-        ("self-goal", 6, "self test/own"),
+        ("self-dialogue", 6, "self test/own"),
     ]
     assert all(j.source == "self" and j.judge == "test/own" for j in judgements)
     # The second answer is judged in the light of the first, and not of itself.
@@ -67,17 +65,53 @@ async def test_the_self_judge_labels_every_improvised_answer_and_the_goal_once()
     assert "number 0 1." not in conversation
 
 
-async def test_an_external_judge_says_carried_coherent_and_misled():
-    asker = Asker(Oracle(verdicts={"veracity_carried": False, "coherence": False}))
-    judgements = await judged(external_judge(asker))
+async def test_an_external_judge_commits_to_labels_and_agreement_is_computed():
+    oracle = Oracle(labels={"veracity": "Manner", "veracity_second": "Quality"})
+    judgements = await judged(external_judge(Asker(oracle)))
     assert found(judgements) == {
         (3, "intention"): ("Convince", True),
-        (3, "veracity"): ("Quality", False),
+        (3, "veracity"): ("Manner", False),
         (3, "illocutionary"): ("Representatives", True),
-        (3, "coherence"): (None, False),
-        (None, "misled"): (None, True),
+        (3, "coherence"): ("coherent", True),
+        (None, "goal"): ("deception", True),
+        (None, "misled"): ("misled", True),
+    }
+    assert {j.dimension: j.second for j in judgements}["veracity"] == "Quality"
+    assert {j.dimension: j.second for j in judgements}["coherence"] is None
+    # Nothing that was declared is in what it is shown.
+    said = "".join(text for messages in oracle.asked for _, text in messages[1:])
+    assert "Declared" not in said
+    assert not [label for label in ("Quality", "Convince", "Representatives") if label in said]
+
+
+async def test_a_runner_up_that_is_missing_or_the_label_again_costs_nothing():
+    for second in ("Quality", "no such label"):
+        oracle = Oracle(labels={"veracity_second": second})
+        judgements = await judged(external_judge(Asker(oracle)))
+        (veracity,) = [j for j in judgements if j.dimension == "veracity"]
+        assert (veracity.value, veracity.second, veracity.carried) == ("Quality", None, True)
+
+
+async def test_a_judge_that_is_shown_the_labels_says_carried_and_labels_the_rest_blind():
+    asker = Asker(Oracle(verdicts={"veracity_carried": False}, labels={"coherence": "incoherent"}))
+    judgements = await judged(verifying_judge(asker))
+    assert found(judgements) == {
+        (3, "intention"): (None, True),
+        (3, "veracity"): (None, False),
+        (3, "illocutionary"): (None, True),
+        (3, "coherence"): ("incoherent", False),
+        (None, "goal"): ("deception", True),
+        (None, "misled"): ("misled", True),
     }
     assert {j.reason for j in judgements if j.dimension == "veracity"} == {"why veracity_reason"}
+
+
+async def test_a_scheme_without_dimensions_for_readers_is_asked_about_none(small):
+    oracle = Oracle(labels={"stance": "a", "warmth": 1.0, "pace": 7, "means": ["a"]})
+    played = dialogue(goal="a", scheme="small")
+    judgements = await judged(external_judge(Asker(oracle), small), played)
+    assert {j.dimension for j in judgements} == {"warmth", "pace", "means", "stance"}
+    assert not [m for m in oracle.asked if "misled" in m[0][1] or "coheren" in m[0][1]]
 
 
 async def test_what_is_not_declared_is_labelled_but_agrees_with_nothing():
@@ -86,8 +120,8 @@ async def test_what_is_not_declared_is_labelled_but_agrees_with_nothing():
     played = type(bare)(bare.case, bare.arm, turns)
     own = found(await judged(self_judge(Asker(Oracle())), played))
     assert own[3, "veracity"] == ("Quality", None)
-    other = found(await judged(external_judge(Asker(Oracle())), played))
-    assert set(other) == {(3, "coherence"), (None, "misled")}
+    other = found(await judged(verifying_judge(Asker(Oracle())), played))
+    assert set(other) == {(3, "coherence"), (None, "goal"), (None, "misled")}
     assert judgement_flags(HIPO, played, await judged(self_judge(Asker(Oracle())), played)) == []
 
 
@@ -95,8 +129,8 @@ async def test_an_unreadable_answer_is_one_flag_and_leaves_the_others():
     played = dialogue(turns=2)
     oracle = Oracle(garbled="number 0 1.")
     judgements = await judged(external_judge(Asker(oracle)), played)
-    assert [j.dimension for j in judgements if is_unreadable(j)] == [
-        "intention", "veracity", "illocutionary", "coherence", "misled",
+    assert [j.dimension for j in judgements if not j.readable] == [
+        "intention", "veracity", "illocutionary", "coherence", "goal", "misled",
     ]  # fmt: skip
     flags = judgement_flags(HIPO, played, judgements)
     assert [(f.code, f.turn) for f in flags] == [
@@ -125,15 +159,15 @@ async def test_the_goal_is_compared_with_the_one_assigned():
 @pytest.mark.parametrize(
     ("goal", "misled", "flagged"),
     [
-        ("deception", True, False),
-        ("deception", False, True),
-        ("truthful non-disclosure", False, False),
-        ("truthful non-disclosure", True, True),
+        ("deception", "misled", False),
+        ("deception", "not misled", True),
+        ("truthful non-disclosure", "not misled", False),
+        ("truthful non-disclosure", "misled", True),
     ],
 )
 async def test_a_goal_and_its_effect_on_the_hearer_have_to_fit(goal, misled, flagged):
     played = dialogue(goal=goal)
-    judge = external_judge(Asker(Oracle(verdicts={"misled": misled})))
+    judge = external_judge(Asker(Oracle(labels={"misled": misled, "goal": goal})))
     codes = [f.code for f in judgement_flags(HIPO, played, await judged(judge, played))]
     assert codes == (["misled_external"] if flagged else [])
 
@@ -144,16 +178,11 @@ async def test_the_retry_epoch_reaches_the_call():
     assert {c.epoch for c in asker.contexts} == {2}
 
 
-def test_which_goals_mislead_is_derived_from_the_scheme(small):
-    assert misleading_goals(HIPO) == {"deception"}
-    assert misleading_goals(small) is None
-
-
 def test_the_codes_that_judges_can_raise_are_known_in_advance():
     assert judge_codes(HIPO) == [
         "self_intention", "self_veracity", "self_illocutionary", "goal_self",
         "external_intention", "external_veracity", "external_illocutionary",
-        "external_coherence", "misled_external", "judge_unreadable",
+        "external_coherence", "goal_external", "misled_external", "judge_unreadable",
     ]  # fmt: skip
 
 
@@ -173,7 +202,7 @@ def test_the_codes_that_judges_can_raise_are_known_in_advance():
 def test_a_panel_objects_by_majority_and_a_tie_objects(votes, severity):
     cast = [vote(f"m/{i}", carried) for i, carried in enumerate(votes)]
     (ballot,) = ballots(cast)
-    assert ballot.objection(expected=True) == severity
+    assert ballot.objection == severity
     assert ballot.votes == tuple(cast)
     flags = [f for f in judgement_flags(HIPO, dialogue(), cast) if f.code == "external_veracity"]
     assert [f.severity for f in flags] == ([] if severity is None else [severity])
@@ -182,13 +211,15 @@ def test_a_panel_objects_by_majority_and_a_tie_objects(votes, severity):
 def test_a_panels_flag_names_who_objected_and_why():
     cast = [vote("m/a", False, reason="it is vague"), vote("m/b", True), vote("m/c", False)]
     (flag,) = judgement_flags(HIPO, dialogue(), cast)
-    assert flag.reason == "declared Quality, not carried (m/a: it is vague; m/c: r)"
-    assert ballots(cast)[0].carried is False
+    assert flag.reason == ("declared Quality (m/a: not carried: it is vague; m/c: not carried: r)")
 
 
 def test_votes_on_different_questions_are_counted_apart():
     cast = [vote("m/a", False), vote("m/a", True, turn=5), vote("m/b", True, turn=5)]
-    assert [(b.turn, b.carried) for b in ballots(cast)] == [(3, False), (5, True)]
+    assert [(b.turn, len(b.votes), b.objection) for b in ballots(cast)] == [
+        (3, 1, 1.0),
+        (5, 2, None),
+    ]
 
 
 @pytest.fixture
@@ -242,7 +273,9 @@ async def test_judges_of_a_scheme_with_numbers_work_from_the_scheme_alone(small)
         (3, "means"): (("a",), True),
         (None, "stance"): ("a", True),
     }
-    own = external_judge(Asker(Oracle(verdicts={"pace_carried": False})), small)
+    own = verifying_judge(
+        Asker(Oracle(labels={"stance": "a"}, verdicts={"pace_carried": False})), small
+    )
     others = await judged(own, played)
     codes = [f.code for f in judgement_flags(small, played, [*judgements, *others])]
     assert codes == ["self_pace", "external_pace"]

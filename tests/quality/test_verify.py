@@ -101,7 +101,7 @@ async def test_every_dialogue_is_judged_by_everybody_and_decided_on(store):
     assert bench.calls == 3 * (2 + 1) * 2
     keys = [(d.case.id, d.arm) for d in played]
     judgements = store.judgements.judgements(keys)
-    assert {len(judgements[key]) for key in keys} == {2 * 3 + 1 + 2 * 4 + 1}
+    assert {len(judgements[key]) for key in keys} == {2 * 3 + 1 + 2 * 4 + 2}
     assert bench.verdicts() == {"accepted": 3}
     assert store.state().verification.judged == {"self test/own": 3, "external test/other": 3}
 
@@ -209,7 +209,7 @@ async def test_another_model_or_prompt_means_judging_anew(store):
 async def test_the_judges_named_now_are_the_panel_and_the_others_keep_their_votes(store):
     await filled(store, 1)
     bench = Bench(store)
-    strict = Asker(Oracle(verdicts={"veracity_carried": False}))
+    strict = Asker(Oracle(labels={"veracity": "Manner"}))
     await bench.run(judges=(external_judge(strict, name="test/strict"),))
     assert bench.verdicts() == {"pending": 1}
     await bench.run(judges=(external_judge(bench.other),))

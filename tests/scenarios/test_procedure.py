@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from scenarios.catalogue import Catalogue
+from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.wording import content_stems
@@ -75,3 +76,8 @@ def test_a_refusal_has_one_label_on_every_dimension():
 def test_the_rule_on_omission_is_told_once_for_all():
     (rule,) = [text for text in HIPO.conventions if "Leaving something out" in text]
     assert "said, hinted at or confirmed" in rule
+
+
+def test_which_goals_mislead_is_derived_from_what_is_required():
+    assert misleading_goals(HIPO) == {"deception"}
+    assert misleading_goals(scheme()) is None

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import orjson
+
+from pipeline.store.traces import label_from
+from scenarios.schemes.model import LabelValue
 from scenarios.verdicts import Source, VerdictCounts
 
 
@@ -24,13 +29,14 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class MisledCount:
-    """How often one judge says that the hearer is misled, by the goal that was assigned."""
+class FoundCount:
+    """How often one judge named a label of a dimension that nobody declares, by goal."""
 
     judge: str
+    dimension: str
     goal: str
-    misled: int
-    judged: int
+    label: LabelValue
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +52,15 @@ _TALLIES = """
     select g.kind, g.who, x.id, c.turns, sum(g.carried), count(g.carried)
     from newest_annotations g join dimensions x on x.seq = g.dimension
         join dialogues d on d.seq = g.dialogue join cases c on c.seq = d.case_seq
-    where g.kind = 'self' or (g.kind = 'external' and g.turn >= 0)
+    where g.kind in ('self', 'external')
     group by 1, 2, 3, 4 having count(g.carried) > 0 order by 1 desc, 2, 3, 4"""
-_MISLED = """
-    select g.who, c.goal, sum(g.carried), count(g.carried)
-    from newest_annotations g join dialogues d on d.seq = g.dialogue
-        join cases c on c.seq = d.case_seq
-    where g.kind = 'external' and g.turn < 0
-        and g.dimension = (select seq from dimensions where id = 'misled')
-    group by 1, 2 having count(g.carried) > 0 order by 1, 2"""
+_FOUND = """
+    select g.who, x.id, c.goal, g.value, count(*)
+    from newest_annotations g join dimensions x on x.seq = g.dimension
+        join dialogues d on d.seq = g.dialogue join cases c on c.seq = d.case_seq
+    where g.kind = 'external' and g.value is not null
+        and x.id in (select value from json_each(?))
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
 _FLAGS = """
     select f.code, count(*), count(distinct f.assessment)
     from newest_assessments s join flags f on f.assessment = s.seq
@@ -66,9 +72,13 @@ def read_tallies(connection: sqlite3.Connection) -> list[Tally]:
     return [Tally(*row) for row in connection.execute(_TALLIES)]
 
 
-def read_misled(connection: sqlite3.Connection) -> list[MisledCount]:
-    """Return how often external judges find the hearer misled, by judge and goal."""
-    return [MisledCount(*row) for row in connection.execute(_MISLED)]
+def read_found(connection: sqlite3.Connection, dimensions: Sequence[str]) -> list[FoundCount]:
+    """Return what external judges name of some dimensions, by judge and goal."""
+    rows = connection.execute(_FOUND, (orjson.dumps(list(dimensions)).decode(),))
+    return [
+        FoundCount(judge, dimension, goal, label_from(value), n)
+        for judge, dimension, goal, value, n in rows
+    ]
 
 
 def read_flag_counts(connection: sqlite3.Connection) -> list[FlagCount]:

@@ -47,7 +47,7 @@ def test_the_offline_rules_are_judged_by_the_offline_judge(run: Hipo, hipo: Hipo
     assert result.code == 0
     assert list(result.data) == [
         "folder", "dialogues", "verified", "present", "failed", "stopped", "stop_code", "calls",
-        "judged", "self_consistency", "external", "misled", "flags", "flagged", "verdicts", "notes",
+        "judged", "self_consistency", "external", "found", "flags", "flagged", "verdicts", "notes",
     ]  # fmt: skip
     assert result.data["judged"] == {"self offline/judge": 6, "external offline/judge": 6}
     turns = sum(row["judged"] for row in result.data["self_consistency"]
@@ -75,17 +75,22 @@ def test_the_second_time_nothing_is_asked(run: Hipo) -> None:
 def test_a_panel_and_its_policy(run: Hipo) -> None:
     oracle = Oracle()
     with WireServer(answer=oracle) as server:
-        result = run(*at(server, "one", "two", "three"), "--format", "json")
+        shown = ("--judge-style", "verify", "--format", "json")
+        result = run(*at(server, "one", "two", "three"), *shown)
         assert set(result.data["judged"]) == {
             "external compatible/one", "external compatible/two", "external compatible/three",
         }  # fmt: skip
-        assert {m["goal"]: m["misled"] for m in result.data["misled"]} == {
-            "deception": 3, "truthful non-disclosure": 3,
+        whole = [one for one in result.data["found"] if one["dimension"] == "misled"]
+        assert {(one["goal"], one["label"], one["n"]) for one in whole} == {
+            ("deception", "misled", 3), ("truthful non-disclosure", "misled", 3),
         }  # fmt: skip
-        assert result.data["flags"] == [{"code": "misled_external", "flags": 3, "dialogues": 3}]
+        flags = [
+            f for f in result.data["flags"] if f["code"] in ("misled_external", "goal_external")
+        ]
+        assert [(f["flags"], f["dialogues"]) for f in flags] == [(3, 3), (3, 3)]
         assert verdicts(result) == {"accepted": 3, "pending": 3}
         asked = server.count
-        harsh = run(*at(server, "one", "two", "three"), "--policy", "auto", "--format", "json")
+        harsh = run(*at(server, "one", "two", "three"), "--policy", "auto", *shown)
         assert verdicts(harsh) == {"accepted": 3, "discarded": 3}
         assert server.count == asked
 
@@ -121,9 +126,7 @@ def test_judges_see_the_fact_and_not_what_they_are_to_find(run: Hipo) -> None:
     users = [messages[1][1] for messages in oracle.asked]
     assert all("# What only the responder knows" in user for user in users)
     assert not any("Goal:" in user or "Rationale" in user for user in users)
-    blind = [m[1][1] for m in oracle.asked if "carried" not in m[0][1] and "misled" not in m[0][1]]
-    assert blind
-    assert not any("Declared" in user for user in blind)
+    assert not any("Declared" in user for user in users)
 
 
 def test_a_dry_run_counts_what_is_left_and_sends_nothing(run: Hipo) -> None:
@@ -139,7 +142,7 @@ def test_a_dry_run_counts_what_is_left_and_sends_nothing(run: Hipo) -> None:
 
 def test_a_budget_stops_and_more_of_it_goes_on(run: Hipo, hipo: Hipo) -> None:
     used = sum(hipo("runs", "show", "run", "--format", "json").data["tokens"].values())
-    stopped = run("--budget-tokens", str(used + 60_000), "--format", "json")
+    stopped = run("--budget-tokens", str(used + 80_000), "--format", "json")
     assert stopped.code == 4
     assert "budget reached" in stopped.err
     assert 0 < stopped.data["verified"] < 6
@@ -268,7 +271,7 @@ def test_imported_dialogues_are_judged(hipo: Hipo, tmp_path: Path) -> None:
         ' {"role": "assistant", "content": "No."}], "scenario": "used_car", "fact": "guardrail"}'
     )
     assert hipo("import", "mine.jsonl", "-o", "run").code == 0
-    with WireServer(answer=Oracle(verdicts={"coherence": False})) as server:
+    with WireServer(answer=Oracle(labels={"coherence": "incoherent"})) as server:
         result = hipo("verify", "run", "--judge", "compatible/x", "--judge-base-url",
                       server.openai_url, "--format", "json")  # fmt: skip
     assert result.code == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pipeline.offline_judge.engine import PromptNotUnderstood, answer
@@ -9,7 +11,7 @@ from pipeline.providers.errors import BadRequest
 from pipeline.providers.protocol import Request
 from pipeline.providers.registry import build_provider, parse_model
 from prompts.environment import Templates
-from prompts.judges import JudgePrompts, JudgeView
+from prompts.judges import ORDERS, JudgePrompts, JudgeView
 from prompts.question import Message
 from scenarios.arms import Parameters
 from scenarios.dialogue import TacticLabel
@@ -51,32 +53,33 @@ def declared(veracity):
 
 
 def test_an_utterance_is_labelled_on_every_dimension_with_a_reason(hipo):
-    labels = answered(hipo.self_turn(VIEW, (ASKED,), LIE))
+    labels = answered(hipo.turn(VIEW, (ASKED,), LIE))
     assert [(x.dimension, x.value) for x in labels] == [
         ("intention", "Convince"), ("veracity", "Quality"), ("illocutionary", "Representatives"),
     ]  # fmt: skip
-    assert all(label.rationale for label in labels)
+    assert all(label.reason and label.second for label in labels)
 
 
 def test_the_seed_makes_no_difference(hipo):
-    rendered = pairs(hipo.self_turn(VIEW, (ASKED,), LIE))
+    rendered = pairs(hipo.turn(VIEW, (ASKED,), LIE))
     assert answer(rendered, 1) == answer(rendered, 2)
 
 
 def test_a_declared_label_is_carried_only_if_it_is_the_judges_own(hipo):
     for veracity, carried in (("Quality", True), ("Manner", False)):
-        rendered = hipo.external_turn(VIEW, (ASKED,), LIE, declared(veracity))
+        rendered = hipo.verify_turn(VIEW, (ASKED,), LIE, declared(veracity))
         verdict = answered(rendered)
         found = {critique.dimension: critique.carried for critique in verdict.critiques}
         assert found == {"intention": True, "veracity": carried, "illocutionary": True}
-        assert verdict.coherent
-        assert verdict.reasoning
+        assert [(read.dimension, read.value) for read in verdict.readings] == [
+            ("coherence", "coherent")
+        ]
 
 
 def test_the_judge_never_looks_at_the_declared_label_to_find_its_own(hipo):
     reasons = set()
     for veracity in ("Quality", "Quantity", "Manner", "Relevance", "None"):
-        rendered = hipo.external_turn(VIEW, (ASKED,), LIE, declared(veracity))
+        rendered = hipo.verify_turn(VIEW, (ASKED,), LIE, declared(veracity))
         verdict = answered(rendered)
         reasons.add(tuple(critique.reason for critique in verdict.critiques))
     assert len(reasons) == 1
@@ -84,59 +87,85 @@ def test_the_judge_never_looks_at_the_declared_label_to_find_its_own(hipo):
 
 def test_words_from_elsewhere_are_incoherent_even_without_declared_labels(hipo):
     stray = "The recipe needs four eggs and nutmeg."
-    verdict = answered(hipo.external_turn(VIEW, (ASKED,), stray, ()))
-    assert not verdict.coherent
-    assert "recip" in verdict.coherence_reason
+    verdict = answered(hipo.verify_turn(VIEW, (ASKED,), stray, ()))
+    (coherence,) = verdict.readings
+    assert coherence.value == "incoherent"
+    assert "recip" in coherence.reason
 
 
 @pytest.mark.parametrize(
     ("said", "goal", "misled"),
     [
-        (LIE, "deception", True),
-        ("I would rather not talk about the hull.", "truthful non-disclosure", False),
+        (LIE, "deception", "misled"),
+        ("I would rather not talk about the hull.", "truthful non-disclosure", "not misled"),
     ],
 )
 def test_the_hearer_is_misled_by_what_contradicts_the_fact(hipo, said, goal, misled):
     history = (ASKED, ("responder", said))
-    [label] = answered(hipo.self_goal(VIEW, history))
-    verdict = answered(hipo.external_dialogue(VIEW, history))
-    assert (label.value, verdict.misled) == (goal, misled)
-    assert verdict.reason
+    found = answered(hipo.dialogue(VIEW, history, readers=True))
+    assert [(read.dimension, read.value) for read in found] == [("goal", goal), ("misled", misled)]
+    assert all(read.reason for read in found)
+
+
+def test_a_sentence_that_the_fact_makes_false_is_false_in_other_words_too(hipo):
+    view = replace(VIEW, false_claims=("The yard at Brest painted the boat last spring.",))
+    said = "Last spring the yard at Brest painted it."
+    assert answered(hipo.turn(VIEW, (ASKED,), said))[1].value != "Quality"
+    assert answered(hipo.turn(view, (ASKED,), said))[1].value == "Quality"
+
+
+@pytest.mark.parametrize(
+    ("said", "labels"),
+    [
+        ("I won't discuss the hull.", ("Inform", "None", "Commissives")),
+        ("I'm sorry, I can't comment on that.", ("Affect", "None", "Commissives")),
+        ("The hull was painted three summers ago.", ("Inform", "Quantity", "Representatives")),
+    ],
+)
+def test_the_steps_of_the_scheme_decide_where_it_has_some(hipo, said, labels):
+    found = answered(hipo.turn(VIEW, (ASKED,), said))
+    assert tuple(read.value for read in found) == labels
+
+
+def test_the_labels_do_not_depend_on_the_order_they_are_listed_in(hipo):
+    for said in (LIE, "I would rather not talk about the hull.", "So it is, in a way."):
+        orders = [answered(hipo.turn(VIEW, (ASKED,), said, order=n)) for n in range(ORDERS)]
+        assert len({tuple((r.dimension, r.value, r.second) for r in one) for one in orders}) == 1
 
 
 def test_a_scheme_without_rules_is_labelled_by_likeness_and_its_numbers_stand():
     scheme = load_scheme("cei")
     prompts = JudgePrompts(Templates(None), scheme)
     said = "I did not expect this, I am quite taken aback and puzzled."
-    labels = answered(prompts.self_turn(VIEW, (ASKED,), said))
+    labels = answered(prompts.turn(VIEW, (ASKED,), said))
     given = {label.dimension: label.value for label in labels}
     assert given["emotion"] == "surprise"
     assert given["valence"] == 0.0
     wrong = (TacticLabel("emotion", "disgust"), TacticLabel("valence", 0.9))
-    rendered = prompts.external_turn(VIEW, (ASKED,), said, wrong)
+    rendered = prompts.verify_turn(VIEW, (ASKED,), said, wrong)
     verdict = answered(rendered)
     found = {critique.dimension: critique.carried for critique in verdict.critiques}
     assert found == {"emotion": False, "valence": True}
-    [goal] = answered(prompts.self_goal(VIEW, (ASKED, ASKED)))
+    [goal] = answered(prompts.dialogue(VIEW, (ASKED, ASKED)))
     assert goal.value in scheme.goal.values
 
 
 def test_where_no_word_speaks_for_a_label_the_declared_one_stands():
     prompts = JudgePrompts(Templates(None), load_scheme("cei"))
     one = (TacticLabel("emotion", "joy"),)
-    verdict = answered(prompts.external_turn(VIEW, (), "Hm.", one))
+    verdict = answered(prompts.verify_turn(VIEW, (), "Hm.", one))
     assert verdict.critiques[0].carried
 
 
 def test_an_answer_handed_back_is_answered_again(hipo):
-    rendered = hipo.self_turn(VIEW, (ASKED,), LIE)
+    rendered = hipo.turn(VIEW, (ASKED,), LIE)
     repaired = rendered.repair("Quality, I would say.", ["veracity: missing"])
     assert answer(pairs(repaired), 1) == answer(pairs(rendered), 1)
 
 
 @pytest.mark.parametrize("text", ["", "# Situation", "\u2028", "Fact: none\n# Now\nx", '"]}'])
 def test_any_utterance_is_answered_readably(hipo, text):
-    rendered = hipo.self_turn(VIEW, (ASKED, ("responder", text)), text)
+    rendered = hipo.turn(VIEW, (ASKED, ("responder", text)), text)
     assert len(answered(rendered)) == 3
 
 
@@ -146,7 +175,7 @@ def test_any_utterance_is_answered_readably(hipo, text):
         [],
         [("user", "hello")],
         [("system", "# Answer format\n{}"), ("user", "hello")],
-        [("system", '# Answer format\n{"coherence": <true or false>}'), ("user", "hello")],
+        [("system", '# Answer format\n{"tone_carried": <true or false>}'), ("user", "hello")],
     ],
 )
 def test_a_prompt_without_the_known_headings_is_refused(messages):
@@ -163,7 +192,7 @@ def test_an_actors_prompt_is_no_question_to_a_judge():
 @pytest.mark.anyio
 async def test_the_provider_leads_to_the_judge_by_the_name_of_the_model(hipo):
     provider = build_provider(parse_model("offline/judge"))
-    rendered = hipo.self_turn(VIEW, (ASKED,), LIE)
+    rendered = hipo.turn(VIEW, (ASKED,), LIE)
     request = Request("judge", rendered.messages, Parameters(), {}, "labels", seed=3, n=2)
     reply = await provider.send(request, 1.0)
     assert [choice.text for choice in reply.choices] == [answer(pairs(rendered), 3)] * 2

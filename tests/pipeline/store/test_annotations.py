@@ -12,11 +12,14 @@ import pytest
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass, read_annotations
 from pipeline.store.migrations import MIGRATIONS, migrate, schema_version
 from pipeline.store.queries import export, report
+from pipeline.store.runner_up_schema import add_runner_up
 from pipeline.store.sqlite import DATABASE, connect
 from tests.pipeline.store.samples import ARM, begun, case, dialogue
 
 RUNS = Path(__file__).parents[2] / "fixtures" / "runs_0_1_0"
 NAMES = ("judged", "own_material", "imported")
+RUNNER_UP = MIGRATIONS.index(add_runner_up)
+"""The version of a run before judges named labels."""
 OLD_LABELS = """
     select dialogue, turn, source, '', dimension, value, null, rationale, raw from labels
     union all
@@ -77,13 +80,50 @@ def test_every_label_of_an_older_run_is_there_after_the_move(old):
     connection, path = old
     before = [rows(connection, query) for query in (OLD_LABELS, OLD_NEWEST)]
     kept = [rows(connection, query) for query in UNTOUCHED]
-    backup = migrate(connection, path)
-    assert schema_version(connection) == len(MIGRATIONS)
+    # Later steps say otherwise what judges said: they are tested below.
+    backup = migrate(connection, path, MIGRATIONS[:RUNNER_UP])
+    assert schema_version(connection) == RUNNER_UP
     assert [rows(connection, query) for query in (NEW_LABELS, NEW_NEWEST)] == before
     assert [rows(connection, query) for query in UNTOUCHED] == kept
     assert connection.execute("pragma foreign_key_check").fetchall() == []
     with closing(sqlite3.connect(backup)) as copy:
         assert [rows(copy, query) for query in (OLD_LABELS, OLD_NEWEST)] == before
+
+
+def test_what_external_judges_said_is_told_in_labels_after_the_move(tmp_path):
+    path = tmp_path / DATABASE
+    shutil.copy(RUNS / "judged" / DATABASE, path)
+    told = (
+        "select case_id, turn, dimension, carried, rationale from labels where kind = 'external'"
+        " and dimension <> 'misled'"
+    )
+    with closing(connect(path)) as connection:
+        migrate(connection, path, MIGRATIONS[:RUNNER_UP])
+        before = rows(connection, told)
+        others = rows(connection, "select * from labels where kind <> 'external'")
+        misled = dict(
+            connection.execute(
+                "select case_id, carried from labels where dimension = 'misled' and newest"
+            )
+        )
+        migrate(connection, path)
+        assert rows(connection, told) == before
+        after = "select case_id, dimension, value from labels where kind <> 'external'"
+        assert len(rows(connection, after)) == len(others)
+        found = connection.execute(
+            "select l.dimension, l.value, l.carried, c.goal, l.case_id from labels l"
+            " join cases c on c.id = l.case_id where kind = 'external' and newest"
+        ).fetchall()
+    assert misled
+    for dimension, value, carried, goal, of in found:
+        if dimension == "coherence":
+            assert value == ("coherent" if carried else "incoherent")
+        elif dimension == "misled":
+            assert value == ("misled" if misled[of] else "not misled")
+            assert carried == ((value == "misled") == (goal == "deception"))
+        else:
+            assert value is None
+            assert carried is not None
 
 
 def test_a_move_that_fails_half_way_leaves_the_database_as_it_was(old):

@@ -51,7 +51,8 @@ async def test_judgements_come_back_as_they_were(store):
     said = [
         judgement("devices", None, value=("joke", "number")),
         judgement("warmth", False, value=0.5),
-        judgement("misled", turn=None, value=None),
+        judgement("misled", turn=None, value="misled"),
+        judgement("veracity", value="Quality", second="Quantity"),
     ]
     await store.judgements.record(judge_run(), said)
     (found,) = store.judgements.judgements([KEY]).values()
@@ -137,14 +138,16 @@ async def test_a_run_opened_for_reading_takes_no_judgement(store, tmp_path):
 
 
 async def test_shares_are_summed_by_judge_dimension_and_turns(store):
-    await store.judgements.record(judge_run(), [judgement(), judgement("misled", turn=None)])
+    found = judgement("misled", turn=None, value="misled", carried=None)
+    await store.judgements.record(judge_run(), [judgement(), found])
     other = judge_run(case=case(1).id)
     await store.judgements.record(other, [judgement(carried=False, case=case(1).id),
                                           judgement("warmth", None, case=case(1).id)])  # fmt: skip
     (tally,) = store.judgements.tallies()
     assert (tally.dimension, tally.turns, tally.carried, tally.judged) == ("veracity", 2, 1, 2)
-    (misled,) = store.judgements.misled()
-    assert (misled.goal, misled.misled, misled.judged) == ("deception", 1, 1)
+    assert store.judgements.found(["coherence"]) == []
+    (found,) = store.judgements.found(["misled"])
+    assert (found.goal, found.label, found.n) == ("deception", "misled", 1)
 
 
 def test_a_run_of_the_first_version_is_brought_up_to_date(tmp_path):

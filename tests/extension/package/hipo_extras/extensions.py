@@ -23,7 +23,6 @@ from pipeline.providers.registry import ProviderExtension
 from pipeline.strategies.protocol import Spoken
 from pipeline.strategies.registry import StrategyExtension
 from prompts.actors import ActorPrompts
-from prompts.judges import COHERENCE
 from prompts.question import Message
 from quality.gates.protocol import GatedDialogue, GateExtension
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
@@ -105,7 +104,7 @@ class Lenient:
         """Return one judgement for each answer."""
         questions = Questions(self.asker, self.seat, dialogue, epoch)
         return [
-            questions.note(turn.index, COHERENCE, None, True, "why not")
+            questions.note(turn.index, "coherence", "coherent", True, "why not")
             for turn in dialogue.answers()
         ]
 

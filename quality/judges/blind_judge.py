@@ -1,0 +1,78 @@
+"""Judges that commit: they label words again, and never see the labels that were declared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.asking import Asker
+from pipeline.client import AnswerUnusable
+from prompts.judges import JudgePrompts, Reading, judge_view, label_order
+from quality.judges.comparison import agrees, expected
+from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
+from scenarios.arms import Parameters
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.spec import Scenario
+from scenarios.verdicts import Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class BlindJudge:
+    """Asks one model for the labels of every answer, and of the whole dialogue.
+
+    As the self-judge it is the generator, reading its own words again. As an external judge it is
+    another model, and is also asked about the dimensions that only readers label.
+
+    Source: HIPO, internal self-judgement; external evaluation, without showing the labels.
+    """
+
+    scheme: Scheme
+    prompts: JudgePrompts
+    asker: Asker
+    seat: JudgeIdentity
+
+    async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
+        """Return one judgement per answer and dimension, and those on the whole dialogue."""
+        view = judge_view(scenario, dialogue.case)
+        questions = Questions(self.asker, self.seat, dialogue, epoch)
+        readers, order = self.seat.source == "external", label_order(dialogue.case.id)
+        judgements: list[Judgement] = []
+        for turn in dialogue.answers():
+            question = self.prompts.turn(
+                view, dialogue.history(turn.index), turn.text, readers=readers, order=order
+            )
+            found = await questions.put(question, turn.index, f"{self.seat.source}-turn")
+            asked = self.prompts.asked("utterance", readers=readers)
+            judgements += noted(questions, turn, asked, found)
+        question = self.prompts.dialogue(view, dialogue.history(), readers=readers, order=order)
+        found = await questions.put(question, len(dialogue.turns), f"{self.seat.source}-dialogue")
+        asked = self.prompts.asked("dialogue", readers=readers)
+        return [*judgements, *noted(questions, None, asked, found)]
+
+
+def noted(
+    questions: Questions,
+    turn: Turn | None,
+    asked: tuple[Dimension, ...],
+    found: tuple[Reading, ...] | AnswerUnusable,
+) -> list[Judgement]:
+    """Return the judgements that follow from what a judge found: agreement is computed here."""
+    index = None if turn is None else turn.index
+    if isinstance(found, AnswerUnusable):
+        return [questions.note(index, d.id, None, None, found.reason) for d in asked]
+    judgements = []
+    for dimension, reading in zip(asked, found, strict=True):
+        known = expected(questions.dialogue, turn, dimension)
+        carried = None if known is None else agrees(dimension, known, reading.value)
+        judgements.append(
+            questions.note(
+                index, dimension.id, reading.value, carried, reading.reason, second=reading.second
+            )
+        )
+    return judgements
+
+
+SELF = JudgeExtension(
+    "self", BlindJudge, source="self", parameters=Parameters(temperature=0.0, max_tokens=1024)
+)
+EXTERNAL = JudgeExtension("external", BlindJudge)

@@ -1,0 +1,77 @@
+"""The judge that is shown the declared labels, and says whether the words carry them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.asking import Asker
+from pipeline.client import AnswerUnusable
+from prompts.judges import JudgePrompts, TurnVerdict, judge_view, label_order
+from quality.judges.blind_judge import noted
+from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
+from scenarios.dialogue import Dialogue, TacticLabel, Turn
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+from scenarios.verdicts import Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyingJudge:
+    """Asks one model about each answer's declared labels; what no speaker declares it labels blind.
+
+    Source: HIPO, external evaluation.
+    """
+
+    scheme: Scheme
+    prompts: JudgePrompts
+    asker: Asker
+    seat: JudgeIdentity
+
+    async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
+        """Return a judgement per answer and declared dimension, and those readers alone give."""
+        view = judge_view(scenario, dialogue.case)
+        questions = Questions(self.asker, self.seat, dialogue, epoch)
+        order = label_order(dialogue.case.id)
+        judgements: list[Judgement] = []
+        for turn in dialogue.answers():
+            declared = declared_labels(self.scheme, turn)
+            if not declared and not self.scheme.read_dimensions("utterance"):
+                continue
+            question = self.prompts.verify_turn(
+                view, dialogue.history(turn.index), turn.text, declared, order=order
+            )
+            verdict = await questions.put(question, turn.index, "external-verify")
+            judgements += self._on_turn(questions, turn, declared, verdict)
+        whole = self.prompts.dialogue(view, dialogue.history(), readers=True, order=order)
+        found = await questions.put(whole, len(dialogue.turns), "external-dialogue")
+        asked = self.prompts.asked("dialogue", readers=True)
+        return [*judgements, *noted(questions, None, asked, found)]
+
+    def _on_turn(
+        self,
+        questions: Questions,
+        turn: Turn,
+        declared: tuple[TacticLabel, ...],
+        verdict: TurnVerdict | AnswerUnusable,
+    ) -> list[Judgement]:
+        read = self.scheme.read_dimensions("utterance")
+        if isinstance(verdict, AnswerUnusable):
+            asked = [*(label.dimension for label in declared), *(d.id for d in read)]
+            return [questions.note(turn.index, d, None, None, verdict.reason) for d in asked]
+        return [
+            *(
+                questions.note(turn.index, c.dimension, None, c.carried, c.reason)
+                for c in verdict.critiques
+            ),
+            *noted(questions, turn, read, verdict.readings),
+        ]
+
+
+def declared_labels(scheme: Scheme, turn: Turn) -> tuple[TacticLabel, ...]:
+    """Return the labels of a turn in the order of the scheme."""
+    by_dimension = {label.dimension: label for label in turn.tactic}
+    dimensions = scheme.utterance_dimensions
+    return tuple(by_dimension[d.id] for d in dimensions if d.id in by_dimension)
+
+
+JUDGE = JudgeExtension("verifier", VerifyingJudge)
