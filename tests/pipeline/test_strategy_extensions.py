@@ -232,5 +232,7 @@ def test_the_critic_is_part_of_the_arm_only_where_it_is_not_the_models_reflectio
 
 def test_what_a_run_keeps_of_its_recipe_has_every_setting_written_out() -> None:
     recipe = prepared(strategies=["direct", "consistency"], consistency={"k": 3}).recipe
-    assert recipe.model_dump(mode="json")["consistency"] == {"k": 3, "temperature": 0.6}
+    assert recipe.model_dump(mode="json")["consistency"] == {
+        "k": 3, "temperature": 0.6, "top_p": 1.0, "vote": "text",
+    }  # fmt: skip
     assert "direct" not in recipe.model_dump(mode="json")
