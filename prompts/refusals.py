@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import cast
@@ -13,14 +12,15 @@ from scenarios.yaml_source import read_yaml
 PHRASES = Path(__file__).parent / "data" / "refusals.yaml"
 
 
-def refusal_in(text: str, more: Sequence[str] = ()) -> str | None:
+@lru_cache(maxsize=4096)
+def refusal_in(text: str, more: tuple[str, ...] = ()) -> str | None:
     """Return the first words of a text that only a machine would say; None where there are none.
 
     Args:
         text: what was answered.
         more: further phrases beside those that ship, taken literally, whatever their case.
     """
-    match = _compiled(tuple(more)).search(" ".join(text.replace("\u2019", "'").split()))
+    match = _compiled(more).search(" ".join(text.replace("\u2019", "'").split()))
     return None if match is None else match[0]
 
 

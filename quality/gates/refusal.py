@@ -33,7 +33,7 @@ class Refusal:
         """Flag every improvised turn that holds such a phrase."""
         found = []
         for turn in subject.improvised:
-            if phrase := refusal_in(turn.text, self.more):
+            if phrase := refusal_in(turn.text, tuple(self.more)):
                 reason = f"speaks as a machine: {quoted(phrase)}"
                 found.append(subject.flag(self.code, reason, turn))
         return found
