@@ -9,6 +9,7 @@ import orjson
 
 from hipo.app.endpoints import EndpointPool
 from hipo.app.models import ModelUse, resolve_model
+from outputs.beyond_chance import one_program_in_two_chairs
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import JudgeSettings, ModelSettings, Recipe, VerificationSettings
@@ -175,6 +176,11 @@ def choose_panels(
     if not external:
         choosing.notes.append("no external judge: name one with --judge provider/model")
     panels = {arm.id: Panel(_own_judge(choosing, settings, arm), external) for arm in arms}
+    choosing.notes += one_program_in_two_chairs(
+        [name for name in written.values() if name],
+        [panel.own.name for panel in panels.values() if panel.own is not None],
+        [juror.name for juror in external if juror.use is not None],
+    )
     return Panels(panels, tuple(dict.fromkeys(choosing.notes)))
 
 

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from hipo.app.verification import Verified
 from hipo.cli.console import columns, number, plain, plural, reasons
+from outputs.beyond_chance import BeyondChance, beyond_chance
 from outputs.judge_agreement import judged_dimensions
 from pipeline.run_material import load_material
 from pipeline.store.queries.judgements import FlagCount, FoundCount, Tally
+from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
 from scenarios.verdicts import VERDICTS, VerdictCounts
 
@@ -24,6 +26,7 @@ class VerificationSummary:
     counts: VerdictCounts
     tallies: tuple[Tally, ...]
     found: tuple[FoundCount, ...]
+    beyond_chance: tuple[BeyondChance, ...]
     flags: tuple[FlagCount, ...]
     order: tuple[str, ...]
     """Dimensions in the order of the scheme, with what only external judges are asked."""
@@ -38,8 +41,9 @@ class VerificationSummary:
 
 def read_findings(folder: Path) -> VerificationSummary:
     """Read what is known about the verification of a run."""
-    with RunStore.open(folder, readonly=True) as store:
+    with RunStore.open(folder, readonly=True) as store, open_figures(folder) as figures:
         scheme = load_material(store).scheme
+        named = figures.named(scheme.assigned)
         return VerificationSummary(
             generated=store.state().generated,
             counts=store.judgements.counts(),
@@ -47,6 +51,7 @@ def read_findings(folder: Path) -> VerificationSummary:
             found=tuple(
                 store.judgements.found([d.id for d in scheme.dimensions if d.by == "reader"])
             ),
+            beyond_chance=beyond_chance(scheme, named),
             flags=tuple(store.judgements.flag_counts()),
             order=tuple(judged_dimensions(scheme)),
             raised=store.reader.raised_in_verification(),
@@ -61,7 +66,10 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
     ``stop_code``: the same in a word, or empty; ``calls``: requests just sent; ``judged``: dialogues by judge; ``self_consistency`` and
     ``external``: lists of objects with ``judge``, ``dimension``, ``turns`` (None: all together),
     ``carried`` and ``judged`` (counts) and ``share``; ``found``: what judges named of dimensions
-    that only readers label, objects with ``judge``, ``dimension``, ``goal``, ``label`` and ``n``; ``flags``: a list of objects with ``code``,
+    that only readers label, objects with ``judge``, ``dimension``, ``goal``, ``label`` and ``n``;
+    ``beyond_chance``: objects with ``source``, ``judge``, ``dimension``, ``items``, ``same`` (share
+    that names the declared label), ``kappa``, ``shuffled`` (that share with declared labels shuffled
+    within scenario and goal) and ``runner_up`` (share of the others that name it second); ``flags``: a list of objects with ``code``,
     ``flags``, ``dialogues``; ``flagged``: dialogues with any; ``verdicts``: dialogues ``accepted``,
     ``discarded``, ``pending`` and ``undecided``; ``notes``.
     """
@@ -79,6 +87,10 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
         "self_consistency": _shares_as_json(findings, "self"),
         "external": _shares_as_json(findings, "external"),
         "found": [plain(one, "judge dimension goal label n") for one in findings.found],
+        "beyond_chance": [
+            plain(one, "source judge dimension items same kappa shuffled runner_up")
+            for one in findings.beyond_chance
+        ],
         "flags": [plain(flag, "code flags dialogues") for flag in findings.flags],
         "flagged": findings.counts.flagged,
         "verdicts": _verdicts(findings),
@@ -128,6 +140,20 @@ def _tables(findings: VerificationSummary) -> list[str]:
             for one in findings.found
         ]
         lines += ["", columns(["judge", "asked", "goal", "found", "times"], rows_of)]
+    if findings.beyond_chance:
+        table = [
+            [
+                f"{one.source} {one.judge}",
+                one.dimension,
+                f"{one.same:.1%}",
+                "" if one.kappa is None else f"{one.kappa:.2f}",
+                f"{one.shuffled:.1%}",
+                "" if one.runner_up is None else f"{one.runner_up:.1%}",
+            ]
+            for one in findings.beyond_chance
+        ]
+        heads = ["labels named blind", "dimension", "same", "kappa", "shuffled", "runner-up"]
+        lines += ["", columns(heads, table)]
     if findings.flags:
         rows_of = [[f.code, number(f.flags), number(f.dialogues)] for f in findings.flags]
         lines += ["", columns(["flag", "raised", "dialogues"], rows_of)]

@@ -15,6 +15,7 @@ from pipeline.store.queries.report import (
     Figures,
     FlaggedCount,
     LabelCount,
+    NamedCount,
     PairCount,
     PersonAnswer,
     RequestCount,
@@ -82,6 +83,7 @@ class Gathered:
     wanted: tuple[PairCount, ...]
     anew: tuple[PairCount, ...]
     votes: tuple[VoteCount, ...]
+    named: tuple[NamedCount, ...]
     judge_pairs: tuple[PairCount, ...]
     flagged: tuple[FlaggedCount, ...]
     asked_again: Mapping[str, int]
@@ -159,6 +161,7 @@ async def gather(
             wanted=tuple(figures.wanted()),
             anew=tuple(figures.anew()),
             votes=tuple(figures.votes()),
+            named=tuple(figures.named(material.scheme.assigned)),
             judge_pairs=tuple(figures.judge_pairs()),
             flagged=tuple(figures.flagged()),
             asked_again=dict(figures.asked_again()),

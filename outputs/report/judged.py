@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Literal
 
+from outputs.beyond_chance import SHUFFLES, beyond_chance, one_program_in_two_chairs
 from outputs.judge_agreement import (
     READER_REMARK,
     ConfirmedShare,
@@ -143,11 +144,43 @@ def agreement_section(run: Gathered) -> ReportSection:
         "Agreement beyond chance: between the declared labels and those given anew, between "
         "external judges, and between the people who reviewed."
     )
-    blocks: list[Block] = [*_anew(run), *_panel(run)]
+    blocks: list[Block] = [*_chairs(run), *_beside(run), *_anew(run), *_panel(run)]
     if not blocks:
         blocks.append(unverified(run))
     blocks += _people(run)
     return ReportSection("agreement", "Agreement", lead, tuple(blocks))
+
+
+def _chairs(run: Gathered) -> list[Block]:
+    judges = {source: {v.judge for v in run.votes if v.source == source} for source, _ in SOURCES}
+    notes = one_program_in_two_chairs(run.models, judges["self"], judges["external"])
+    return [Remark(f"{note}.", tone="warning") for note in notes]
+
+
+def _beside(run: Gathered) -> list[Block]:
+    """Return what agreement would be by chance, by the scene alone, and with the runner-up."""
+    rows = tuple(
+        (
+            f"{figures.source} · {figures.judge}",
+            dimension_title(run.scheme, figures.dimension),
+            percent(figures.same),
+            ratio(figures.kappa),
+            percent(figures.shuffled),
+            percent(figures.runner_up),
+            count(figures.items),
+        )
+        for figures in beyond_chance(run.scheme, run.named)
+    )
+    if not rows:
+        return []
+    header = ("judge", "dimension", "same", "Cohen kappa", "shuffled", "runner-up", "items")
+    table = Table("Declared labels against labels that judges name blind", header, rows)
+    note = Remark(
+        f"Shuffled: the same share after declared labels are shuffled {SHUFFLES} times among the "
+        "items of one scenario and goal (goals: of one scenario), which a judge reaches who reads "
+        "nothing. Runner-up: of the labels that differ, how many judges name second."
+    )
+    return [table, note]
 
 
 def _anew(run: Gathered) -> list[Block]:

@@ -166,6 +166,12 @@ def test_what_only_readers_label_is_found_where_it_is_expected_under_the_goal(tr
         assert cell.startswith(f"{100 * right / judged:.1f}%")
 
 
+def test_agreement_stands_beside_what_chance_and_the_scene_bring_about(tree, sql):
+    words = words_of(section(tree, "agreement"))
+    assert "Declared labels against labels that judges name blind" in words
+    assert "shuffled 100 times" in words
+
+
 def test_wanted_and_declared_labels_meet_as_often_as_in_the_store(tree, sql):
     rows = sql(
         "select w.value, l.value, count(*) from labels w join labels l using (dialogue, turn,"

@@ -62,6 +62,23 @@ class PairCount:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedCount:
+    """How often a judge who does not see the declared label names one, in one scenario."""
+
+    source: Source
+    judge: str
+    dimension: str
+    scenario: str
+    goal: str
+    declared: LabelValue
+    """Of an utterance; of a dialogue the goal that was assigned."""
+    named: LabelValue
+    second: LabelValue | None
+    """The label it named next."""
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class VoteCount:
     """Judgements of one kind in one scenario; ``yes`` and ``judged`` leave out unreadable ones."""
 
@@ -183,6 +200,23 @@ _WANTED = _PAIRS.format(
 _ANEW = _PAIRS.format(
     by="s.who", column="value", first="declared", second="self", since=0, which="true"
 )
+_NAMED = """
+    select s.kind, s.who, x.id, c.scenario, c.goal, f.value, s.value, s.second, count(*)
+    from newest_annotations f join newest_annotations s on s.dialogue = f.dialogue
+            and s.turn = f.turn and s.dimension = f.dimension
+            and s.last_turn is f.last_turn and s.part is f.part
+        join dimensions x on x.seq = f.dimension
+        join dialogues d on d.seq = f.dialogue join cases c on c.seq = d.case_seq
+    where +f.turn >= 0 and f.kind = 'declared' and s.kind in ('self', 'external')
+        and s.value is not null
+    group by 1, 2, 3, 4, 5, 6, 7, 8
+    union all
+    select s.kind, s.who, x.id, c.scenario, c.goal, c.goal, s.value, s.second, count(*)
+    from newest_annotations s join dimensions x on x.seq = s.dimension
+        join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq
+    where s.turn = -1 and s.kind in ('self', 'external') and x.id = ? and c.goal <> ''
+        and s.value is not null
+    group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8"""
 _JUDGE_PAIRS = _PAIRS.format(
     by="f.who || char(10) || s.who", column="carried", first="external", second="external",
     since=-1, which="s.who > f.who",
@@ -288,6 +322,18 @@ class Figures:
         """Count (declared, labelled anew) labels, by self-judge."""
         return [_pair(*row) for row in self._read(_ANEW)]
 
+    def named(self, assigned: str) -> list[NamedCount]:
+        """Count labels that judges named without seeing the declared ones; ``assigned``: the goal."""
+        return [
+            NamedCount(
+                source, judge, dimension, scenario, goal,
+                label_from(declared), label_from(label), _label_or_none(second), n,
+            )
+            for source, judge, dimension, scenario, goal, declared, label, second, n in self._read(
+                _NAMED, (assigned,)
+            )
+        ]  # fmt: skip
+
     def votes(self) -> list[VoteCount]:
         """Count judgements by arm, judge, dimension, scenario, goal and number of turns."""
         return [
@@ -372,3 +418,7 @@ def open_figures(folder: Path) -> Iterator[Figures]:
 
 def _pair(by: str, dimension: str, first: Stored, second: Stored, n: int) -> PairCount:
     return PairCount(by, dimension, label_from(first), label_from(second), n)
+
+
+def _label_or_none(stored: Stored | None) -> LabelValue | None:
+    return None if stored is None else label_from(stored)

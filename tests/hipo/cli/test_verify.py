@@ -47,7 +47,7 @@ def test_the_offline_rules_are_judged_by_the_offline_judge(run: Hipo, hipo: Hipo
     assert result.code == 0
     assert list(result.data) == [
         "folder", "dialogues", "verified", "present", "failed", "stopped", "stop_code", "calls",
-        "judged", "self_consistency", "external", "found", "flags", "flagged", "verdicts", "notes",
+        "judged", "self_consistency", "external", "found", "beyond_chance", "flags", "flagged", "verdicts", "notes",
     ]  # fmt: skip
     assert result.data["judged"] == {"self offline/judge": 6, "external offline/judge": 6}
     turns = sum(row["judged"] for row in result.data["self_consistency"]
@@ -58,6 +58,10 @@ def test_the_offline_rules_are_judged_by_the_offline_judge(run: Hipo, hipo: Hipo
     for source in ("self_consistency", "external"):
         judged = {r["dimension"]: r["judged"] for r in result.data[source] if r["turns"] is None}
         assert judged["intention"] == judged["veracity"] == judged["illocutionary"] == turns
+    beside = {(b["source"], b["dimension"]): b for b in result.data["beyond_chance"]}
+    assert beside["external", "veracity"]["items"] == turns
+    assert beside["self", "goal"]["items"] == 6
+    assert any("one program in two chairs" in note for note in result.data["notes"])
     assert sum(result.data["verdicts"].values()) == 6
     state = hipo("runs", "show", "run", "--format", "json").data
     assert state["verification"]["verdicts"] == verdicts(result)
