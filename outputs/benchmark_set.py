@@ -99,6 +99,9 @@ class CorpusCounts:
 class BenchmarkRows:
     """One item per labelled utterance and aspect, and one per conversation.
 
+    No item ends at a fixed line: a shared opening is the same text under both goals, so that
+    nobody can tell the goal there, and a statement by goal was written to fit it.
+
     Source: HIPO, section 5 (utterance, cumulative and conversation aspects).
     """
 

@@ -258,7 +258,7 @@ class Recipe(Strict):
     """Labels of the scheme's goal dimension; None is every goal."""
     turns: Turns = (1, 2, 3)
     """Numbers of improvised exchanges; a dialogue is generated for each."""
-    openings: Openings = "by-goal"
+    openings: Openings = "shared"
     """Fixed lines that are ``shared`` by the goals, or ``by-goal``, which is the paper's way."""
     languages: Names = ("en",)
     strategies: Names = ("direct",)

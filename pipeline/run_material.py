@@ -30,7 +30,10 @@ from scenarios.variation import Axis
 
 T = TypeVar("T")
 
-HOW_TO_ADOPT = "put the file back where it was when the run was made, and open the run again"
+HOW_TO_ADOPT = (
+    "put the file back where it was when the run was made, or a scenario into the folder scenarios "
+    "of the run, and open the run again"
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,8 @@ class RunMaterial:
             UsageError: it was written by another version of hipo.
         """
         try:
-            return Recipe.model_validate(self.configs[-1].recipe)
+            # Runs made before there was a choice open by goal.
+            return Recipe.model_validate({"openings": "by-goal", **self.configs[-1].recipe})
         except ValidationError as error:
             raise UsageError(
                 f"the recipe of {self.folder} cannot be read: {error.errors()[0]['msg']}",

@@ -21,6 +21,7 @@ from scenarios.pack import (
     roots_in,
     scenario_files,
 )
+from scenarios.real_names import with_real_names
 from scenarios.selection import select_facts, select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
@@ -38,6 +39,15 @@ class CatalogueEntry:
     """As it is written, with its placeholders."""
     located: Located
     shipped: bool
+    left_out: tuple[str, ...] = ()
+    """Ids of the facts that may not stand beside real names, where those are asked for."""
+
+    @property
+    def is_playable(self) -> bool:
+        """Whether the responder is left with a fact to play."""
+        return any(
+            f.owner == "responder" and f.id not in self.left_out for f in self.template.facts
+        )
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,8 @@ class Catalogue:
 
         Args:
             dirs: directories (searched with everything below them) or single files.
-            real_names: fill placeholders with the real name where the record supports one.
+            real_names: fill placeholders with the real name where the record supports one, and
+                leave out the facts that are not documented there.
             environment: where to look for ``HIPO_SCENARIO_PATH``; by default the process's.
 
         Raises:
@@ -132,8 +143,8 @@ def _entry(path: Path, root: Path, *, shipped: bool, real_names: bool) -> Catalo
     ]
     if problems:
         raise InputError(problems)
-    scenario = template.named(real=real_names)
-    return CatalogueEntry(scenario=scenario, template=template, located=located, shipped=shipped)
+    scenario, left_out = with_real_names(template) if real_names else (template.named(), ())
+    return CatalogueEntry(scenario, template, located, shipped, left_out)
 
 
 def _add(entries: dict[str, CatalogueEntry], entry: CatalogueEntry) -> None:

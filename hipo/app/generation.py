@@ -103,8 +103,8 @@ async def generate_prepared(
         RunError: the run could not go on; what was finished is kept.
     """
     watching: Watcher = watcher or Silent()
-    if prepared.going_on:
-        watching.note(prepared.going_on)
+    for remark in prepared.remarks:
+        watching.note(remark)
     async with connected(prepared) as connections:
         on_ready(prepared)
         if prepared.unmet:

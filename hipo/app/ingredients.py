@@ -14,6 +14,7 @@ from scenarios.catalogue import Catalogue, CatalogueEntry, select_facts
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.languages import check_languages
 from scenarios.located import Located
+from scenarios.real_names import told
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
 from scenarios.selection import select_scenarios
@@ -42,6 +43,8 @@ class Ingredients:
         """What is taken from the run although other things are installed now, in words."""
         self.new: list[str] = []
         """What would be selected now and was not there when the run was made, in words."""
+        self.left_out = ""
+        """Which facts are not played with real names, in one line; or nothing."""
 
     def scheme(self) -> Scheme:
         """Return the label scheme."""
@@ -103,6 +106,7 @@ class Ingredients:
         if pool.kept:
             self.kept.append(f"{pool.kept} scenario{'s' if pool.kept > 1 else ''}")
         self.new += pool.new
+        self.left_out = told(pool.left_out)
         if self._recipe.facts is None:
             return chosen, None
         pairs = frozenset((s.id, fact.id) for s, fact in select_facts(chosen, self._recipe.facts))
@@ -142,6 +146,8 @@ class _ScenarioPool:
         """How many are taken from the run although something else is installed, or nothing."""
         self.new: list[str] = []
         """Scenarios and facts that are installed by now, and not in the run."""
+        self.left_out: dict[str, tuple[str, ...]] = {}
+        """Facts that are not played because they would stand beside real names, by scenario."""
 
     def chosen(self) -> list[Scenario]:
         """Return what is selected, in the order of category and id."""
@@ -155,17 +161,41 @@ class _ScenarioPool:
             chosen = select_scenarios(scenarios, self._recipe.scenarios)
         else:
             chosen = [s for s in scenarios if s.scheme == self._scheme.id]
+        chosen = self._without_invented_facts(chosen)
         self._check(chosen)
         installed = self._catalogue.scenarios
         self.kept = sum(installed.get(s.id) != s for s in chosen)
         return chosen
 
+    def _without_invented_facts(self, chosen: list[Scenario]) -> list[Scenario]:
+        """Return what is left to play with real names, and note what is left out."""
+        entries = self._catalogue.entries
+        known = {s.id: entries[s.id] for s in chosen if s.id in entries}
+        self.left_out = {name: entry.left_out for name, entry in known.items() if entry.left_out}
+        playable = [s for s in chosen if self._is_playable(s)]
+        if chosen and not playable:
+            raise UsageError(
+                "nothing is left to play with real names: they stand beside documented facts only, "
+                f"and {' and '.join(known)[:200]} {'have' if len(known) > 1 else 'has'} none",
+                "leave --real-names out, or choose other scenarios",
+            )
+        return playable
+
+    def _is_playable(self, scenario: Scenario) -> bool:
+        """Return whether names leave a scenario a fact; what is stored in a run was played."""
+        entry = self._catalogue.entries.get(scenario.id)
+        return entry is None or entry.is_playable
+
     def _new_since(self, scenarios: Sequence[Scenario], chosen: Sequence[Scenario]) -> list[str]:
         """Return in words what the same selection would add to the run today."""
         today = select_scenarios(scenarios, self._recipe.scenarios)
         known = {scenario.id for scenario in chosen}
-        added = [s.id for s in today if s.scheme == self._scheme.id and s.id not in known]
         installed = self._catalogue.scenarios
+        added = [
+            s.id
+            for s in today
+            if s.scheme == self._scheme.id and s.id not in known and self._is_playable(s)
+        ]
         facts = [
             f"{scenario.id}.{fact.id}"
             for scenario in chosen
@@ -222,20 +252,20 @@ class _ScenarioPool:
         files = {s.id: entries[s.id].located for s in chosen if s.id in entries}
         check_languages(chosen, self._recipe.languages, files)
         problems: list[Problem] = []
-        for scenario, entry in self._unproven(chosen):
-            found = check_scenario(scenario, self._scheme, entry.located)
+        for entry in self._unproven(chosen):
+            found = check_scenario(entry.template, self._scheme, entry.located)
             problems += [problem for problem in found if problem.severity == "error"]
         if problems:
             raise InputError(problems)
 
-    def _unproven(self, chosen: Iterable[Scenario]) -> Iterable[tuple[Scenario, CatalogueEntry]]:
+    def _unproven(self, chosen: Iterable[Scenario]) -> Iterable[CatalogueEntry]:
         """Yield what was never checked: what ships was, and what is stored in a run."""
         shipped_scheme = self._recipe.scheme in scheme_names()
         for scenario in chosen:
             entry = self._catalogue.entries.get(scenario.id)
             stored = self._stored.get(scenario.id) == scenario
             if entry is not None and not stored and not (shipped_scheme and entry.shipped):
-                yield scenario, entry
+                yield entry
 
 
 _SELECTING = ("scheme", "scenarios", "facts", "real_names")

@@ -22,6 +22,8 @@ from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from prompts.first_templates import first_sources
 from scenarios.errors import InputError, UsageError
+from scenarios.first_form import first_form
+from scenarios.located import Located
 from scenarios.log import logger
 from scenarios.pack import LIBRARY, PATH_VARIABLE, read_scenario, roots_in, scenario_files
 from scenarios.schemes.model import Scheme
@@ -120,6 +122,7 @@ class _Search:
             tactics=tactics,
             prompts=prompts,
         )
+        candidates += self._scenarios_of_first_form()
         found = [item for item in candidates if self._is_missing(item)]
         if ("templates", "", "") in self.missing:
             found += [replace(item, hash="") for item in candidates if item.kind == "templates"]
@@ -147,18 +150,30 @@ class _Search:
 
     def _scenarios(self) -> Iterator[Scenario]:
         """Yield the scenarios of the names that are missing, with their placeholders filled."""
+        for scenario, _ in self._files():
+            yield scenario.named(real=self.recipe.real_names)
+
+    def _scenarios_of_first_form(self) -> Iterator[MaterialItem]:
+        """Yield those among them that are still written as hipo 0.1 wrote them."""
+        for scenario, located in self._files():
+            found = first_form(located.data, real_names=self.recipe.real_names)
+            if found is not None:
+                yield MaterialItem("scenario", scenario.id, *found)
+
+    def _files(self) -> Iterator[tuple[Scenario, Located]]:
+        """Yield the scenario files of the names that are missing."""
         names = {name for kind, name, _ in self.missing if kind == "scenario"}
         variable = os.environ.get(PATH_VARIABLE, "")
         places = (LIBRARY, *self.recipe.scenario_dirs, *roots_in(variable))
         for root in (*places, self.folder / OWN_SCENARIOS):
-            for path in _read(partial(_files, root)) or []:
+            for path in _read(partial(_paths, root)) or []:
                 if path.stem in names:
                     read = _read(partial(read_scenario, path, root))
                     if read is not None:
-                        yield read[0].named(real=self.recipe.real_names)
+                        yield read
 
 
-def _files(root: Path) -> list[Path]:
+def _paths(root: Path) -> list[Path]:
     return list(scenario_files(root))
 
 

@@ -60,6 +60,8 @@ class Prepared:
     """What is taken from the run although other things are installed now, in words."""
     new: tuple[str, ...] = ()
     """What is installed by now and would be selected, and is not in the run, in words."""
+    left_out: str = ""
+    """Which facts are not played because names are real, in one line; or nothing."""
     spent_elsewhere: tuple[float, int] = (0.0, 0)
     """US dollars and tokens that the budget holds for besides this run: other parts of a study."""
 
@@ -77,6 +79,11 @@ class Prepared:
             listed = f"{shown} and {more} more" if more > 0 else shown
             parts.append(f"not in this run, which was made before: {listed}")
         return "; ".join(parts)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What there is to say before anything is played, a line each."""
+        return tuple(line for line in (self.going_on, self.left_out) if line)
 
     @property
     def dialogues(self) -> int:
@@ -155,6 +162,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         ),
         kept=tuple(ingredients.kept),
         new=tuple(ingredients.new),
+        left_out=ingredients.left_out,
     )
     _check_budget(prepared)
     return prepared

@@ -50,7 +50,7 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "openings",
         "--openings",
         str,
-        "by-goal (a statement for each goal, the paper's way, default), or shared (all open alike).",
+        "shared (all goals open alike, default), or by-goal (a statement each, the paper's way).",
     ),
     RecipeOption("languages", "--language", str, "Language codes; default en.", True),
     RecipeOption(
@@ -62,7 +62,12 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     RecipeOption(
         "scenario_dirs", "--scenario-dir", Path, "A folder of scenarios; repeatable.", True
     ),
-    RecipeOption("real_names", "--real-names/--aliases", bool, "Names as on the public record."),
+    RecipeOption(
+        "real_names",
+        "--real-names/--aliases",
+        bool,
+        "Names as on the public record, which plays documented facts only.",
+    ),
     RecipeOption(
         "strategies",
         "--strategy",

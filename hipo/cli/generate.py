@@ -130,8 +130,8 @@ def generate(
     folder = output or RUNS / resolved.name
     prepared = prepare_for(folder, resolved, resume.value)
     if dry_run:
-        if prepared.going_on:
-            say(prepared.going_on)
+        for remark in prepared.remarks:
+            say(remark)
         planned = estimate_plan(prepared, folder, play=play, retry_failed=retry_failed)
         _print_plan(planned, output_format)
         return ExitCode.DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,12 @@ from hipo.app.resumption import prepare_for
 from hipo.app.run import Run
 from pipeline.plan import Plan
 from pipeline.recipe import Recipe
+from pipeline.recipe_source import load_recipe
 from scenarios.errors import InputError, UsageError
 from tests.factories import make_new_scenario, make_scheme, write_new_scenario
 from tests.wire.server import WireServer
+
+LOCAL = {"default": {"model": "compatible/m", "base_url": "http://127.0.0.1:9/v1"}}
 
 
 @pytest.fixture
@@ -115,3 +119,64 @@ def test_a_scenario_is_played_in_every_language_it_is_written_in(pack: Path) -> 
     model = {"default": {"model": "compatible/m", "base_url": "http://127.0.0.1:9/v1"}}
     planned = prepare(recipe(pack, models=model, languages=["de", "de-AT"])).plan
     assert {case.language for case in planned} == {"de", "de-AT"}
+
+
+NAMED = """\
+placeholders:
+  owner: {alias: Halyard Lines, real: Example Ferries}
+"""
+
+
+def with_names(pack: Path, *, documented: bool) -> None:
+    """Give the scenario landing a real name, and a source for one of its three facts."""
+    file = pack / "landing.yaml"
+    text = file.read_text(encoding="utf-8")
+    text = text.replace("abroad. A neighbour", "abroad with {owner}. A neighbour", 1)
+    if documented:
+        text = text.replace("\n    angle: Was", "\n    documented: true\n    angle: Was", 1)
+    file.write_text(text + NAMED, encoding="utf-8")
+
+
+def test_real_names_stand_beside_documented_facts_only(tmp_path: Path, pack: Path) -> None:
+    with_names(pack, documented=True)
+    prepared = prepare(recipe(pack, real_names=True, turns=[1]))
+    assert {(case.scenario, case.fact) for case in prepared.plan} == {
+        ("landing", "cat"), ("watering", "away"), ("watering", "cat"), ("watering", "guests"),
+    }  # fmt: skip
+    assert "with Example Ferries" in prepared.scenarios["landing"].background
+    assert prepared.remarks == (
+        "real names stand beside documented facts only: 2 facts of scenario landing left out",
+    )
+    run = play(prepared, tmp_path / "run")
+    assert run.state().generated == 8
+    again = prepare_for(tmp_path / "run", recipe(pack, real_names=True, turns=[1]))
+    assert len(again.plan) == 8
+
+
+def test_aliases_go_with_every_fact(pack: Path) -> None:
+    with_names(pack, documented=True)
+    prepared = prepare(recipe(pack, turns=[1]))
+    assert len(prepared.plan) == 12
+    assert "with Halyard Lines" in prepared.scenarios["landing"].background
+    assert prepared.remarks == ()
+
+
+def test_a_scenario_without_a_documented_fact_is_not_played_with_real_names(pack: Path) -> None:
+    with_names(pack, documented=False)
+    prepared = prepare(recipe(pack, real_names=True))
+    assert {case.scenario for case in prepared.plan} == {"watering"}
+    assert prepared.remarks[0].endswith("3 facts of scenario landing left out")
+    with pytest.raises(UsageError, match=r"nothing is left to play .* and landing has none"):
+        prepare(recipe(pack, real_names=True, scenarios=["landing"]))
+
+
+def test_the_recipe_of_the_paper_opens_by_goal_in_1134_cases() -> None:
+    plan = prepare(load_recipe("hipo-paper").with_changes({"models": LOCAL})).plan
+    assert (len(plan), plan.openings) == (1134, "by-goal")
+    pairs = Counter(case.pair for case in plan)
+    assert set(pairs.values()) == {2}
+    assert Counter(case.turns for case in plan) == {1: 378, 2: 378, 3: 378}
+
+
+def test_a_recipe_that_says_nothing_opens_alike() -> None:
+    assert Recipe().openings == "shared"

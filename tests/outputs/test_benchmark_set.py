@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import orjson
 import pytest
 
-from tests.factories import library
+from tests.factories import library, make_case, make_dialogue, make_run, make_tactic
 from tests.outputs.corpora import TELLER, exportable_run, exported, rows_in
 
 ONE_SET = {"fractions": (0, 0, 1), "parquet": False}
@@ -59,3 +61,38 @@ def test_every_labelled_utterance_is_an_item_once_per_aspect(tmp_path, run):
     done = exported(tmp_path / "out", run, "benchmark", **ONE_SET)
     items = rows_in(done.folder)
     assert len({item["id"] for item in items}) == len(items) == 62 * (2 * 3 + 1)
+
+
+def test_no_item_asks_for_the_goal_at_or_before_the_hard_question(tmp_path):
+    """Up to there a shared opening is the same text under both goals."""
+    tactic = make_tactic(intention="Inform", veracity="Manner", illocutionary="Representatives")
+    opening = ("How long?", "Three years.", "Was it ever hit?")
+    dialogues = [
+        make_dialogue(
+            "It has a history.", "What history?", "Who knows.",
+            case=make_case(goal=goal, turns=2, variation={"openings": "shared"}),
+            opening=opening, tactics=(tactic,),
+        )
+        for goal in ("deception", "truthful non-disclosure")
+    ]  # fmt: skip
+    # Rows that are imported may bring labels for a fixed line.
+    fixed = [
+        replace(d, turns=tuple(
+            replace(t, tactic=tactic if t.index == 1 else t.tactic,
+                    kind="opening" if t.index < 3 else t.kind)
+            for t in d.turns
+        ))
+        for d in dialogues
+    ]  # fmt: skip
+    run = make_run(tmp_path / "run", fixed)
+    done = exported(tmp_path / "out", run, "benchmark", verdict="any", **ONE_SET)
+    items = rows_in(done.folder)
+    assert {item["turn"] for item in items} == {3, 5, None}
+    assert len({item["pair"] for item in items}) == 1
+    for item in items:
+        said = [m["content"] for m in item["context"]]
+        if item["aspect"] == "utterance":
+            assert item["utterance"] not in opening
+        else:
+            assert tuple(said[:3]) == opening
+            assert len(said) + (item["aspect"] == "cumulative") > len(opening)

@@ -107,7 +107,9 @@ def test_real_names_are_filled_in_only_on_request_and_where_there_is_one(boat, w
     }
     path = written(boat)
     assert load(path).scenarios["old_boat"].title == "A boat of Halyard Hire in Seaton"
-    real = load(path, real_names=True)
+    assert load(path, real_names=True).entries["old_boat"].left_out == ("leak", "radio", "paint")
+    boat["facts"][0]["documented"] = True
+    real = load(written(boat), real_names=True)
     assert real.scenarios["old_boat"].title == "A boat of Acme Boats in Seaton"
     assert real.entries["old_boat"].template.title == "A boat of {owner} in {port}"
 

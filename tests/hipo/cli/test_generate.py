@@ -69,7 +69,7 @@ def test_an_unknown_price_is_called_unknown_before_the_run(hipo: Hipo) -> None:
         )  # fmt: skip
     assert result.code == 0
     assert "unknown cost" in result.err
-    assert "2 calls of unknown cost" in result.out
+    assert "1 call of unknown cost" in result.out
 
 
 def test_a_preview_prints_as_many_dialogues_and_keeps_nothing(

@@ -55,7 +55,7 @@ def test_selection_limits_and_budget_may_change(hipo: Hipo) -> None:
     command = ("generate", "--model", "offline/rules", "-o", "run", "-q")
     assert hipo(*command, "--scenarios", "used_car", "-n", "2").code == 0
     more = (
-        "--scenarios", "used_car,wedding_ring", "-n", "3", "--turns", "2", "--max-concurrency", "2",
+        "--scenarios", "used_car,wedding_ring", "-n", "3", "--turns", "2", "--openings", "by-goal", "--max-concurrency", "2",
         "--timeout", "9", "--budget-tokens", "9000000",
     )  # fmt: skip
     assert hipo(*command, *more).code == 0

@@ -22,7 +22,7 @@ def test_thirty_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: 
     with WireServer(latency_s=0.03, keep=False) as server:
         command = (
             "generate", "--model", "compatible/rules", "--base-url", server.openai_url,
-            "--scenarios", "all", "-n", "300", "--turns", "1,2,3", "--strategy", "direct",
+            "--scenarios", "all", "-n", "300", "--turns", "1,2,3", "--openings", "by-goal", "--strategy", "direct",
             "--max-concurrency", str(CONCURRENCY), "-o", "run",
         )  # fmt: skip
         for _ in range(KILLS):

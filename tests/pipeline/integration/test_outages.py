@@ -75,6 +75,7 @@ def recipe(server: WireServer, n: int = 30, **changes: object) -> Recipe:
         {
             "n": n,
             "turns": [1],
+            "openings": "by-goal",
             "models": {"default": {"model": "compatible/rules", "base_url": server.openai_url}},
             "limits": {"max_concurrency": 8},
             "verification": {"gates": {"off": ["near_duplicate"]}},

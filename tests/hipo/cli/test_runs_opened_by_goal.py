@@ -1,0 +1,77 @@
+"""A run from before openings could be shared and pairs were drawn together: read as ever."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hipo.app.run import Run
+from tests.hipo.cli.conftest import Hipo
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "runs_opened_by_goal"
+SETS = {
+    "benchmark": ("--to", "benchmark"),
+    "sft-label": ("--to", "sft", "--rationale"),
+    "sft-actor": ("--to", "sft", "--task", "actor", "--include-deception"),
+    "sft-initiator": ("--to", "sft", "--task", "initiator"),
+}
+COMMAND = (
+    "generate", "--model", "offline/rules", "--scenarios", "used_car,flat_sharing", "--turns", "1,2",
+    "--strategy", "direct,reflective", "--vary", "persona,opening", "--tactics", "balanced",
+    "--seed", "5", "-n", "8", "-o", "drawn",
+)  # fmt: skip
+
+
+@pytest.fixture
+def drawn(hipo: Hipo, tmp_path: Path) -> Hipo:
+    shutil.copytree(FIXTURE / "drawn", tmp_path / "drawn")
+    return hipo
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_every_export_has_the_rows_it_had(drawn: Hipo, name: str) -> None:
+    made = drawn(
+        "export", "drawn", *SETS[name], "--any", "--splits", "100,0,0", "--no-parquet",
+        "-o", "set", "-q",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    [file] = Path("set").rglob("*.jsonl")
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    then = gzip.decompress((FIXTURE / "exports" / f"drawn.{name}.jsonl.gz").read_bytes()).decode()
+    assert all(row.pop("pair") for row in rows)
+    assert rows == [json.loads(line) for line in then.splitlines()]
+
+
+def test_it_opens_is_judged_again_and_reported(drawn: Hipo) -> None:
+    dialogues = list(Run(Path("drawn")).dialogues())
+    assert len(dialogues) == 8
+    for dialogue in dialogues:
+        names = {name for name, _ in dialogue.case.variation}
+        assert {"opening_question", "opening_statement"} <= names
+        assert [turn.kind for turn in dialogue.turns[:3]] == ["opening", "opening", "improvised"]
+    assert drawn("show", "drawn").code == 0
+    assert drawn("verify", "drawn", "--judge", "offline/judge").code == 0
+    assert drawn("report", "drawn", "--no-embeddings").code == 0
+
+
+@pytest.mark.parametrize("openings", ["shared", "by-goal"])
+def test_it_is_not_gone_on_with_by_accident(drawn: Hipo, openings: str) -> None:
+    before = Path("drawn/run.sqlite").read_bytes()
+    refused = drawn(*COMMAND, "--openings", openings)
+    assert refused.code == 2
+    assert "(version 1 of them; this one makes " in refused.err
+    assert "go on regardless with --resume always" in refused.err
+    assert len(list(Run(Path("drawn")).dialogues())) == 8
+    assert before == Path("drawn/run.sqlite").read_bytes()
+
+
+def test_going_on_regardless_keeps_what_there_is_and_adds_cases(drawn: Hipo) -> None:
+    assert drawn(*COMMAND, "--openings", "by-goal", "--resume", "always").code == 0
+    dialogues = list(Run(Path("drawn")).dialogues())
+    old = [d for d in dialogues if "opening_question" in dict(d.case.variation)]
+    assert len(old) == 8
+    assert len(dialogues) == 8 + 8 * 2
