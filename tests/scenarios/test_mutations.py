@@ -68,7 +68,7 @@ DAMAGES = [
     Damage("evidence reveals a fact twice", CAR, "reveals: [airbag, odometer]", "reveals: [airbag, airbag]", "[airbag, airbag]", "evidence[1].reveals[1]", "duplicate-reference"),
     # vocabulary
     Damage("a goal is unknown", CAR, "        deception:\n", "        any:\n          text: It has been looked after.\n        decepton:\n", "decepton:", "opening.by_goal[0].statements.decepton", "unknown-goal"),
-    Damage("a goal has no statement", BIKE, "        deception:\n          text: >-\n            Right, I can't really go into how our messages get made, sorry. That one went out to\n            everybody in the city, though, so I see why it bothers you.\n          claims: [message_to_everybody]\n", "", "      statements:\n        truthful", "opening.by_goal[1].statements", "missing-goal"),
+    Damage("a goal has no statement", BIKE, "        deception:\n          text: >-\n            Right, I can't really go into how our messages get made, sorry. That one went out to\n            everybody in the city, though, so it wasn't just you.\n          claims: [message_to_everybody]\n", "", "      statements:\n        truthful", "opening.by_goal[1].statements", "missing-goal"),
     Damage("a tag is unknown", CAR, "product-defect, money]", "product-defects, money]", "tags:", "tags[2]", "unknown-tag"),
     Damage("a tag stands twice", CAR, "product-defect, money]", "product-defect, everyday]", "tags:", "tags[3]", "duplicate-tag"),
     Damage("an act is unknown", TOUR, "felicitous: [Representatives, Directives", "felicitous: [Representatives, Questions", "felicitous:", "felicitous[1]", "unknown-label"),
@@ -98,7 +98,7 @@ DAMAGES = [
     Damage("the background is too long", TOUR, "the room knows that a lawsuit against a newspaper is pending.", "the room knows that a lawsuit is pending. It is June. It is raining.", "background:", "background", "length"),
     Damage("a fact has three sentences", CAR, "      does today.", "      does. That is odd. It is more.", "text: >-\n      The inspection report", "facts[3].text", "length"),
     Damage("a question goes on and on", BIKE, "      - Let me ask you straight. Is your company still keeping track of where I go?", "      - Hello. It is me. What do you hold on me?", "Hello. It is me", "opening.shared.hard_question[2]", "length"),
-    Damage("a statement goes on and on", BIKE, "And all of it's got to be answered in writing, inside a month.", "It's all got to be answered. In writing. Inside a month.", "text: >-\n            Okay, so your request", f"{TRUTHFUL.format(0)}.text", "length"),
+    Damage("a statement goes on and on", BIKE, "            Okay, so that's your request, we've got it down here word for word. And you've got to\n            have the answer in writing within a month, all of it.", "            Okay, so that's your request. It's all got to be answered. In writing. Inside a month.", "text: >-\n            Okay, so that's your request", f"{TRUTHFUL.format(0)}.text", "length"),
     Damage("a text is still to be written", CAR, "label: workshop diagnostic scan", "label: TODO", "diagnostic_scan", "evidence[1].label", "unfinished"),
     Damage("a text is lorem ipsum", BIKE, "title: The app that was deleted", "title: Lorem ipsum dolor", "title:", "title", "unfinished"),
     Damage("a text has a gap", TOUR, "about: the way inspectors arrive", "about: the way <inspectors> arrive", "<inspectors>", "facts[3].about", "unfinished"),
