@@ -21,6 +21,7 @@ RECIPE = """
 name: mine
 scenarios: [my_car]
 n: 4
+seed: 1
 turns: [2]
 strategies: [direct, reflective]
 vary: [style]
@@ -44,7 +45,7 @@ def recipe(pack: Path, tmp_path: Path) -> Path:
     """A recipe whose every material is a file of the user's own."""
     templates = tmp_path / "templates"
     templates.mkdir()
-    for name in ("responder_system.j2", "initiator_user.j2", "self_turn_system.j2"):
+    for name in ("responder_system.j2", "initiator_user.j2", "judge_turn_system.j2"):
         shutil.copy(TEMPLATES / name, templates)
     values = ("short", "long", "plain")
     lines = "".join(f'      - {{id: {v}, text: "A {v} way of speaking."}}\n' for v in values)
@@ -169,7 +170,7 @@ def test_a_broken_template_of_actors_does_not_keep_judges_from_judging(
 
 
 def test_judges_take_the_templates_stored_in_the_run_or_those_given_now(made: Hipo) -> None:
-    template = Path("templates/self_turn_system.j2")
+    template = Path("templates/judge_turn_system.j2")
     template.write_text(template.read_text() + MARKER)
     assert made("verify", "run", "--judge", "offline/judge").out.startswith("0 calls")
     anew = made("verify", "run", "--judge", "offline/judge", "--prompt-dir", "templates")
