@@ -228,6 +228,8 @@ class VerificationSettings(Strict):
     judge_style: Literal["commit", "verify"] = "commit"
     """``commit``: external judges name labels without seeing the declared ones; ``verify``: they
     say of the declared ones whether the words carry them, as in the paper."""
+    foils: Annotated[int, Field(ge=0)] = 200
+    """With ``verify``: of how many answers judges are also shown wrong labels; 0 is none."""
     self_judge: Annotated[ModelSettings | None, BeforeValidator(_model_or_name)] = None
     """Who reads the generator's words again; None is the generator itself."""
     self_judgement: bool = True

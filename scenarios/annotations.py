@@ -17,6 +17,10 @@ ADJUDICATED: Final = "adjudicated"
 """Kind of the labels that an expert decided on."""
 FOIL: Final = "foil"
 """Kind of the labels that judges were shown, declared or wrong ones, to see which they accept."""
+AS_DECLARED: Final = "declared"
+"""Part of such a label that the speaker declared."""
+FOILED: Final = "foil"
+"""Part of such a label that is a wrong one."""
 
 
 @dataclass(frozen=True, slots=True)

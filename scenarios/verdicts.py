@@ -43,6 +43,19 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """Whether a judge accepts a label that it was shown on trial."""
+
+    turn: int
+    dimension: str
+    value: LabelValue
+    foil: bool
+    """Whether the label is a wrong one; False: the declared one of the same answer."""
+    accepted: bool | None
+    """None: the answer could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     """A reason to look at a dialogue again."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from hipo.app.estimates import BYTES_PER_TOKEN
+from hipo.app.foils import foil_jobs
 from hipo.app.judges import Panels
 from hipo.app.models import ModelUse
 from hipo.app.verification import Ready
@@ -114,10 +115,14 @@ def estimate_judging(
         ((d, ready.material.scenario_of(d.case)) for d in sample),
         verify=ready.recipe.verification.judge_style == "verify",
     )
+    extra = Counter[JudgeIdentity]()
+    for job in foil_jobs(ready.panels, ready.recipe, ready.material, ready.prompts, store):
+        # The question with the declared labels is the one of verification: it is asked once.
+        extra[job.seat] += len(job.foils)
     return JudgingEstimate(
         left.generated,
         tuple(
-            judge_estimate(seat, use, left.dialogues[seat], left.turns[seat], lengths)
+            judge_estimate(seat, use, left.dialogues[seat], left.turns[seat] + extra[seat], lengths)
             for seat, use in seated(ready.panels, ready.prompts).items()
         ),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.foils import try_foils
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judges import Panels, choose_panels, judge_material, seat_judges
 from hipo.app.old_runs import bring_up_to_date
@@ -43,6 +44,7 @@ from scenarios.schemes.model import Scheme
 OPTION_OF: Mapping[str, str] = {
     "verification.judges": "--judge",
     "verification.judge_style": "--judge-style",
+    "verification.foils": "--foils",
     "verification.self_judge": "--self-judge",
     "verification.policy": "--policy",
     "limits.max_concurrency": "--max-concurrency",
@@ -60,6 +62,8 @@ class VerificationOverrides:
     judges: Sequence[str] = ()
     judge_style: str | None = None
     """``commit`` or ``verify``."""
+    foils: int | None = None
+    """Of how many answers judges are also shown wrong labels, with ``verify``."""
     self_judge: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
@@ -92,7 +96,7 @@ class VerificationOverrides:
             settings["judges"] = self._judges(recipe.verification.judges)
         if self.self_judge is not None:
             settings["self_judge"] = self._model(self.self_judge, recipe.verification.self_judge)
-        for name in ("self_judgement", "allow_same_judge", "policy", "judge_style"):
+        for name in ("self_judgement", "allow_same_judge", "policy", "judge_style", "foils"):
             if getattr(self, name) is not None:
                 settings[name] = getattr(self, name)
         if self.gates:
@@ -298,6 +302,11 @@ async def verify_async(
                 with left_when_stopped(stop):
                     try:
                         await run_all(verification, store, ready.recipe)
+                        if not stop.requested:
+                            await try_foils(
+                                ready.panels, ready.recipe, ready.material, ready.prompts,
+                                store=store, pool=pool, stop=stop,
+                            )  # fmt: skip
                     finally:
                         watching.end()
         outcome = verification.outcome

@@ -112,6 +112,11 @@ def _overrides(
         help="commit (default): external judges name labels without seeing the declared ones; "
         "verify: they say whether the declared ones are carried, as in the paper.",
     ),
+    foils: int | None = typer.Option(
+        None, "--foils", min=0, show_default=False,
+        help="With verify: of how many answers judges are also shown wrong labels, one at a time, "
+        "to see what their yes is worth; default 200, or all.",
+    ),
     self_judge: str | None = typer.Option(
         None, "--self-judge", metavar="MODEL", help="Who labels anew; default the generator."
     ),
@@ -138,6 +143,7 @@ def _overrides(
     return VerificationOverrides(
         judges=tuple(judges or ()),
         judge_style=judge_style,
+        foils=foils,
         self_judge=self_judge,
         base_url=judge_base_url,
         api_key_env=judge_api_key_env,

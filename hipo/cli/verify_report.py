@@ -10,6 +10,7 @@ from pathlib import Path
 from hipo.app.verification import Verified
 from hipo.cli.console import columns, number, plain, plural, reasons
 from outputs.beyond_chance import BeyondChance, beyond_chance
+from outputs.foil_acceptance import FoilAcceptance, foil_acceptance
 from outputs.judge_agreement import judged_dimensions
 from pipeline.run_material import load_material
 from pipeline.store.queries.judgements import FlagCount, FoundCount, Tally
@@ -27,6 +28,7 @@ class VerificationSummary:
     tallies: tuple[Tally, ...]
     found: tuple[FoundCount, ...]
     beyond_chance: tuple[BeyondChance, ...]
+    foils: tuple[FoilAcceptance, ...]
     flags: tuple[FlagCount, ...]
     order: tuple[str, ...]
     """Dimensions in the order of the scheme, with what only external judges are asked."""
@@ -43,7 +45,7 @@ def read_findings(folder: Path) -> VerificationSummary:
     """Read what is known about the verification of a run."""
     with RunStore.open(folder, readonly=True) as store, open_figures(folder) as figures:
         scheme = load_material(store).scheme
-        named = figures.named(scheme.assigned)
+        named, trials = figures.named(scheme.assigned), figures.trials()
         return VerificationSummary(
             generated=store.state().generated,
             counts=store.judgements.counts(),
@@ -52,6 +54,7 @@ def read_findings(folder: Path) -> VerificationSummary:
                 store.judgements.found([d.id for d in scheme.dimensions if d.by == "reader"])
             ),
             beyond_chance=beyond_chance(scheme, named),
+            foils=foil_acceptance(scheme, trials),
             flags=tuple(store.judgements.flag_counts()),
             order=tuple(judged_dimensions(scheme)),
             raised=store.reader.raised_in_verification(),
@@ -69,7 +72,9 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
     that only readers label, objects with ``judge``, ``dimension``, ``goal``, ``label`` and ``n``;
     ``beyond_chance``: objects with ``source``, ``judge``, ``dimension``, ``items``, ``same`` (share
     that names the declared label), ``kappa``, ``shuffled`` (that share with declared labels shuffled
-    within scenario and goal) and ``runner_up`` (share of the others that name it second); ``flags``: a list of objects with ``code``,
+    within scenario and goal) and ``runner_up`` (share of the others that name it second);
+    ``foils``: objects with ``judge``, ``dimension``, ``declared`` and ``foil`` (shares accepted),
+    ``shown`` (answers), ``difference``, ``low`` and ``high`` (95 % interval over dialogues); ``flags``: a list of objects with ``code``,
     ``flags``, ``dialogues``; ``flagged``: dialogues with any; ``verdicts``: dialogues ``accepted``,
     ``discarded``, ``pending`` and ``undecided``; ``notes``.
     """
@@ -91,6 +96,7 @@ def findings_as_json(verified: Verified, findings: VerificationSummary) -> dict[
             plain(one, "source judge dimension items same kappa shuffled runner_up")
             for one in findings.beyond_chance
         ],
+        "foils": [_foil(one) for one in findings.foils],
         "flags": [plain(flag, "code flags dialogues") for flag in findings.flags],
         "flagged": findings.counts.flagged,
         "verdicts": _verdicts(findings),
@@ -154,11 +160,40 @@ def _tables(findings: VerificationSummary) -> list[str]:
         ]
         heads = ["labels named blind", "dimension", "same", "kappa", "shuffled", "runner-up"]
         lines += ["", columns(heads, table)]
+    if findings.foils:
+        table = [
+            [
+                one.judge,
+                one.dimension,
+                f"{one.declared.value:.1%}",
+                f"{one.foil.value:.1%}",
+                f"{one.difference:+.1%}",
+                "" if one.interval is None else f"{one.interval.low:+.1%} {one.interval.high:+.1%}",
+                number(one.foil.judged),
+            ]
+            for one in findings.foils
+        ]
+        heads = ["accepts on trial", "dimension", "declared", "foil", "difference", "95%", "shown"]
+        lines += ["", columns(heads, table)]
     if findings.flags:
         rows_of = [[f.code, number(f.flags), number(f.dialogues)] for f in findings.flags]
         lines += ["", columns(["flag", "raised", "dialogues"], rows_of)]
     shown = ", ".join(f"{number(n)} {name}" for name, n in _verdicts(findings).items() if n)
     return [*lines, "", f"verdicts: {shown or 'none'}"]
+
+
+def _foil(one: FoilAcceptance) -> dict[str, object]:
+    near = one.interval
+    return {
+        "judge": one.judge,
+        "dimension": one.dimension,
+        "declared": one.declared.value,
+        "foil": one.foil.value,
+        "shown": one.foil.judged,
+        "difference": one.difference,
+        "low": None if near is None else near.low,
+        "high": None if near is None else near.high,
+    }
 
 
 def _table(tallies: Sequence[Tally], order: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from pipeline.store.queries.report import (
     PersonAnswer,
     RequestCount,
     Sample,
+    TrialCount,
     UtteranceCount,
     VoteCount,
     open_figures,
@@ -84,6 +85,7 @@ class Gathered:
     anew: tuple[PairCount, ...]
     votes: tuple[VoteCount, ...]
     named: tuple[NamedCount, ...]
+    trials: tuple[TrialCount, ...]
     judge_pairs: tuple[PairCount, ...]
     flagged: tuple[FlaggedCount, ...]
     asked_again: Mapping[str, int]
@@ -162,6 +164,7 @@ async def gather(
             anew=tuple(figures.anew()),
             votes=tuple(figures.votes()),
             named=tuple(figures.named(material.scheme.assigned)),
+            trials=tuple(figures.trials()),
             judge_pairs=tuple(figures.judge_pairs()),
             flagged=tuple(figures.flagged()),
             asked_again=dict(figures.asked_again()),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from outputs.beyond_chance import SHUFFLES, beyond_chance, one_program_in_two_chairs
+from outputs.foil_acceptance import foil_acceptance
 from outputs.judge_agreement import (
     READER_REMARK,
     ConfirmedShare,
@@ -144,7 +145,7 @@ def agreement_section(run: Gathered) -> ReportSection:
         "Agreement beyond chance: between the declared labels and those given anew, between "
         "external judges, and between the people who reviewed."
     )
-    blocks: list[Block] = [*_chairs(run), *_beside(run), *_anew(run), *_panel(run)]
+    blocks: list[Block] = [*_chairs(run), *_beside(run), *_foils(run), *_anew(run), *_panel(run)]
     if not blocks:
         blocks.append(unverified(run))
     blocks += _people(run)
@@ -178,7 +179,31 @@ def _beside(run: Gathered) -> list[Block]:
     note = Remark(
         f"Shuffled: the same share after declared labels are shuffled {SHUFFLES} times among the "
         "items of one scenario and goal (goals: of one scenario), which a judge reaches who reads "
-        "nothing. Runner-up: of the labels that differ, how many judges name second."
+        "nothing; where a scene has few answers, shuffling changes little. Runner-up: of the labels that differ, how many judges name second."
+    )
+    return [table, note]
+
+
+def _foils(run: Gathered) -> list[Block]:
+    """Return what judges accept that are shown labels, right ones and wrong ones."""
+    rows = tuple(
+        (
+            found.judge,
+            dimension_title(run.scheme, found.dimension),
+            _exact(found.declared),
+            _exact(found.foil),
+            percent(found.difference),
+            spread(found.interval),
+        )
+        for found in foil_acceptance(run.scheme, run.trials)
+    )
+    if not rows:
+        return []
+    header = ("judge", "dimension", "declared accepted", "foil accepted", "difference", "95%")
+    table = Table("Labels that judges were shown on trial", header, rows)
+    note = Remark(
+        "The same answers were shown with the declared label and with one that others under the goal "
+        "declare, never one of the first two of a blind judge. Intervals are over dialogues."
     )
     return [table, note]
 

@@ -28,7 +28,7 @@ from pipeline.store.queries.judgements import (
     read_verdict_counts,
 )
 from pipeline.store.writer import Writer, required
-from scenarios.annotations import Annotation
+from scenarios.annotations import AS_DECLARED, FOIL, FOILED, Annotation
 from scenarios.verdicts import (
     Assessment,
     Decision,
@@ -36,6 +36,7 @@ from scenarios.verdicts import (
     Judgement,
     JudgeRun,
     Source,
+    Trial,
     VerdictCounts,
 )
 
@@ -71,6 +72,11 @@ _UNASSESSED = """
         select 1 from dialogues d join arms a on a.seq = d.arm_seq
             left join newest_assessments s on s.dialogue = d.seq
         where d.status = 'generated' and a.id = ? and (s.seq is null or s.config <> ?))"""
+_TRIED = (
+    "select c.id, a.id, s.who, s.config"
+    f" {OF_KEYS} join passes p on p.dialogue = d.seq and p.newest"
+    " join label_sources s on s.seq = p.source and s.kind = 'foil'"
+)
 _CHARGED = """
     select coalesce(sum(charged_usd), 0), coalesce(sum(charged_tokens), 0) from requests
     where role like 'self %' or role like 'external %'"""
@@ -111,6 +117,44 @@ class JudgementLog:
             )
 
         await required(self._writer).post(write)
+
+    async def record_trials(
+        self, key: Key, judge: str, config: str, trials: Sequence[Trial]
+    ) -> None:
+        """Store which labels of a dialogue a judge accepts that was shown them; durable on return.
+
+        Args:
+            key: (case, arm) of the dialogue.
+            judge: who was shown them.
+            config: of the judge, and of what it was shown.
+            trials: label by label.
+
+        Raises:
+            ValueError: there is no such dialogue.
+        """
+        rows = [
+            LabelRow(
+                t.turn, t.dimension, t.value, carried=t.accepted,
+                part=FOILED if t.foil else AS_DECLARED,
+            )
+            for t in trials
+        ]  # fmt: skip
+        now = time.time()
+
+        def write(connection: sqlite3.Connection) -> None:
+            source = LabelSource(FOIL, judge, config)
+            dialogue = _dialogue(connection, *key)
+            readable = all(trial.accepted is not None for trial in trials)
+            add_pass(connection, dialogue, source, rows, at=now, readable=readable)
+
+        await required(self._writer).post(write)
+
+    def tried(self, keys: Iterable[Key]) -> dict[Key, set[tuple[str, str]]]:
+        """Return (judge, configuration) of the newest trials with foils, by dialogue."""
+        found: defaultdict[Key, set[tuple[str, str]]] = defaultdict(set)
+        for case, arm, judge, config in self._reader.execute(_TRIED, (as_json(keys),)):
+            found[case, arm].add((judge, config))
+        return found
 
     async def assess(self, assessment: Assessment, decision: Decision | None = None) -> None:
         """Store the flags of a dialogue and what is decided on them, in one transaction.

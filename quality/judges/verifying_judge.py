@@ -34,18 +34,42 @@ class VerifyingJudge:
         order = label_order(dialogue.case.id)
         judgements: list[Judgement] = []
         for turn in dialogue.answers():
-            declared = declared_labels(self.scheme, turn)
+            declared = self.declared(turn)
             if not declared and not self.scheme.read_dimensions("utterance"):
                 continue
-            question = self.prompts.verify_turn(
-                view, dialogue.history(turn.index), turn.text, declared, order=order
-            )
-            verdict = await questions.put(question, turn.index, "external-verify")
+            verdict = await self.verify(dialogue, scenario, turn, declared, epoch=epoch)
             judgements += self._on_turn(questions, turn, declared, verdict)
         whole = self.prompts.dialogue(view, dialogue.history(), readers=True, order=order)
         found = await questions.put(whole, len(dialogue.turns), "external-dialogue")
         asked = self.prompts.asked("dialogue", readers=True)
         return [*judgements, *noted(questions, None, asked, found)]
+
+    async def verify(
+        self,
+        dialogue: Dialogue,
+        scenario: Scenario,
+        turn: Turn,
+        shown: tuple[TacticLabel, ...],
+        *,
+        epoch: int = 0,
+        purpose: str = "external-verify",
+    ) -> TurnVerdict | AnswerUnusable:
+        """Return whether one answer carries the labels that are shown."""
+        question = self.prompts.verify_turn(
+            judge_view(scenario, dialogue.case),
+            dialogue.history(turn.index),
+            turn.text,
+            shown,
+            order=label_order(dialogue.case.id),
+        )
+        questions = Questions(self.asker, self.seat, dialogue, epoch)
+        return await questions.put(question, turn.index, purpose)
+
+    def declared(self, turn: Turn) -> tuple[TacticLabel, ...]:
+        """Return the labels of a turn in the order of the scheme."""
+        by_dimension = {label.dimension: label for label in turn.tactic}
+        dimensions = self.scheme.utterance_dimensions
+        return tuple(by_dimension[d.id] for d in dimensions if d.id in by_dimension)
 
     def _on_turn(
         self,
@@ -65,13 +89,6 @@ class VerifyingJudge:
             ),
             *noted(questions, turn, read, verdict.readings),
         ]
-
-
-def declared_labels(scheme: Scheme, turn: Turn) -> tuple[TacticLabel, ...]:
-    """Return the labels of a turn in the order of the scheme."""
-    by_dimension = {label.dimension: label for label in turn.tactic}
-    dimensions = scheme.utterance_dimensions
-    return tuple(by_dimension[d.id] for d in dimensions if d.id in by_dimension)
 
 
 JUDGE = JudgeExtension("verifier", VerifyingJudge)

@@ -79,6 +79,18 @@ class NamedCount:
 
 
 @dataclass(frozen=True, slots=True)
+class TrialCount:
+    """How often a judge accepts labels of one dialogue that it was shown on trial."""
+
+    judge: str
+    dimension: str
+    dialogue: int
+    foil: bool
+    accepted: int
+    shown: int
+
+
+@dataclass(frozen=True, slots=True)
 class VoteCount:
     """Judgements of one kind in one scenario; ``yes`` and ``judged`` leave out unreadable ones."""
 
@@ -217,6 +229,10 @@ _NAMED = """
     where s.turn = -1 and s.kind in ('self', 'external') and x.id = ? and c.goal <> ''
         and s.value is not null
     group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8"""
+_TRIALS = """
+    select g.who, x.id, g.dialogue, g.part = 'foil', sum(g.carried), count(g.carried)
+    from newest_annotations g join dimensions x on x.seq = g.dimension
+    where g.kind = 'foil' and g.carried is not null group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
 _JUDGE_PAIRS = _PAIRS.format(
     by="f.who || char(10) || s.who", column="carried", first="external", second="external",
     since=-1, which="s.who > f.who",
@@ -333,6 +349,13 @@ class Figures:
                 _NAMED, (assigned,)
             )
         ]  # fmt: skip
+
+    def trials(self) -> list[TrialCount]:
+        """Count accepted labels of those that judges were shown on trial, by dialogue."""
+        return [
+            TrialCount(judge, dimension, dialogue, bool(foil), accepted, shown)
+            for judge, dimension, dialogue, foil, accepted, shown in self._read(_TRIALS)
+        ]
 
     def votes(self) -> list[VoteCount]:
         """Count judgements by arm, judge, dimension, scenario, goal and number of turns."""

@@ -47,7 +47,7 @@ def test_the_offline_rules_are_judged_by_the_offline_judge(run: Hipo, hipo: Hipo
     assert result.code == 0
     assert list(result.data) == [
         "folder", "dialogues", "verified", "present", "failed", "stopped", "stop_code", "calls",
-        "judged", "self_consistency", "external", "found", "beyond_chance", "flags", "flagged", "verdicts", "notes",
+        "judged", "self_consistency", "external", "found", "beyond_chance", "foils", "flags", "flagged", "verdicts", "notes",
     ]  # fmt: skip
     assert result.data["judged"] == {"self offline/judge": 6, "external offline/judge": 6}
     turns = sum(row["judged"] for row in result.data["self_consistency"]
@@ -142,6 +142,29 @@ def test_a_dry_run_counts_what_is_left_and_sends_nothing(run: Hipo) -> None:
         assert server.count == planned["calls"] > 6
         assert run(*at(server, "one"), "--dry-run", "--format", "json").data["calls"] == 0
     assert planned["cost_usd"] is None
+
+
+def test_judges_that_are_shown_labels_are_tried_with_wrong_ones(run: Hipo) -> None:
+    oracle = Oracle()
+    with WireServer(answer=oracle) as server:
+        shown = (*at(server, "one"), "--judge-style", "verify")
+        planned = run(*shown, "--dry-run", "--format", "json").data
+        result = run(*shown, "--format", "json")
+        assert server.count == result.data["calls"] == planned["calls"]
+        without = run(*shown, "--foils", "0", "--dry-run", "--format", "json").data
+        assert without["calls"] == 0
+        again = run(*shown, "--format", "json")
+        assert server.count == planned["calls"]
+    assert again.data["foils"] == result.data["foils"]
+    # Everything is carried, says this judge: its yes is worth nothing.
+    assert {
+        (f["judge"], f["declared"], f["foil"], f["difference"]) for f in result.data["foils"]
+    } == {("compatible/one", 1.0, 1.0, 0.0)}
+    extra = sum(f["shown"] for f in result.data["foils"])
+    assert extra > 0
+    verified = {r["dimension"]: r["judged"] for r in result.data["external"] if r["turns"] is None}
+    assert planned["calls"] == verified["veracity"] + 6 + extra
+    assert result.data["judged"] == {"external compatible/one": 6}
 
 
 def test_a_budget_stops_and_more_of_it_goes_on(run: Hipo, hipo: Hipo) -> None:
@@ -279,7 +302,8 @@ def test_imported_dialogues_are_judged(hipo: Hipo, tmp_path: Path) -> None:
         result = hipo("verify", "run", "--judge", "compatible/x", "--judge-base-url",
                       server.openai_url, "--format", "json")  # fmt: skip
     assert result.code == 0
-    assert [f["code"] for f in result.data["flags"]] == ["external_coherence"]
+    judged = [f["code"] for f in result.data["flags"] if f["code"].startswith("external_")]
+    assert judged == ["external_coherence"]
     assert "what wrote it is not known" in result.data["notes"][0]
     refused = hipo("import", "mine.jsonl", "-o", "run")
     assert (refused.code, "there already" in refused.err) == (2, True)
