@@ -34,7 +34,7 @@ FACTS = (
     "wedding_ring/betting", "mouse_head/droppings",
 )  # fmt: skip
 """Twenty facts; under both goals that makes forty cases."""
-TURNS = 2
+TURNS = 1
 MAX_TOKENS = 350
 
 
