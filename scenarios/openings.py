@@ -49,8 +49,22 @@ def opening_lines(
         raise UsageError(
             f"scenario {scenario.id!r} has no opening by goal", "use --openings shared"
         )
+    if "opening_question" in variation:
+        return _in_the_first_form(scenario, goal, variation)
     index = _index(scenario, OPENING, variation, len(openings), fitting(scenario, fact)[0])
     return _by_goal(scenario, openings[index], goal)
+
+
+def _in_the_first_form(
+    scenario: Scenario, goal: str, variation: Mapping[str, str]
+) -> tuple[FixedLine, ...]:
+    """Return what hipo 0.1 drew: a wording of the question, and one of the statement for the goal."""
+    pairs = [_by_goal(scenario, opening, goal) for opening in scenario.opening.by_goal]
+    lines = []
+    for place, name in enumerate(("opening_question", "opening_statement")):
+        wordings = list(dict.fromkeys(pair[place] for pair in pairs))
+        lines.append(wordings[_index(scenario, name, variation, len(wordings))])
+    return tuple(lines)
 
 
 def opens_alike(variation: Mapping[str, str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 
@@ -117,7 +118,7 @@ class Opening(Strict):
         if not isinstance(statements, Mapping):
             return data
         wordings = {goal: _listed(_field(said, "text")) for goal, said in statements.items()}
-        length = max(map(len, (questions, *wordings.values())))
+        length = math.lcm(*map(len, (questions, *wordings.values())))  # every question with each
         return {
             "by_goal": [
                 {

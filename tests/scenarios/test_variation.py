@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
 from scenarios.openings import opening_lines
+from scenarios.spec import Scenario
 from scenarios.variation import (
     choose_axes,
     draw_variation,
@@ -174,3 +176,19 @@ def test_a_file_that_is_no_set_of_axes_is_told_by_line_and_field(tmp_path, text,
         own(tmp_path, text)
     assert said in str(error.value)
     assert all(problem.line for problem in error.value.problems)
+
+
+def test_scenarios_in_the_first_form_open_as_they_did():
+    opening = {
+        "question": ["Is it sound?", "Was it ever hit?", "Anything I should know?"],
+        "statements": {
+            "deception": {"text": ["Never hit.", "Sound as a bell."], "claims": ["never_hit"]},
+            "truthful non-disclosure": {"text": "Have a look.", "claims": []},
+        },
+    }
+    data = USED_CAR.model_dump(mode="json") | {"opening": opening}
+    for question, statement in product(range(3), range(2)):
+        drawn = {"opening_question": str(question), "opening_statement": str(statement)}
+        lines = opening_lines(Scenario.model_validate(data), "guardrail", "deception", drawn)
+        said = opening["question"][question], opening["statements"]["deception"]["text"][statement]
+        assert tuple(line.text for line in lines) == said
