@@ -171,8 +171,9 @@ def test_strategies_declare_what_they_ask_for_one_utterance(k: int, rounds: int)
 
 def test_an_estimate_multiplies_what_strategies_declare_by_the_exchanges() -> None:
     ready = prepared(turns=[3], strategies="reflective", reflective={"max_revisions": 2})
+    # The first question of a dialogue is fixed, and the initiator is asked for the other two.
     assert kinds(ready) == {
-        "initiator": (6, 6), "responder": (6, 6), "reflect": (9, 12), "revise": (4.5, 12),
+        "initiator": (4, 4), "responder": (6, 6), "reflect": (9, 12), "revise": (4.5, 12),
     }  # fmt: skip
     [arm] = estimate_generation(ready).arms
     assert all(calls.prompt_tokens > 100 for calls in arm.calls)
@@ -186,7 +187,7 @@ def test_a_strategy_of_a_plugin_has_settings_roles_and_estimates_of_its_own(plug
     [arm] = ready.arms
     assert (arm.strategy, arm.settings) == ("shortest", {"tries": 4})
     assert arm.models["planner"].parameters.top_p == 0.9  # type: ignore[union-attr]
-    assert kinds(ready) == {"initiator": (2, 2), "plan": (2, 2), "responder": (8, 8)}
+    assert kinds(ready) == {"initiator": (0, 0), "plan": (2, 2), "responder": (8, 8)}
     assert list(ready.config.plugins) == ["strategy shortest"]
     with pytest.raises(UsageError, match=r"shortest\.tries: found 'few'"):
         prepared(strategies=["shortest"], shortest={"tries": "few"}, plugins=[str(plugin)])

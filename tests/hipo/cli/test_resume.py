@@ -55,7 +55,7 @@ def test_selection_limits_and_budget_may_change(hipo: Hipo) -> None:
     command = ("generate", "--model", "offline/rules", "-o", "run", "-q")
     assert hipo(*command, "--scenarios", "used_car", "-n", "2").code == 0
     more = (
-        "--scenarios", "used_car,wedding_ring", "-n", "3", "--turns", "2", "--openings", "by-goal", "--max-concurrency", "2",
+        "--scenarios", "used_car,wedding_ring", "-n", "3", "--turns", "2", "--max-concurrency", "2",
         "--timeout", "9", "--budget-tokens", "9000000",
     )  # fmt: skip
     assert hipo(*command, *more).code == 0
@@ -109,7 +109,7 @@ def test_an_interrupted_run_exits_3_and_is_completed_by_the_same_command(tmp_pat
     with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
         (dialogues,) = database.execute("select count(*) from dialogues").fetchone()
         (choices,) = database.execute("select count(*) from choices").fetchone()
-        (needed,) = database.execute("select sum(2 * turns) from cases").fetchone()
+        (needed,) = database.execute("select sum(2 * turns - 1) from cases").fetchone()
         (state,) = database.execute("select value from meta where key = 'state'").fetchone()
     assert dialogues == 20
     assert choices == needed
