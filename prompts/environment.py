@@ -64,7 +64,8 @@ class Templates:
 
         Raises:
             UsageError: the directory is not there, holds a file that replaces nothing, or one that
-                cannot be read, compiled, or names a variable that no prompt has.
+                cannot be read, compiled, or names a variable that no prompt has; or a stored text
+                cannot be compiled.
         """
         self._files = {path.name: path for path in sorted(SHIPPED.glob("*.j2"))}
         shipped = {name: path.read_text(encoding="utf-8") for name, path in self._files.items()}
@@ -89,7 +90,15 @@ class Templates:
         self._templates = self._compiled()
 
     def _compiled(self) -> dict[str, Template]:
-        templates = {name: self._environment.get_template(name) for name in self._sources}
+        """Compile all of them; after the check of the user's files only stored ones can fail."""
+        try:
+            templates = {name: self._environment.get_template(name) for name in self._sources}
+        except TemplateSyntaxError as error:
+            raise UsageError(
+                f"{error.filename}:{error.lineno}: {error.message}",
+                "the run is damaged: see what is wrong with hipo runs check, and save what can be "
+                "read with hipo runs repair",
+            ) from error
         for template in templates.values():
             # Jinja copies them for every template and include it renders, and a plain dict quickly
             template.globals = dict(template.globals)

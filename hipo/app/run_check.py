@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import get_args
 
 import orjson
-from jinja2 import TemplateError
 from pydantic import ValidationError
 
 from hipo.app.old_runs import bring_up_to_date
@@ -102,19 +101,25 @@ def _changed(items: Sequence[MaterialItem]) -> list[MaterialItem]:
         if item.kind == "scheme" and item not in wrong
     ]
     for item in items:
-        # Imported dialogues and older runs know their templates by no hash.
-        if item.kind == "templates" and item.hash and schemes and item not in wrong:
-            marks: set[str] = set()
-            with suppress(HipoError, TemplateError):
-                templates = Templates(stored=orjson.loads(item.content))
-                marks = {
-                    ActorPrompts(templates, scheme, order).fingerprint
-                    for scheme in schemes
-                    for order in get_args(AnswerOrder)
-                }
-            if item.hash not in marks:
-                wrong.append(item)
+        if item.kind == "templates" and item not in wrong and not _is_made_of(item, schemes):
+            wrong.append(item)
     return wrong
+
+
+def _is_made_of(item: MaterialItem, schemes: Sequence[Scheme]) -> bool:
+    """Whether stored templates can be compiled, and are what their hash was made of."""
+    try:
+        templates = Templates(stored=orjson.loads(item.content))
+        # Imported dialogues and older runs know their templates by no hash.
+        if not item.hash or not schemes:
+            return True
+        return item.hash in {
+            ActorPrompts(templates, scheme, order).fingerprint
+            for scheme in schemes
+            for order in get_args(AnswerOrder)
+        }
+    except HipoError:
+        return False
 
 
 def _is_whole(item: MaterialItem) -> bool:

@@ -19,8 +19,8 @@ _WITHOUT_SPACES: Final = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
 class WordSettings(Strict):
     """How many words a line may have."""
 
-    fewest_words: Annotated[int, Field(ge=1, le=50)] = 4
-    """Actors are asked for about 8; half of that is still an answer, less says nothing to label."""
+    fewest_words: Annotated[int, Field(ge=1, le=50)] = 3
+    """People ask and answer in three words ("Who painted it?"); fewer say nothing to label."""
     most_words: Annotated[int, Field(ge=1, le=500)] = 45
     """Actors are asked for 35 at most; a third more is let pass."""
 
@@ -29,7 +29,7 @@ class WordSettings(Strict):
 class WordCount:
     """Counts the words of every improvised turn, whoever speaks."""
 
-    fewest: int = 4
+    fewest: int = 3
     most: int = 45
     code: ClassVar[str] = "word_count"
 

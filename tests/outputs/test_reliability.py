@@ -46,9 +46,11 @@ def counted(runs, source, dimension):
 def test_consistency_is_counted_over_everything_that_was_judged(runs):
     shares = {(c.source, c.dimension): c.share for c in found(runs).consistency}
     assert list(shares) == [
-        (source, dimension)
-        for source in ("self", "external")
-        for dimension in ("intention", "veracity", "illocutionary", "goal")
+        *(("self", dimension) for dimension in ("intention", "veracity", "illocutionary", "goal")),
+        *(
+            ("external", dimension)
+            for dimension in ("intention", "veracity", "illocutionary", "goal", "misled")
+        ),
     ]
     for (source, dimension), share in shares.items():
         assert share.interval.low <= share.value <= share.interval.high

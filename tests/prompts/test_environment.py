@@ -36,6 +36,11 @@ def test_one_file_replaces_one_template_and_changes_the_fingerprint(
     assert templates.fingerprint == Templates(tmp_path).fingerprint
 
 
+def test_a_stored_template_that_cannot_be_compiled_is_shown_with_its_place():
+    with pytest.raises(UsageError, match=r"repair\.j2:2: unexpected '}'\n.*hipo runs check"):
+        Templates(stored={"repair.j2": "one\n{{ reasons }"})
+
+
 def test_hidden_files_and_a_readme_are_left_alone(tmp_path):
     own(tmp_path, ".swp", "")
     own(tmp_path, "README.md", "mine")

@@ -47,6 +47,7 @@ def test_every_export_has_the_rows_it_had(drawn: Hipo, name: str) -> None:
 
 
 def test_it_opens_is_judged_again_and_reported(drawn: Hipo) -> None:
+    assert drawn("runs", "show", "drawn").code == 0  # which brings it up to date
     dialogues = list(Run(Path("drawn")).dialogues())
     assert len(dialogues) == 8
     for dialogue in dialogues:
@@ -60,6 +61,7 @@ def test_it_opens_is_judged_again_and_reported(drawn: Hipo) -> None:
 
 @pytest.mark.parametrize("openings", ["shared", "by-goal"])
 def test_it_is_not_gone_on_with_by_accident(drawn: Hipo, openings: str) -> None:
+    assert drawn("runs", "show", "drawn").code == 0  # which brings it up to date
     before = Path("drawn/run.sqlite").read_bytes()
     refused = drawn(*COMMAND, "--openings", openings)
     assert refused.code == 2

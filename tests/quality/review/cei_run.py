@@ -15,7 +15,7 @@ summary: A colleague thanks another for a report that came too late.
 tags: [peer]
 background: >-
   Two colleagues share an office. One of them was to hand in a report on Monday and did so on
-  Friday, an hour before the meeting it was for. They share the coffee machine too.
+  Friday, an hour before the meeting it was for. The coffee machine stands by the desk of the other.
 roles:
   initiator:
     name: colleague
@@ -26,18 +26,28 @@ roles:
     description: Had to prepare the meeting without the report.
     aim: let the colleague know without saying so
 opening:
-  question: I put the report on your service. Is it any use to you?
-  statements:
-    any:
-      text: How thoughtful of you to bring it in time for the coffee.
-      claims: [thankful]
+  shared:
+    exchanges:
+      - question: Is that your desk by the coffee machine?
+        answer: It is, the machine's right behind me.
+        claims: [near_the_machine]
+    hard_question: I put the report on your desk. Is it any use to you?
+  by_goal:
+    - question: I put the report on your desk. Is it any use to you?
+      statements:
+        any:
+          text: How thoughtful of you to bring it in time for the coffee.
 claims:
+  - {id: near_the_machine, text: "The desk of the office mate is by the coffee machine."}
   - {id: thankful, text: "The office mate is thankful."}
 facts:
   - id: alone
     about: the preparation of the meeting
     text: The office mate wrote the whole presentation alone on Thursday night.
-    bearing: embarrasses
+    angle: How did the preparation go without it?
+    cover: [{claim: thankful}]
+    makes_false: [thankful]
+    makes_true: [near_the_machine]
 outcome: {text: "They share the office still.", as_of: "2025"}
 sources: fictional
 """
