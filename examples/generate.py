@@ -1,6 +1,9 @@
 """Generate, verify, export and report: the whole way from Python, with any model.
 
-python examples/generate.py --model offline/rules --judge offline/judge -o runs/example
+python examples/generate.py --model offline/rules --judge offline/judge --any -o runs/example
+
+The embedded judge agrees with all labels of few dialogues of the embedded rules: --any exports the
+others, too.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ def main() -> int:
     parser.add_argument("--judge", default="offline/judge", help="who judges")
     parser.add_argument("-n", type=int, default=24, help="how many dialogues")
     parser.add_argument("--budget-usd", type=float, default=5.0)
+    parser.add_argument("--any", action="store_true", help="export what is not accepted, too")
     parser.add_argument("-o", "--output", type=Path, default=Path("runs/example"))
     arguments = parser.parse_args()
 
@@ -37,7 +41,8 @@ def main() -> int:
         if run.outcome is not None and run.outcome.stopped:
             print("stopped:", run.outcome.stopped)
         verify(run, judges=[arguments.judge], budget_usd=arguments.budget_usd)
-        data = export(run, "sft", arguments.output / "sft", overwrite=True)
+        verdict = "any" if arguments.any else "accepted"
+        data = export(run, "sft", arguments.output / "sft", verdict=verdict, overwrite=True)
     except UsageError as error:
         print(f"{error.message}\n{error.hint}", file=sys.stderr)
         return 2

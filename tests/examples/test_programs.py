@@ -28,7 +28,7 @@ def example(folder: Path, *arguments: str) -> str:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder in which the first example has made its run."""
     folder = tmp_path_factory.mktemp("examples")
-    told = example(folder, "generate.py", "-n", "24", "-o", "runs/example")
+    told = example(folder, "generate.py", "-n", "24", "--any", "-o", "runs/example")
     assert "24 dialogues, verdicts:" in told
     assert (folder / "runs" / "example" / "report.html").is_file()
     return folder
