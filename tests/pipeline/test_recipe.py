@@ -21,7 +21,7 @@ def test_the_paper_recipe_holds_the_settings_of_the_paper() -> None:
     responder = recipe.models.role("responder")
     assert (responder.temperature, responder.top_p) == (0.2, 0.6)
     voting = recipe.strategy_settings("consistency").model_dump()
-    assert (voting["k"], voting["temperature"]) == (4, 0.6)
+    assert voting == {"k": 4, "temperature": 0.6, "top_p": 1.0, "vote": "text"}
     assert recipe.turns == (1, 2, 3)
     assert recipe.goals == ("deception", "truthful non-disclosure")
     assert recipe.strategies == ("reflective",)

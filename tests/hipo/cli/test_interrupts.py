@@ -84,6 +84,15 @@ def slow() -> Iterator[WireServer]:
         yield server
 
 
+@pytest.fixture
+def hangup_not_ignored() -> Iterator[None]:
+    """Let the runs started here heed a hang-up, also where the tests themselves run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangup_not_ignored")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_calls_in_flight_finish_and_says_how_long_that_may_take(
     slow: WireServer, tmp_path: Path, hipo: Hipo, number: signal.Signals
