@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from outputs.judge_agreement import kappa
-from pipeline.store.queries.report import NamedCount
+from pipeline.store.queries.report_rows import NamedCount
 from quality.judges.comparison import agrees
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 from scenarios.verdicts import Source

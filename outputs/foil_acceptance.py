@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from outputs.judge_agreement import ConfirmedShare, Count, differences, shares
-from pipeline.store.queries.report import TrialCount
+from pipeline.store.queries.report_rows import TrialCount
 from quality.bootstrap import Interval, Resampling
 from scenarios.schemes.model import Scheme
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pipeline.store.queries.report import CaseVotes, VoteCount
+from pipeline.store.queries.report_rows import CaseVotes, VoteCount
 from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
 from scenarios.schemes.model import Scheme
 

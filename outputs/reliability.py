@@ -9,7 +9,8 @@ from typing import Literal
 
 from outputs.judge_agreement import ConfirmedShare, grouped, shares
 from outputs.selection import OpenRun
-from pipeline.store.queries.report import PersonAnswer, VoteCount, open_figures
+from pipeline.store.queries.report import open_figures
+from pipeline.store.queries.report_rows import PersonAnswer, VoteCount
 from quality.agreement import AgreementRow, agreement_table
 from quality.annotations import Answer
 from scenarios.errors import UsageError

@@ -15,7 +15,8 @@ from outputs.judge_agreement import (
     shares,
 )
 from pipeline.run_material import load_material
-from pipeline.store.queries.report import CaseVotes, open_figures
+from pipeline.store.queries.report import open_figures
+from pipeline.store.queries.report_rows import CaseVotes
 from pipeline.store.run_store import RunStore
 from quality.bootstrap import Interval, Resampling
 from scenarios.errors import UsageError

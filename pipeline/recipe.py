@@ -17,8 +17,9 @@ from pydantic import (
     model_validator,
 )
 
+from pipeline.model_settings import Models, ModelSettings, Role
 from pipeline.strategies.registry import STRATEGIES
-from scenarios.arms import AnswerOrder, StructuredWish
+from scenarios.arms import AnswerOrder
 from scenarios.durations import seconds_of
 from scenarios.errors import UsageError
 from scenarios.located import shortened
@@ -30,7 +31,6 @@ TIMEOUT_S = 120.0
 """Seconds usually allowed for a request."""
 SLOW_TIMEOUT_S = 600.0
 """The same where a local server may answer."""
-_ENDPOINT_FIELDS = ("base_url", "api_key_env", "structured", "extra")
 
 
 def _one_or_many(value: object) -> object:
@@ -40,11 +40,6 @@ def _one_or_many(value: object) -> object:
     if isinstance(value, (str, int)) and not isinstance(value, bool):
         return (value,)
     return value
-
-
-def _model_or_name(value: object) -> object:
-    """Let ``provider/model`` stand for ``{model: provider/model}``."""
-    return {"model": value} if isinstance(value, str) else value
 
 
 def _seconds(value: object) -> object:
@@ -60,90 +55,6 @@ Selection = Annotated[
 Turns = Annotated[
     tuple[Annotated[int, Field(ge=1)], ...], BeforeValidator(_one_or_many), Field(min_length=1)
 ]
-
-
-class PriceSetting(Strict):
-    """What a model costs, in US dollars per million tokens."""
-
-    input: Annotated[float, Field(ge=0)]
-    output: Annotated[float, Field(ge=0)]
-    cached_input: Annotated[float, Field(ge=0)] | None = None
-
-
-class ModelSettings(Strict):
-    """Which model plays a role, where it is reached, and how it samples."""
-
-    model: str | None = None
-    """``provider/model``, e.g. ``openai/gpt-4o``, ``compatible/qwen3`` or ``offline/rules``."""
-    base_url: str | None = None
-    api_key_env: str | None = None
-    """Name of the environment variable that holds the key; never the key itself."""
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    max_tokens: Annotated[int, Field(ge=16)] | None = None
-    extra: dict[str, Any] | None = None
-    """Further body fields, sent as they are."""
-    price: PriceSetting | None = None
-    structured: StructuredWish | None = None
-    """Whether the endpoint enforces the answer's schema; ``auto`` tries it and remembers."""
-
-    def over(self, default: ModelSettings) -> ModelSettings:
-        """Return these settings with gaps filled from ``default``.
-
-        Sampling parameters are always inherited. The address, the key and the other endpoint
-        settings only are where the provider is the same, the price only where the model is.
-        """
-        model = self.model or default.model
-        own = self.model_dump(exclude_none=True, include=set(ModelSettings.model_fields))
-        inherited = default.model_dump(exclude_none=True)
-        if _provider(model) != _provider(default.model):
-            for field in _ENDPOINT_FIELDS:
-                inherited.pop(field, None)
-        if model != default.model:
-            inherited.pop("price", None)
-        return ModelSettings.model_validate({**inherited, **own})
-
-
-def _provider(model: str | None) -> str:
-    return (model or "").partition("/")[0]
-
-
-Role = Annotated[ModelSettings, BeforeValidator(_model_or_name)]
-
-
-class Models(Strict):
-    """The model of every role; what a role leaves open comes from ``default``.
-
-    The paper's sampling parameters are the defaults. A strategy may ask further roles: each has a
-    field of its name.
-
-    Source: HIPO, section 4.3 (temperature 0.2, top-p 0.6).
-    """
-
-    default: Role = ModelSettings()
-    initiator: Role = ModelSettings()
-    responder: Role = ModelSettings()
-    reflector: Role = ModelSettings()
-    model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, Role] = Field(init=False)
-
-    @property
-    def by_role(self) -> dict[str, ModelSettings]:
-        """What the recipe says of each role."""
-        own = {"initiator": self.initiator, "responder": self.responder}
-        return {**own, "reflector": self.reflector, **(self.__pydantic_extra__ or {})}
-
-    def role(self, name: str) -> ModelSettings:
-        """Return the complete settings of one role."""
-        settings = self.by_role.get(name, ModelSettings())
-        paper = ModelSettings(temperature=0.2, top_p=0.6, max_tokens=1024)
-        default = ModelSettings.model_validate(
-            {**paper.model_dump(exclude_none=True), **self.default.model_dump(exclude_none=True)}
-        )
-        # What helps the responder is the model that spoke, unless the recipe names another.
-        speaks = name in ("initiator", "responder")
-        base = default if speaks else self.responder.over(default)
-        return settings.over(base)
 
 
 class EmbeddingSettings(Strict):
@@ -230,7 +141,7 @@ class VerificationSettings(Strict):
     say of the declared ones whether the words carry them, as in the paper."""
     foils: Annotated[int, Field(ge=0)] = 200
     """With ``verify``: of how many answers judges are also shown wrong labels; 0 is none."""
-    self_judge: Annotated[ModelSettings | None, BeforeValidator(_model_or_name)] = None
+    self_judge: Role | None = None
     """Who reads the generator's words again; None is the generator itself."""
     self_judgement: bool = True
     allow_same_judge: bool = False

@@ -10,9 +10,10 @@ import orjson
 from hipo.app.endpoints import EndpointPool
 from hipo.app.models import ModelUse, resolve_model
 from outputs.beyond_chance import one_program_in_two_chairs
+from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.registry import PROVIDERS
-from pipeline.recipe import JudgeSettings, ModelSettings, Recipe, VerificationSettings
+from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
 from prompts.judges import JUDGE_TEMPLATES, JudgePrompts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import effective_base_url, parse_model
-from pipeline.recipe import ModelSettings
 from scenarios.arms import ModelSpec, Parameters
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.recipe import ModelSettings, Recipe
+from pipeline.model_settings import ModelSettings
+from pipeline.recipe import Recipe
 from pipeline.recipe_source import changed
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.plugins import load_plugins

@@ -20,7 +20,8 @@ from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.embeddings import installed_encoder, sentence_encoder
 from pipeline.executors.local import LocalExecutor, width_for
-from pipeline.recipe import JudgeSettings, ModelSettings, Recipe, VerificationSettings
+from pipeline.model_settings import ModelSettings
+from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.recipe_source import changed
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.runner import Progress, RunOutcome

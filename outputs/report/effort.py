@@ -10,7 +10,7 @@ from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
 from pipeline.store.answering_models import changed_models
-from pipeline.store.queries.report import RequestCount
+from pipeline.store.queries.report_rows import RequestCount
 
 _AGAIN = {
     "repair": "with what was wrong",

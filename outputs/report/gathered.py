@@ -10,9 +10,9 @@ from pathlib import Path
 from outputs.diversity import Diversity, measure
 from outputs.report.cumulative import CumulativeScore
 from pipeline.run_material import RunMaterial, load_material
-from pipeline.store.queries.report import (
+from pipeline.store.queries.report import Figures, open_figures
+from pipeline.store.queries.report_rows import (
     EndingCount,
-    Figures,
     FlaggedCount,
     LabelCount,
     NamedCount,
@@ -23,7 +23,6 @@ from pipeline.store.queries.report import (
     TrialCount,
     UtteranceCount,
     VoteCount,
-    open_figures,
 )
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.run_store import RunStore

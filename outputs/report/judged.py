@@ -34,7 +34,7 @@ from outputs.report.wording import (
     share,
     spread,
 )
-from pipeline.store.queries.report import VoteCount
+from pipeline.store.queries.report_rows import VoteCount
 from scenarios.errors import UsageError
 
 SOURCES: tuple[tuple[Literal["self", "external"], str], ...] = (

@@ -12,7 +12,7 @@ from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table
 from outputs.report.published import Published, published
 from outputs.report.wording import count, dimension_title, label, part, percent
 from outputs.value_names import names_of, value_names
-from pipeline.store.queries.report import LabelCount, PairCount
+from pipeline.store.queries.report_rows import LabelCount, PairCount
 from scenarios.margins import unmet_in_words
 from scenarios.schemes.model import Dimension
 

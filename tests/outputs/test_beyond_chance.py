@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from outputs.beyond_chance import beyond_chance, one_program_in_two_chairs
-from pipeline.store.queries.report import NamedCount
+from pipeline.store.queries.report_rows import NamedCount
 from tests.factories import make_scheme
 
 HIPO = make_scheme()

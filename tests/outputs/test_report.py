@@ -16,7 +16,8 @@ from outputs.report.cumulative import CumulativeScore, read_scores
 from outputs.report.effort import quantile
 from outputs.report.exported import exported_dialogues
 from outputs.report.gathered import ReportOptions, chosen
-from pipeline.store.queries.report import Sample, open_figures
+from pipeline.store.queries.report import open_figures
+from pipeline.store.queries.report_rows import Sample
 from pipeline.store.run_store import RunStore
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from hipo.app.recipe_options import OPTION_OF, RECIPE_OPTIONS, overridden, split
-from pipeline.recipe import Models, ModelSettings, Recipe
+from pipeline.model_settings import Models, ModelSettings
+from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe, recipe_names
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.errors import InputError, UsageError
