@@ -58,7 +58,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ProbeReading:
     """How well one probe reads the goal, and how well it reads swapped labels."""
 
     accuracy: float
@@ -96,7 +96,7 @@ def _openings(scenario: Scenario, goal: str) -> Iterator[str]:
             yield " ".join(line.text for line in lines)
 
 
-def read(lines: Sequence[Line], probe: Probe, swaps: int = SWAPS) -> Reading:
+def read(lines: Sequence[Line], probe: Probe, swaps: int = SWAPS) -> ProbeReading:
     """Guess the goal of each line from those of the other scenarios.
 
     Args:
@@ -122,7 +122,7 @@ def read(lines: Sequence[Line], probe: Probe, swaps: int = SWAPS) -> Reading:
             right[row] += np.sum(guess(labels[~inside]) == labels[inside])
     shares = right / len(lines)
     low, high = np.percentile(shares[1:], [LOW, HIGH])
-    return Reading(float(shares[0]), float(low), float(high))
+    return ProbeReading(float(shares[0]), float(low), float(high))
 
 
 def _naive_bayes(known: Sequence[str], asked: Sequence[str]) -> Guess:

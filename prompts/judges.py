@@ -66,7 +66,7 @@ class JudgeView:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class BlindLabel:
     """What a judge finds on one dimension, without having seen any label."""
 
     dimension: str
@@ -82,7 +82,7 @@ class TurnVerdict:
 
     critiques: tuple[Critique, ...]
     """One per declared dimension."""
-    readings: tuple[Reading, ...]
+    readings: tuple[BlindLabel, ...]
     """One per dimension that only readers label."""
 
 
@@ -131,7 +131,7 @@ class JudgePrompts:
         """
         self.templates = templates
         self._scheme = scheme
-        self._blind: dict[tuple[str, bool, int], Prompt[tuple[Reading, ...]]] = {}
+        self._blind: dict[tuple[str, bool, int], Prompt[tuple[BlindLabel, ...]]] = {}
         self._verify: dict[tuple[tuple[str, ...], int], Prompt[TurnVerdict]] = {}
         whole = tuple(d.id for d in scheme.utterance_dimensions)
         prompts = (
@@ -161,7 +161,7 @@ class JudgePrompts:
         *,
         readers: bool = False,
         order: int = 0,
-    ) -> Question[tuple[Reading, ...]]:
+    ) -> Question[tuple[BlindLabel, ...]]:
         """Ask for the labels of an utterance without showing the declared ones.
 
         Args:
@@ -176,7 +176,7 @@ class JudgePrompts:
 
     def dialogue(
         self, view: JudgeView, history: History, *, readers: bool = False, order: int = 0
-    ) -> Question[tuple[Reading, ...]]:
+    ) -> Question[tuple[BlindLabel, ...]]:
         """Ask for the labels of a whole conversation without showing its goal; see :meth:`turn`."""
         prompt = self._blind_prompt("dialogue", readers=readers, order=order)
         return prompt.render(_variables(view, history))
@@ -200,7 +200,7 @@ class JudgePrompts:
 
     def _blind_prompt(
         self, about: Literal["turn", "dialogue"], *, readers: bool, order: int
-    ) -> Prompt[tuple[Reading, ...]]:
+    ) -> Prompt[tuple[BlindLabel, ...]]:
         key = (about, readers, order)
         if key not in self._blind:
             level: Level = "utterance" if about == "turn" else "dialogue"
@@ -262,7 +262,7 @@ def reordered(dimension: Dimension, order: int) -> Dimension:
 
 def readings_format(
     name: str, dimensions: Sequence[Dimension]
-) -> ResponseFormat[tuple[Reading, ...]]:
+) -> ResponseFormat[tuple[BlindLabel, ...]]:
     """Return the format of labels given blind: thoughts, then by dimension reason, label, runner-up.
 
     Raises:
@@ -271,7 +271,7 @@ def readings_format(
     thoughts = TextField("reading", "what the words claim, held against the fact")
     pairs = [_reading_fields(dimension) for dimension in dimensions]
 
-    def build(answer: Answer, findings: Findings) -> tuple[Reading, ...]:
+    def build(answer: Answer, findings: Findings) -> tuple[BlindLabel, ...]:
         return tuple(_reading(fields, answer, findings) for fields in pairs)
 
     fields: list[AnswerField] = [thoughts, *(f for some in pairs for f in some if f is not None)]
@@ -290,7 +290,7 @@ def _reading_fields(dimension: Dimension) -> _ReadingFields:
     )
 
 
-def _reading(fields: _ReadingFields, answer: Answer, findings: Findings) -> Reading:
+def _reading(fields: _ReadingFields, answer: Answer, findings: Findings) -> BlindLabel:
     reason, best, rival = fields
     value, _ = best.read(answer, findings)
     second = None
@@ -298,7 +298,7 @@ def _reading(fields: _ReadingFields, answer: Answer, findings: Findings) -> Read
         # A label is worth more than the one it was weighed against: that one may be missing.
         named, _ = rival.read(answer, Findings())
         second = named if named not in ("", value) else None
-    return Reading(best.dimension.id, value, second, reason.read(answer))
+    return BlindLabel(best.dimension.id, value, second, reason.read(answer))
 
 
 def verdict_format(

@@ -285,14 +285,9 @@ async def verify_async(
             link = local_run(limits, store, ledger, stop, watching.note)
             pool = EndpointPool(limits, providers, link, watching.note)
             verification = verification_of(
-                ready,
-                store,
-                pool,
-                stop,
-                encoder=encoder,
-                on_progress=watching.see,
+                ready, store, pool, stop, encoder=encoder, on_progress=watching.see,
                 retry_unreadable=retry_unreadable,
-            )
+            )  # fmt: skip
 
             def spending() -> Spending:
                 usd = None if ready.panels.unpriced else ledger.spent_usd

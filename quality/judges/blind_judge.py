@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pipeline.asking import Asker
 from pipeline.client import AnswerUnusable
-from prompts.judges import JudgePrompts, Reading, judge_view, label_order
+from prompts.judges import BlindLabel, JudgePrompts, judge_view, label_order
 from quality.judges.comparison import agrees, expected
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
 from scenarios.arms import Parameters
@@ -54,7 +54,7 @@ def noted(
     questions: Questions,
     turn: Turn | None,
     asked: tuple[Dimension, ...],
-    found: tuple[Reading, ...] | AnswerUnusable,
+    found: tuple[BlindLabel, ...] | AnswerUnusable,
 ) -> list[Judgement]:
     """Return the judgements that follow from what a judge found: agreement is computed here."""
     index = None if turn is None else turn.index
