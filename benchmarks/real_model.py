@@ -75,16 +75,16 @@ def figures(folder: Path) -> list[Row]:
     initiator = [line for line in lines if line.role == "initiator"]
     done = _count(folder, "select count(*) from dialogues where status = 'generated'")
     failed = _count(folder, "select count(*) from dialogues where status = 'failed'")
-    sent = _count(folder, "select count(*) from requests where code = ''")
+    repairs = _count(folder, "select count(*) from requests where purpose like '%/re%'")
     read = _count(folder, "select count(*) from choices where status = 'ok'")
     answers = _count(folder, "select count(*) from choices")
     prompt, completion = _read(
-        folder, "select avg(prompt_tokens), avg(completion_tokens) from requests where code = ''"
+        folder, "select avg(prompt_tokens), avg(completion_tokens) from requests where code = 'ok'"
     )[0]
     return [
         Row("dialogues finished", _share(done, done + failed), "", Goal.above(0.9)),
         Row("answers read", _share(read, answers), "", Goal.above(0.9)),
-        Row("requests a finished line", sent / max(len(lines), 1)),
+        Row("repairs a finished line", repairs / max(len(lines), 1)),
         Row("responder lines that echo an earlier line", _echoes(responder)),
         Row("initiator lines that echo an earlier line", _echoes(initiator)),
         Row("initiator lines that ask", _share(sum("?" in x.text for x in initiator), len(initiator))),
