@@ -1,0 +1,61 @@
+"""Load the authored lines that ship, by scenario."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from scenarios.lines.model import ExemplarLines, GoldLines, LineUse, StageLines
+from scenarios.strict import Strict
+from scenarios.yaml_source import read_yaml, validate_model
+
+FOLDER = Path(__file__).parent
+M = TypeVar("M", bound=Strict)
+
+
+def lines_file(use: LineUse, scenario_id: str) -> Path:
+    """Return where the lines of a scenario for one use stand, whether there are any or not."""
+    return FOLDER / use / f"{scenario_id}.yaml"
+
+
+def scenarios_with(use: LineUse) -> tuple[str, ...]:
+    """Return the ids of the scenarios that have lines for one use, sorted."""
+    return tuple(sorted(path.stem for path in (FOLDER / use).glob("*.yaml")))
+
+
+def _read(model: type[M], use: LineUse, scenario_id: str) -> M | None:
+    path = lines_file(use, scenario_id)
+    return validate_model(model, read_yaml(path)) if path.is_file() else None
+
+
+@cache
+def stage_lines(scenario_id: str) -> StageLines | None:
+    """Return what the offline actors say first in a scenario; None where nothing is written.
+
+    Raises:
+        InputError: the file is broken.
+    """
+    return _read(StageLines, "stage", scenario_id)
+
+
+@cache
+def exemplar_lines(scenario_id: str) -> ExemplarLines | None:
+    """Return the examples of a scenario; None where there are none.
+
+    Raises:
+        InputError: the file is broken.
+    """
+    return _read(ExemplarLines, "exemplar", scenario_id)
+
+
+@cache
+def gold_lines(scenario_id: str) -> GoldLines | None:
+    """Return the gold lines of a scenario; None where there are none.
+
+    Nothing that generates, prompts, exports or tunes may import this: see the test of that name.
+
+    Raises:
+        InputError: the file is broken.
+    """
+    return _read(GoldLines, "gold", scenario_id)

@@ -1,0 +1,119 @@
+"""Lines that people wrote or labelled by hand: what offline actors say, examples, and gold.
+
+Three sets that have no line in common. ``stage`` is what the offline actor says first.
+``exemplar`` shows labels to a reader, and comes from scenarios that no corpus plays. ``gold``
+measures readers: no prompt, generator or export holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, get_args
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from scenarios.schemes.model import Identifier
+from scenarios.spec import Text
+from scenarios.strict import Strict
+
+LineUse = Literal["stage", "exemplar", "gold"]
+LINE_USES: Final[tuple[LineUse, ...]] = get_args(LineUse)
+HARD_QUESTION: Final = "hard_question"
+ANGLE: Final = "angle"
+PRESSED: Final = "pressed"
+ANY_FACT: Final = "any"
+"""In place of a fact: the labels hold whatever the fact is."""
+Origin = Literal["written", "grammar", "model"]
+"""Who found the words; the labels are by hand in any case."""
+
+
+def _gather_labels(data: object, fields: Mapping[str, object]) -> object:
+    """Put the keys that are no field of a line into ``labels``: they are dimensions."""
+    if not isinstance(data, Mapping) or "labels" in data:
+        return data
+    known = {key: value for key, value in data.items() if key in fields}
+    return {**known, "labels": {k: v for k, v in data.items() if k not in fields}}
+
+
+class LabelledLine(Strict):
+    """What a responder says, and its labels under one fact."""
+
+    fact: Text
+    """The fact's id, or ``any``: then the labels hold under every fact of the scenario."""
+    goal: Text
+    """The goal it is said under."""
+    text: Text
+    claims: tuple[Identifier, ...] = ()
+    """Ids of the scenario's claims that whoever says this makes."""
+    labels: dict[str, Text]
+    """The label of every dimension that the line carries; in a file the dimensions stand beside
+    the other fields."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_labels(cls, data: object) -> object:
+        return _gather_labels(data, cls.model_fields)
+
+
+class InitiatorLine(Strict):
+    """A question that presses on the hard question and fits after any answer, under any goal."""
+
+    id: Identifier
+    when: Literal["first", "later"]
+    """``first``: after the first answer; ``later``: once more was said."""
+    text: Text
+
+
+class StageLine(LabelledLine):
+    """What the offline responder says to a question it knows."""
+
+    answers: Identifier
+    """``hard_question``, ``angle`` (the fact's own), ``pressed`` (any line of the initiator here),
+    or the id of one of them."""
+
+
+class StageLines(Strict):
+    """What the offline actors say first in one scenario."""
+
+    scenario: Identifier
+    initiator: Annotated[tuple[InitiatorLine, ...], Field(min_length=3)]
+    responder: Annotated[tuple[StageLine, ...], Field(min_length=6)]
+
+
+class Exemplar(LabelledLine):
+    """A line that shows what labels mean."""
+
+    id: Identifier
+    question: Text
+    """The standing question it answers, as it was asked."""
+
+
+class ExemplarLines(Strict):
+    """Examples from one scenario that no corpus plays."""
+
+    scenario: Identifier
+    lines: Annotated[tuple[Exemplar, ...], Field(min_length=1)]
+
+
+def _as_readings(value: object) -> object:
+    return () if value is None else value
+
+
+class GoldLine(Exemplar):
+    """A line to measure readers by. Its labels are settled; ``readings`` are what led to them."""
+
+    origin: Origin = "written"
+    note: Text | None = None
+    """Which step decides, where it is close."""
+    readings: Annotated[tuple[dict[str, Text], ...], BeforeValidator(_as_readings)] = ()
+    """The labels of each reading by a program, made apart from the others; people's readings are
+    collected by ``hipo review serve --mode gold`` and are not kept here."""
+
+
+class GoldLines(Strict):
+    """The gold lines of one scenario."""
+
+    scenario: Identifier
+    canary: Text
+    """The string by which one finds out whether a corpus or a model has taken in this file."""
+    lines: Annotated[tuple[GoldLine, ...], Field(min_length=1)]

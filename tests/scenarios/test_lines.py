@@ -1,0 +1,99 @@
+"""Lines written or labelled by hand: what is wrong with a file is found, and the sets stay apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenarios.errors import InputError
+from scenarios.lines import library
+from scenarios.lines.checks import problems_of
+from scenarios.lines.library import scenarios_with, stage_lines
+from scenarios.lines.model import LINE_USES
+
+LINE = {
+    "answers": "hard_question",
+    "fact": "guardrail",
+    "goal": "deception",
+    "intention": "Convince",
+    "veracity": "Quality",
+    "illocutionary": "Representatives",
+    "claims": "[scratch_only]",
+    "text": "That is where a trolley caught it, one scratch and no more.",
+}
+
+
+def _file(folder: Path, **changed: str) -> list[str]:
+    """Write a stage file of which one line differs from a good one; return what is found."""
+    lines = ["scenario: used_car", "initiator:"]
+    for number in range(3):
+        text = f"Is there anything else, a thing number {number}?"
+        lines.append(f"  - {{id: press_{number}, when: first, text: '{text}'}}")
+    lines.append("responder:")
+    for number in range(6):
+        text = LINE["text"] if number == 0 else f"Number {number}, it is only a scratch."
+        line = LINE | {"text": text} | (changed if number == 0 else {})
+        start = "  - "
+        for key, value in line.items():
+            lines.append(f"{start}{key}: {value}")
+            start = "    "
+    (folder / "stage").mkdir()
+    (folder / "stage" / "used_car.yaml").write_text("\n".join(lines), encoding="utf-8")
+    return [
+        f"{p.field}: {p.found}; {p.expected} [{p.code}]" for p in problems_of("stage", "used_car")
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(library, "FOLDER", tmp_path)
+    return tmp_path
+
+
+def test_a_good_file_has_no_problem(folder: Path) -> None:
+    assert _file(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        ({"veracity": "Manner"}, "truth"),
+        ({"claims": "[wing_lighter]"}, "truth"),
+        ({"goal": "truthful non-disclosure"}, "truth"),
+        ({"claims": "[airbags_in_place]"}, "reference"),
+        ({"fact": "rust"}, "reference"),
+        ({"answers": "the_weather"}, "reference"),
+        ({"fact": "any"}, "truth"),
+        ({"intention": "Persuade"}, "label"),
+        ({"illocutionary": "Vows"}, "label"),
+        ({"mood": "sad"}, "label"),
+        ({"text": "It slid into a guardrail on an icy slip road."}, "leak"),
+        ({"text": "Number 1, it is only a scratch."}, "repeated"),
+        ({"text": "A scratch."}, "length"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_found(
+    folder: Path, changed: dict[str, str], code: str
+) -> None:
+    found = _file(folder, **changed)
+    assert any(f"[{code}]" in problem for problem in found)
+
+
+def test_a_broken_file_is_one_message_with_its_line(folder: Path) -> None:
+    with pytest.raises(InputError, match=r"used_car.yaml:\d+: responder\[0\].text"):
+        _file(folder, text="")
+
+
+@pytest.mark.parametrize("use", LINE_USES)
+def test_the_lines_that_ship_have_no_problem(use: str) -> None:
+    found = [
+        problem
+        for name in scenarios_with(use)  # type: ignore[arg-type]
+        for problem in problems_of(use, name)  # type: ignore[arg-type]
+    ]
+    assert found == []
+
+
+def test_a_scenario_without_lines_has_none() -> None:
+    assert stage_lines("no_such_scenario") is None
