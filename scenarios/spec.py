@@ -302,7 +302,9 @@ class Scenario(Strict):
         names = {
             key: (p.real if real and p.real else p.alias) for key, p in self.placeholders.items()
         }
-        return type(self).model_validate(_fill(self.model_dump(exclude={"placeholders"}), names))
+        return type(self).model_validate(
+            with_names(self.model_dump(exclude={"placeholders"}), names)
+        )
 
     @field_validator("roles")
     @classmethod
@@ -321,14 +323,14 @@ def _field(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, Mapping) else None
 
 
-def _fill(value: object, names: dict[str, str]) -> object:
+def with_names(value: object, names: Mapping[str, str]) -> object:
     """Replace ``{key}`` by its name in every string of a nested value, keys of dicts excepted."""
     if isinstance(value, str):
         for key, name in names.items():
             value = value.replace("{" + key + "}", name)
         return value
     if isinstance(value, dict):
-        return {key: _fill(item, names) for key, item in value.items()}
+        return {key: with_names(item, names) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(_fill(item, names) for item in value)
+        return type(value)(with_names(item, names) for item in value)
     return value

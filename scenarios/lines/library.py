@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from scenarios.lines.model import ExemplarLines, GoldLines, LineUse, StageLines
+from scenarios.spec import Scenario, with_names
 from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml, validate_model
 
@@ -37,6 +38,24 @@ def stage_lines(scenario_id: str) -> StageLines | None:
         InputError: the file is broken.
     """
     return _read(StageLines, "stage", scenario_id)
+
+
+def spoken_stage_lines(template: Scenario) -> StageLines | None:
+    """Return the stage lines of a scenario as they are said, with the fictional names filled in.
+
+    They are never said with real names: what people in them admit or deny is invented.
+
+    Args:
+        template: the scenario as it is written, with its placeholders.
+
+    Raises:
+        InputError: the file is broken.
+    """
+    lines = stage_lines(template.id)
+    if lines is None or not template.placeholders:
+        return lines
+    aliases = {key: placeholder.alias for key, placeholder in template.placeholders.items()}
+    return StageLines.model_validate(with_names(lines.model_dump(), aliases))
 
 
 @cache

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError
 from scenarios.lines import library
 from scenarios.lines.checks import problems_of
-from scenarios.lines.library import scenarios_with, stage_lines
+from scenarios.lines.library import scenarios_with, spoken_stage_lines, stage_lines
 from scenarios.lines.model import LINE_USES
 
 LINE = {
@@ -97,3 +98,26 @@ def test_the_lines_that_ship_have_no_problem(use: str) -> None:
 
 def test_a_scenario_without_lines_has_none() -> None:
     assert stage_lines("no_such_scenario") is None
+
+
+def test_lines_are_said_with_the_fictional_names(folder: Path) -> None:
+    template = Catalogue.load(environment={}).entry("autopilot_crash").template
+    name, placeholder = next(iter(template.placeholders.items()))
+    rows = ["scenario: autopilot_crash", "initiator:"]
+    rows += [f"  - {{id: press_{n}, when: first, text: 'And {{{name}}} too?'}}" for n in range(3)]
+    rows.append("responder:")
+    for number in range(6):
+        rows += [
+            "  - answers: pressed",
+            "    fact: any",
+            "    goal: deception",
+            f"    text: '{{{name}}} has nothing to add, number {number}.'",
+        ]
+    (folder / "stage").mkdir()
+    (folder / "stage" / "autopilot_crash.yaml").write_text("\n".join(rows), encoding="utf-8")
+    stage_lines.cache_clear()
+    spoken = spoken_stage_lines(template)
+    stage_lines.cache_clear()
+    assert spoken is not None
+    assert spoken.responder[0].text.startswith(placeholder.alias)
+    assert "{" not in spoken.initiator[0].text
