@@ -17,9 +17,12 @@ from scenarios.pack import (
     PATH_VARIABLE,
     check_place,
     id_clash,
+    is_for_examples,
+    named_root,
     read_scenario,
     roots_in,
     scenario_files,
+    where_example,
 )
 from scenarios.real_names import with_real_names
 from scenarios.selection import select_facts, select_scenarios
@@ -41,6 +44,8 @@ class CatalogueEntry:
     shipped: bool
     left_out: tuple[str, ...] = ()
     """Ids of the facts that may not stand beside real names, where those are asked for."""
+    for_examples: bool = False
+    """Whether it belongs to ``library-plus``: examples are written for it, and it is never played."""
 
     @property
     def is_playable(self) -> bool:
@@ -67,7 +72,8 @@ class Catalogue:
         """Read the shipped library, the given directories, and those of ``HIPO_SCENARIO_PATH``.
 
         Args:
-            dirs: directories (searched with everything below them) or single files.
+            dirs: directories (searched with everything below them) or single files;
+                ``library-plus`` is the pack of that name.
             real_names: fill placeholders with the real name where the record supports one, and
                 leave out the facts that are not documented there.
             environment: where to look for ``HIPO_SCENARIO_PATH``; by default the process's.
@@ -77,18 +83,18 @@ class Catalogue:
             InputError: files that are no scenarios, or ids that stand twice; all of them at once.
         """
         variable = (os.environ if environment is None else environment).get(PATH_VARIABLE, "")
-        roots = [LIBRARY, *dirs, *roots_in(variable)]
+        roots = [LIBRARY, *map(named_root, [*dirs, *roots_in(variable)])]
         entries: dict[str, CatalogueEntry] = {}
         problems: list[Problem] = []
         seen: set[Path] = set()
-        for number, root in enumerate(roots):
+        for root in roots:
             for path in scenario_files(root):
                 real = path.resolve()
                 if real in seen:
                     continue
                 seen.add(real)
                 try:
-                    entry = _entry(path, root, shipped=number == 0, real_names=real_names)
+                    entry = _entry(path, root, real_names=real_names)
                     _add(entries, entry)
                 except InputError as error:
                     problems += error.problems
@@ -116,7 +122,8 @@ class Catalogue:
             return self.entries[scenario_id]
         raise UsageError(
             f"there is no scenario {scenario_id!r}",
-            suggestion(scenario_id, self.entries, listing="scenarios"),
+            where_example(scenario_id)
+            or suggestion(scenario_id, self.entries, listing="scenarios"),
         )
 
     def select(self, patterns: Sequence[str] | None = None) -> list[Scenario]:
@@ -135,8 +142,10 @@ def _place(item: tuple[str, CatalogueEntry]) -> tuple[str, str]:
     return item[1].scenario.category, item[0]
 
 
-def _entry(path: Path, root: Path, *, shipped: bool, real_names: bool) -> CatalogueEntry:
+def _entry(path: Path, root: Path, *, real_names: bool) -> CatalogueEntry:
     template, located = read_scenario(path, root)
+    for_examples = is_for_examples(path)
+    shipped = root == LIBRARY or for_examples
     problems = [
         *check_references(template, located),
         *check_place(template, located, path, shipped=shipped),
@@ -144,7 +153,7 @@ def _entry(path: Path, root: Path, *, shipped: bool, real_names: bool) -> Catalo
     if problems:
         raise InputError(problems)
     scenario, left_out = with_real_names(template) if real_names else (template.named(), ())
-    return CatalogueEntry(scenario, template, located, shipped, left_out)
+    return CatalogueEntry(scenario, template, located, shipped, left_out, for_examples)
 
 
 def _add(entries: dict[str, CatalogueEntry], entry: CatalogueEntry) -> None:

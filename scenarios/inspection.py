@@ -9,7 +9,15 @@ from pathlib import Path
 from scenarios.checks.references import check_references
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
-from scenarios.pack import LIBRARY, check_place, id_clash, read_scenario, scenario_files
+from scenarios.pack import (
+    LIBRARY,
+    check_place,
+    id_clash,
+    is_for_examples,
+    named_root,
+    read_scenario,
+    scenario_files,
+)
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
 from scenarios.spec import Scenario
@@ -48,7 +56,7 @@ def inspect_files(
     """Check the scenarios under the given roots, each file once.
 
     Args:
-        roots: directories and single files.
+        roots: directories and single files; ``library-plus`` is the pack of that name.
         beside: directories and files whose scenarios are in use beside these: ids must not clash.
         scheme: what every scenario must be of; None checks each against the scheme it names.
         similarity: compares meanings, where an embedding model is at hand.
@@ -58,6 +66,7 @@ def inspect_files(
         UsageError: a root does not exist, or there is no file under any.
     """
     inspector = _Inspector(scheme, similarity, library.resolve())
+    roots, beside = [*map(named_root, roots)], [*map(named_root, beside)]
     inspector.taken = _names_under([library, *beside])
     problems: list[Problem] = []
     seen: set[Path] = set()
@@ -94,7 +103,7 @@ class _Inspector:
 
     def file(self, path: Path, root: Path, real: Path) -> list[Problem]:
         """Return the problems of one file."""
-        shipped = real.is_relative_to(self.library)
+        shipped = real.is_relative_to(self.library) or is_for_examples(real)
         try:
             scenario, located = read_scenario(path, root)
         except InputError as error:

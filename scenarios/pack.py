@@ -13,6 +13,10 @@ from scenarios.text_file import shown_path
 from scenarios.yaml_source import read_yaml, validate_model
 
 LIBRARY = Path(__file__).parent / "library"
+LIBRARY_PLUS = Path(__file__).parent / "library_plus"
+"""Scenarios that examples are written for; no dialogue is ever made of them."""
+PLUS_NAME = "library-plus"
+"""What stands for the folder ``LIBRARY_PLUS`` wherever a folder of scenarios is named."""
 PATH_VARIABLE = "HIPO_SCENARIO_PATH"
 """Environment variable with directories of scenarios, separated as in ``PATH``."""
 MAX_FILES = 10_000
@@ -43,6 +47,23 @@ def scenario_files(root: Path) -> Iterator[Path]:
                 if count > MAX_FILES:
                     raise UsageError(f"more than {MAX_FILES} files under {shown_path(root)}")
                 yield Path(folder, name)
+
+
+def named_root(root: Path) -> Path:
+    """Return the folder that is meant: ``library-plus`` ships, unless it is a path from here."""
+    return LIBRARY_PLUS if root == Path(PLUS_NAME) and not root.exists() else root
+
+
+def is_for_examples(file: Path) -> bool:
+    """Return whether a file belongs to ``library-plus``, whichever way it was found."""
+    return file.resolve().is_relative_to(LIBRARY_PLUS.resolve())
+
+
+def where_example(scenario_id: str) -> str | None:
+    """Return how to read a scenario of ``library-plus``, in words; None for any other id."""
+    if scenario_id not in {path.stem for path in scenario_files(LIBRARY_PLUS)}:
+        return None
+    return f"it is in {PLUS_NAME}, which is read with --scenario-dir {PLUS_NAME} and never played"
 
 
 def roots_in(variable: str) -> list[Path]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from scenarios.errors import UsageError
+from scenarios.pack import where_example
 from scenarios.spec import Fact, Scenario
 from scenarios.spelling import suggestion
 
@@ -89,7 +90,7 @@ def _no_scenario(pattern: str, scenarios: Sequence[Scenario]) -> UsageError:
     names = [*categories, *(scenario.id for scenario in scenarios)]
     return UsageError(
         f"no scenario or category is named {pattern!r}",
-        suggestion(pattern, names, listing="categories and scenarios"),
+        where_example(pattern) or suggestion(pattern, names, listing="categories and scenarios"),
     )
 
 

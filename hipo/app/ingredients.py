@@ -14,6 +14,7 @@ from scenarios.catalogue import Catalogue, CatalogueEntry, select_facts
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.languages import check_languages
 from scenarios.located import Located
+from scenarios.pack import PLUS_NAME
 from scenarios.real_names import told
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
@@ -249,6 +250,7 @@ class _ScenarioPool:
                     f"give --scheme {scenario.scheme}, or leave the scenario out",
                 )
         entries = self._catalogue.entries
+        _refuse_examples([entries[s.id] for s in chosen if s.id in entries])
         files = {s.id: entries[s.id].located for s in chosen if s.id in entries}
         check_languages(chosen, self._recipe.languages, files)
         problems: list[Problem] = []
@@ -266,6 +268,17 @@ class _ScenarioPool:
             stored = self._stored.get(scenario.id) == scenario
             if entry is not None and not stored and not (shipped_scheme and entry.shipped):
                 yield entry
+
+
+def _refuse_examples(chosen: Iterable[CatalogueEntry]) -> None:
+    """Refuse scenarios that examples are written for: who has seen those may have to read these."""
+    names = sorted(entry.scenario.id for entry in chosen if entry.for_examples)
+    if names:
+        raise UsageError(
+            f"scenarios of {PLUS_NAME} are never played, since examples are written for them: "
+            + ", ".join(names),
+            f"choose others with --scenarios, or leave {PLUS_NAME} out of the folders of scenarios",
+        )
 
 
 _SELECTING = ("scheme", "scenarios", "facts", "real_names")

@@ -9,14 +9,15 @@ import typer
 
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
-from scenarios.pack import PATH_VARIABLE
+from scenarios.pack import PATH_VARIABLE, PLUS_NAME
 from scenarios.text_file import shown_path
 
 TARGET = typer.Argument(..., metavar="ID", help="The id of a scenario, or a file that holds one.")
 SCENARIO_DIRS = typer.Option(
     None,
     "--scenario-dir",
-    help=f"A folder of scenarios, beside those that ship and those of {PATH_VARIABLE}; repeatable.",
+    help=f"A folder of scenarios, or {PLUS_NAME}, beside the library and those of {PATH_VARIABLE}; "
+    "repeatable.",
     show_default=False,
 )
 REAL_NAMES = typer.Option(

@@ -15,7 +15,7 @@ from hipo.cli.scenario_options import EMBEDDINGS, SCENARIO_DIRS
 from hipo.cli.scenario_stats import similarity_if
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
-from scenarios.pack import LIBRARY, PATH_VARIABLE, roots_in
+from scenarios.pack import LIBRARY, PATH_VARIABLE, PLUS_NAME, roots_in
 from scenarios.schemes.registry import load_scheme
 
 app = command_app()
@@ -27,7 +27,7 @@ def validate(
     paths: list[Path] | None = typer.Argument(
         None,
         metavar="[PATH]...",
-        help="Files, or folders with everything below them; none: the library that ships, and the "
+        help=f"Files, folders with everything below them, or {PLUS_NAME}; none: the library, and the "
         "folders of --scenario-dir and HIPO_SCENARIO_PATH.",
         show_default=False,
     ),

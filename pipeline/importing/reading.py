@@ -17,6 +17,7 @@ from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located, shortened
+from scenarios.pack import PLUS_NAME
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
@@ -118,6 +119,11 @@ class Reader:
             _refuse(
                 located, "scenario", f"the unknown scenario {wanted!r}", "the id of a scenario",
                 suggestion(wanted, known, listing="scenarios"),
+            )  # fmt: skip
+        if self.catalogue.entries[wanted].for_examples:
+            _refuse(
+                located, "scenario", f"{wanted!r}, of {PLUS_NAME}", "a scenario that is played",
+                "examples are written for these: no dialogue of a corpus is about them",
             )  # fmt: skip
         fact = row.fact or row.case.fact
         facts = [f.id for f in scenario.facts if f.owner == "responder"]

@@ -27,6 +27,7 @@ from scenarios.lines.model import (
     StageLines,
 )
 from scenarios.located import Located, Step, shortened
+from scenarios.pack import LIBRARY_PLUS
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
@@ -59,13 +60,14 @@ def problems_of(use: LineUse, scenario_id: str, dirs: Sequence[Path] = ()) -> li
     Args:
         use: the set of lines.
         scenario_id: the scenario, which is also the name of the file.
-        dirs: folders of scenarios beside the library that ships.
+        dirs: folders of scenarios beside the library and ``library-plus``.
 
     Raises:
         InputError: there is no such file, or it does not have the form of such lines.
         UsageError: there is no such scenario.
     """
-    scenario = Catalogue.load(dirs, environment={}).entry(scenario_id).scenario
+    catalogue = Catalogue.load([LIBRARY_PLUS, *dirs], environment={})
+    scenario = catalogue.entry(scenario_id).scenario
     located = read_yaml(lines_file(use, scenario_id))
     checked = _Checked(scenario, load_scheme(scenario.scheme), located, use)
     if use == "stage":

@@ -53,6 +53,15 @@ def problems(path, folder):
     return raised.value.problems
 
 
+def test_a_dialogue_about_a_scenario_of_library_plus_is_refused(write, tmp_path):
+    said = talk("What's become of the money?", "It's all there.")
+    path = write({"messages": said, "scenario": "dog_appeal", "fact": "insurer"})
+    with pytest.raises(InputError, match="'dog_appeal', of library-plus") as raised:
+        import_dialogues(path, tmp_path / "run", scenario_dirs=[Path("library-plus")])
+    assert "no dialogue of a corpus is about them" in raised.value.problems[0].hint
+    assert not (tmp_path / "run").exists()
+
+
 def test_messages_about_a_scenario_become_a_dialogue(write, tmp_path):
     said = talk("Was it hit?", "Never.", "Sure?", "As sure as can be.")
     said[3]["labels"] = {"veracity": "falsification", "intention": "Convince"}
