@@ -18,19 +18,13 @@ from outputs.dataset.columns import (
     provenance,
 )
 from outputs.dataset.manifest import Column
+from outputs.dataset.scenes import SCENE, Scenes
 from outputs.export_kind import ExportKind, ExportTask
 from outputs.selection import SelectedDialogue
-from prompts.evaluator import ASPECTS, Aspect, evaluator_view
+from prompts.evaluator import ASPECTS, Aspect
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Scheme
 
-_SCENE = (
-    Column("situation", "text", "What both people know."),
-    Column("initiator", "text", "Who asks."),
-    Column("initiator_description", "text", "About the initiator."),
-    Column("responder", "text", "Who answers."),
-    Column("responder_description", "text", "About the responder."),
-)
 _OWN = (
     Column("aspect", "text", "What may be seen: utterance, cumulative, conversation."),
     Column("context", "messages", "What was said before and may be seen, by role."),
@@ -109,7 +103,7 @@ class BenchmarkRows:
     aspects: tuple[Aspect, ...] = ASPECTS
     subset: str = field(default="benchmark", init=False)
     reading: Reading = field(default=Reading(), init=False)
-    _scenes: dict[tuple[str, str], Row] = field(default_factory=dict, init=False)
+    _scenes: Scenes = field(default_factory=Scenes, init=False)
 
     def __post_init__(self) -> None:
         self._labels = label_columns(self.scheme)
@@ -119,7 +113,7 @@ class BenchmarkRows:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns of every row."""
-        return (*PROVENANCE, *_SCENE, TURN, *_OWN, *self._labels)
+        return (*PROVENANCE, *SCENE, TURN, *_OWN, *self._labels)
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the items of each dialogue."""
@@ -133,7 +127,7 @@ class BenchmarkRows:
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
         said = [{"role": turn.role, "content": turn.text} for turn in turns]
-        base = provenance(selected) | self._scene(selected)
+        base = provenance(selected) | self._scenes.of(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
         for place in targets:
             labels = self._values.of(selected, turns[place])
@@ -163,21 +157,6 @@ class BenchmarkRows:
             "utterance": "" if turn is None else turn.text,
             **labels,
         }
-
-    def _scene(self, selected: SelectedDialogue) -> Row:
-        case = selected.dialogue.case
-        key = (case.scenario, case.scenario_fingerprint)
-        scene = self._scenes.get(key)
-        if scene is None:
-            view = evaluator_view(selected.scenario, case.language)
-            scene = self._scenes[key] = {
-                "situation": view.situation,
-                "initiator": view.initiator,
-                "initiator_description": view.initiator_description,
-                "responder": view.responder,
-                "responder_description": view.responder_description,
-            }
-        return scene
 
 
 KIND = ExportKind(

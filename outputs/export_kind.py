@@ -113,6 +113,7 @@ KINDS: Final[ExtensionPoint[ExportKind]] = ExtensionPoint(
         "sft": "outputs.sft:KIND",
         "dpo": "outputs.preference:KIND",
         "benchmark": "outputs.benchmark_set:KIND",
+        "swap": "outputs.swap_set:KIND",
     },
 )
 """Every kind of data set by its name."""
