@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import orjson
 
+from pipeline.offline.authored import authored_answer, authored_question, free_to_change
 from pipeline.offline.dice import Dice, hash_texts
 from pipeline.offline.initiating import ask
+from pipeline.offline.rationales import Reasons
 from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood, read_prompt
 from pipeline.offline.reflecting import reflect
-from pipeline.offline.responding import rationale, read_scene, speak
+from pipeline.offline.responding import read_scene, speak
+from pipeline.offline.staging import cast_of
 from pipeline.offline.tactics import (
     ACT,
     INTENTION,
@@ -40,7 +43,7 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     state = hash_texts(text for message in messages for text in message)
     words = Dice(state, _WORDS, seed, asked.corrections)
     if asked.task == "initiator":
-        return _json({"utterance": ask(asked, words)})
+        return _json({"utterance": authored_question(asked, seed) or ask(asked, seed)})
     if asked.task == "reflect":
         return _json(reflect(asked, words))
     return _json(_respond(asked, state, seed, words))
@@ -52,20 +55,17 @@ def _json(value: dict[str, object]) -> str:
 
 def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str, object]:
     """Answer as the one who knows: an utterance, the goal as assigned, a label per dimension."""
-    scene = read_scene(asked)
     goal = asked.line("Your goal", "Goal")
     wanted = {**asked.declared, **asked.wanted}
-    improvised = len(asked.said_by("RESPONDER")) - 1
-    tactic = draw_tactic(
-        asked.fields,
-        wanted,
-        mark=goal_mark(goal),
-        open_acts=_open_labels(asked),
-        first=improvised < 1,
-        steady=Dice(state, _STEADY),
-        loose=Dice(state, _LOOSE, seed),
-    )
-    text = speak(scene, tactic, dice)
+    cast = cast_of(asked, goal)
+    kept = asked.wanted if free_to_change(asked) else wanted
+    spoken = authored_answer(asked, cast, kept, state, seed) if cast else None
+    if spoken:
+        wanted = {**spoken.line.labels, **asked.wanted}
+    tactic = _drawn(asked, goal, wanted, state, seed)
+    text = spoken.text if spoken else ""
+    falsehood = cast.falsehood(spoken.line) if cast and spoken and text else ""
+    text = text or speak(read_scene(asked), tactic, dice)
     answered: dict[str, object] = {}
     for field in asked.fields:
         if field.name == "utterance":
@@ -75,12 +75,32 @@ def _respond(asked: ActorRequest, state: int, seed: int, dice: Dice) -> dict[str
     if "plan" in answered:
         labels = {k: v for k, v in answered.items() if k not in ("plan", "utterance") and v != goal}
         answered["plan"] = ", ".join(f"{name} {_shown(label)}" for name, label in labels.items())
+    reasons = Reasons(
+        text,
+        about=asked.line("What only you know", "It concerns"),
+        hearer=asked.line("The other person", "Role"),
+        falsehood=falsehood,
+    )
     for field in asked.fields:
         if field.name.endswith("_rationale"):
             dimension = field.name.removesuffix("_rationale")
             label = _shown(answered.get(dimension, dimension))
-            answered[field.name] = rationale(scene, tactic, dimension, label, dice)
+            answered[field.name] = reasons.of(dimension, label, dice)
     return {field.name: answered[field.name] for field in asked.fields}
+
+
+def _drawn(asked: ActorRequest, goal: str, wanted: dict[str, str], state: int, seed: int) -> Tactic:
+    """Return the labels that the grammar is to realise."""
+    improvised = len(asked.said_by("RESPONDER")) - 1
+    return draw_tactic(
+        asked.fields,
+        wanted,
+        mark=goal_mark(goal),
+        open_acts=_open_labels(asked),
+        first=improvised < 1,
+        steady=Dice(state, _STEADY),
+        loose=Dice(state, _LOOSE, seed),
+    )
 
 
 def _shown(value: object) -> str:

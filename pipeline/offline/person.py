@@ -11,25 +11,17 @@ from pipeline.offline.phrases import is_past, tokens
 _PRONOUN = re.compile(r"\b(?:he|she|him|his|her|hers|himself|herself)\b", re.IGNORECASE)
 
 
-def in_person(clause: str, speaker: str, hearer: str, *, phrase: bool = False) -> str:
-    """Put a clause into the speaker's mouth, or return nothing where that is not safe.
-
-    In a noun phrase (``phrase``) a role may stand anywhere, and he or she is the speaker unless
-    somebody else is named.
-    """
+def in_person(clause: str, speaker: str, hearer: str) -> str:
+    """Put a clause into the speaker's mouth, or return nothing where that is not safe."""
     text = clause
     for role, (subject, other, owner) in (
         (speaker, ("I", "me", "my")),
         (hearer, ("you", "you", "your")),
     ):
-        changed = _replaced(text, role, subject, other, owner, phrase=phrase)
+        changed = _replaced(text, role, subject, other, owner)
         if changed is None:
             return ""
         text = changed
-    if phrase:
-        if _PRONOUN.search(text) and not _has_person(text):
-            text = _pronouns_to_me(text)
-        return text
     if re.match(r"(?:He|She)\b", clause) and text == clause:
         changed = _pronouns_to_me(text)
         text = _agree(re.sub(r"^(?:He|She)\b", "I", changed))
@@ -55,9 +47,7 @@ def _pronouns_to_me(text: str) -> str:
     return re.sub(r"\b(?:he|she) (\w+)", lambda m: _agree(f"I {m[1]}"), out)
 
 
-def _replaced(
-    text: str, role: str, subject: str, other: str, owner: str, *, phrase: bool
-) -> str | None:
+def _replaced(text: str, role: str, subject: str, other: str, owner: str) -> str | None:
     """Replace mentions of a role by pronouns; None where the grammar is not plain."""
     pattern = mention(role)
     if pattern is None or not pattern.search(text):
@@ -73,13 +63,13 @@ def _replaced(
             word, after = owner, after[2:]
         elif _is_verb(next(iter(tokens(after)), "")):
             word, after = subject, _agree(subject + after)[len(subject) :]
-        elif not phrase and not out and match.start() == 0:
+        elif not out and match.start() == 0:
             return None
         else:
             word = other
         out, rest = out + rest[: match.start()] + word, after
     joined = out + rest
-    return joined if phrase else joined[:1].upper() + joined[1:]
+    return joined[:1].upper() + joined[1:]
 
 
 @lru_cache(maxsize=512)

@@ -1,11 +1,14 @@
-"""Reflect on a draft: for each dimension, whether its label comes through, and why."""
+"""Reflect on a draft: whether each label comes through and the line can be said, and why."""
 
 from __future__ import annotations
 
+from pipeline.offline.authored import has_unsaid
 from pipeline.offline.dice import Dice, hash_texts
-from pipeline.offline.grammar import listed, realise
+from pipeline.offline.grammar import Slots, listed, realise
 from pipeline.offline.phrases import tidy
+from pipeline.offline.rationales import quoted
 from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood
+from pipeline.offline.staging import cast_of
 from pipeline.offline.wording import sentence
 
 _REASON, _CARRIED = "_reason", "_carried"
@@ -14,12 +17,13 @@ _LONGEST = 45
 
 
 def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
-    """Return a reason and a verdict per dimension.
+    """Return a reason and a verdict per dimension, and whether the line fits.
 
-    About one draft in six misses one label, a vague one (Manner) twice as often; which, follows
-    from the draft's words alone, so that the same draft is judged the same way every time.
-    A label other than the one wanted is never carried. A line does not fit that was said before or
-    is longer than people talk.
+    An authored line carries its labels. Of the grammar's lines about one in six misses one label,
+    a vague one (Manner) twice as often; which, follows from the draft's words alone, so that the
+    same draft is judged the same way every time. A label other than the one wanted is never
+    carried. A line does not fit that was said before or is longer than people talk, or that is the
+    grammar's where an authored one could be said.
 
     Raises:
         PromptNotUnderstood: there is no draft to judge.
@@ -29,23 +33,33 @@ def reflect(asked: ActorRequest, dice: Dice) -> dict[str, object]:
         raise PromptNotUnderstood("line 'Utterance: ...' under '# The draft'")
     declared = asked.declared
     dimensions = [f.name.removesuffix(_CARRIED) for f in asked.fields if f.name.endswith(_CARRIED)]
+    cast = cast_of(asked, asked.line("Your goal", "Goal"))
+    authored = cast is not None and cast.line_of(draft) is not None
     fixed = Dice(hash_texts((draft, *sorted(declared.values()))))
     vague = declared.get("veracity") == "Manner"
-    missed = {fixed.pick(dimensions)} if fixed.chance(30 if vague else 15) else set()
+    weak = not authored and fixed.chance(30 if vague else 15)
+    missed = {fixed.pick(dimensions)} if weak else set()
     missed |= {d for d in dimensions if asked.wanted.get(d, declared.get(d)) != declared.get(d)}
-    answered = {field.name: _value(field, declared, missed, dice) for field in asked.fields}
+    answered = {field.name: _value(field, asked, missed, dice) for field in asked.fields}
     if "fit" in answered:
-        fits = len(draft.split()) <= _LONGEST and draft not in {text for _, text in asked.spoken}
-        kind = "fits" if fits else "unfit"
-        reason = sentence(realise(listed("asides", "critiques", kind), {}, dice))
-        answered |= {"fit": fits, "fit_reason": reason}
+        kind = "fits"
+        if len(draft.split()) > _LONGEST or draft in {text for _, text in asked.spoken}:
+            kind = "unfit"
+        elif cast is not None and not authored and has_unsaid(asked, cast, asked.wanted):
+            kind = "unlike"
+        reason = _said(kind, {"words": (quoted(draft),)}, dice)
+        answered |= {"fit": kind == "fits", "fit_reason": reason}
     return answered
 
 
-def _value(field: AnswerKey, declared: dict[str, str], missed: set[str], dice: Dice) -> object:
+def _said(kind: str, slots: Slots, dice: Dice) -> str:
+    return sentence(realise(listed("asides", "critiques", kind), slots, dice))
+
+
+def _value(field: AnswerKey, asked: ActorRequest, missed: set[str], dice: Dice) -> object:
     if field.name.endswith(_CARRIED):
         return field.name.removesuffix(_CARRIED) not in missed
     dimension = field.name.removesuffix(_REASON)
-    label = tidy(declared.get(dimension, "")) or dimension
-    kind = "missed" if dimension in missed else "carried"
-    return sentence(realise(listed("asides", "critiques", kind), {"label": (label,)}, dice))
+    label = tidy(asked.declared.get(dimension, "")) or dimension
+    slots = {"label": (label,), "words": (quoted(asked.draft, label),)}
+    return _said("missed" if dimension in missed else "carried", slots, dice)

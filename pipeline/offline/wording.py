@@ -9,33 +9,20 @@ _SPACE = re.compile(r"\s+")
 _BEFORE_MARK = re.compile(r"\s+([,.;:!?])")
 _END = re.compile(r"(?<=[.?!]) ")
 _DOUBLE = re.compile(r",\s*,")
-_SHORT = re.compile(
-    r"\b(?:(?P<am>I am)|(?P<wont>will not)|(?P<will>(?:I|you|we) will(?! not))|(?P<would>(?:I|you|we) would(?! not))"
-    r"|(?P<have>I have) (?=(?:not|never|told|said|been|heard|kept|decided|chosen|left|answered|given|had|looked)\b)"
-    r"|(?P<let>[Ll]et us)|(?P<cannot>cannot)"
-    r"|(?P<nt>(?:[Dd]o|does|did|is|was|are|were|would|could|should|has|had) not)"
-    r"|(?P<is>(?:(?<=^)|(?<=[.,;] )|(?<=\bthat )|(?<=\bbecause )|(?<=\band ))(?:[Ii]t is|[Tt]here is|[Tt]hat is)))"
-    r"(?= \w)",
+_FULL = (
+    (re.compile(r"\b([Ww])on't\b"), r"\1ill not"),
+    (re.compile(r"\b([Cc])an't\b"), r"\1annot"),
+    (re.compile(r"\b([Ll])et's\b"), r"\1et us"),
+    (re.compile(r"n't(?!\w)"), " not"),
+    (re.compile(r"'m(?!\w)"), " am"),
+    (re.compile(r"'ll(?!\w)"), " will"),
+    (re.compile(r"'ve(?!\w)"), " have"),
+    (re.compile(r"'re(?!\w)"), " are"),
+    (re.compile(r"'d(?!\w)"), " would"),
+    (re.compile(r"(body|\b[Ii]t)'s (?=asked|told|made|been)"), r"\1 has "),
+    (re.compile(r"\b(it|that|there|what|who|here|nothing|nobody)'s\b", re.IGNORECASE), r"\1 is"),
 )
-_FIXED = {"am": "I'm", "wont": "won't", "cannot": "can't"}
-_TAILS = {"will": "'ll", "would": "'d", "have": "'ve"}
-_CASUAL = (
-    (re.compile(r"\bregarding\b"), "about"),
-    (re.compile(r"\bon the subject of\b"), "about"),
-    (re.compile(r"\bI am grateful\b"), "I am so glad"),
-    (re.compile(r"\bgladly\b"), "happily"),
-    (re.compile(r"\bsince you\b"), "seeing as you"),
-    (re.compile(r"\bMy apologies\b"), "Sorry"),
-    (re.compile(r"\bmy apologies\b"), "sorry"),
-)
-_FORMAL = (
-    (re.compile(r"^(?:right|look here),\s", re.IGNORECASE), "in fairness, "),
-    (re.compile(r"\blook,\s", re.IGNORECASE), "if I may, "),
-    (re.compile(r"\bwell,\s", re.IGNORECASE), "to be precise, "),
-    (re.compile(r"\byou know,\s", re.IGNORECASE), "as you are aware, "),
-    (re.compile(r"\blisten,\s", re.IGNORECASE), "with respect, "),
-    (re.compile(r"\ball right,\s", re.IGNORECASE), "very well, "),
-)
+"""What people say in short, and its full form; the grammar's own phrases have no other short forms."""
 
 
 def sentence(phrase: str) -> str:
@@ -53,31 +40,11 @@ def joined(phrases: Sequence[str]) -> str:
     return " ".join(dict.fromkeys(s for s in map(sentence, phrases) if s))
 
 
-def contracted(text: str) -> str:
-    """Write the full forms of a text as people say them."""
-    return _SHORT.sub(_contraction, text)
-
-
-def _contraction(match: re.Match[str]) -> str:
-    text, kind = match[0], match.lastgroup or ""
-    word, _, rest = text.partition(" ")
-    if kind in _FIXED:
-        return _FIXED[kind]
-    if kind in _TAILS:
-        return word + _TAILS[kind] + " " * rest.endswith(" ")
-    return word + ("n't" if kind == "nt" else "'s")
-
-
-def adapted(text: str, register: str, *, spoken: bool) -> str:
-    """Bring a text into its register; ``spoken`` says whether neutral speech contracts."""
+def adapted(text: str, register: str) -> str:
+    """Bring a text of the grammar into its register: formal speech has no short forms."""
     if register == "formal":
-        for pattern, new in _FORMAL:
-            text = pattern.sub(new, text)
-    elif register == "casual":
-        for pattern, new in _CASUAL:
-            text = pattern.sub(new, text)
-    if register == "casual" or (spoken and register != "formal"):
-        text = contracted(text)
+        for pattern, full in _FULL:
+            text = pattern.sub(full, text)
     return text[:1].upper() + text[1:]
 
 

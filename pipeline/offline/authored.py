@@ -1,0 +1,149 @@
+"""Say authored lines: which one, when the grammar is asked instead, and small ways into them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.offline.dice import Dice, hash_texts
+from pipeline.offline.grammar import listed
+from pipeline.offline.lexicon import words
+from pipeline.offline.manner import read_manner
+from pipeline.offline.reading import ActorRequest
+from pipeline.offline.staging import Cast, says, staged_scene
+from scenarios.lines.model import StageLine
+
+ANGLE_LINE = "A question you want answered sooner or later"
+_SHARES = (100, 60, 20)
+"""Percent of authored lines in a case with its own way of speaking, drawn per case: large runs vary
+persons and manners, and would say every line hundreds of times."""
+_SLOTS = ("own", "led", "other", "own", "other", "grammar", "own", "other")
+"""What a seed stands for, counted on from a place that the prompt gives: seeds of candidates follow
+one another, so that four of them differ and the fact's own line is most often among them twice."""
+_QUOTED = re.compile(r'"([^"]+)"')
+_FREE = re.compile(r"^fit: to be changed:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenLine:
+    """An authored line as it is said: perhaps with a way in before it, or in the grammar's words."""
+
+    text: str
+    line: StageLine
+
+
+def authored_answer(
+    asked: ActorRequest, cast: Cast, wanted: Mapping[str, str], state: int, seed: int
+) -> SpokenLine | None:
+    """Return an unsaid line that answers the standing question and has the labels that are wanted.
+
+    Args:
+        asked: the prompt, read.
+        cast: the lines for its fact and goal.
+        wanted: labels by dimension.
+        state: a hash of the prompt.
+        seed: of the sample.
+
+    Returns:
+        The line, without a text where the grammar is to put it in its own words; None where no
+        line fits, or where the grammar has a free hand.
+    """
+    own, others = _unsaid(asked, cast, wanted)
+    if not (own or others):
+        return None
+    dice = Dice(state, seed)
+    if asked.task == "revise":
+        return SpokenLine((own or others)[0].text, (own or others)[0])
+    slot = _SLOTS[(Dice(state).below(len(_SLOTS)) + seed) % len(_SLOTS)]
+    if not dice.chance(_share(asked)):
+        return None
+    line = dice.pick(others if (slot == "other" and others) or not own else own[:1])
+    if slot == "grammar":
+        return SpokenLine("", line)
+    differs = slot == "led" or (slot == "other" and not others)
+    if differs and (lead := _lead(asked, line, dice)):
+        return SpokenLine(f"{lead} {_lowered(line.text)}", line)
+    return SpokenLine(line.text, line)
+
+
+def has_unsaid(asked: ActorRequest, cast: Cast, wanted: Mapping[str, str]) -> bool:
+    """Whether an authored line could be said now."""
+    return any(_unsaid(asked, cast, wanted))
+
+
+def _unsaid(
+    asked: ActorRequest, cast: Cast, wanted: Mapping[str, str]
+) -> tuple[Sequence[StageLine], Sequence[StageLine]]:
+    said = (*(text for who, text in asked.spoken if who == "RESPONDER"), asked.draft)
+    options = {
+        field.name: field.options
+        for field in asked.fields
+        if field.kind in ("label", "labels", "number") and cast.goal not in field.options
+    }
+
+    def fits(line: StageLine) -> bool:
+        labels = line.labels
+        return (
+            all(labels.get(name) in allowed for name, allowed in options.items())
+            and all(labels.get(name, label) == label for name, label in wanted.items())
+            and not any(says(text, line.text) for text in said)
+        )
+
+    own, others = cast.answers(asked.last("INITIATOR"))
+    return tuple(filter(fits, own)), tuple(filter(fits, others))
+
+
+def free_to_change(asked: ActorRequest) -> bool:
+    """Whether a revision may declare other labels: the draft was found not to fit the conversation."""
+    return _FREE.search(asked.sections.get("Critique", "")) is not None
+
+
+def _share(asked: ActorRequest) -> int:
+    manner = asked.sections.get("Way of speaking", "")
+    return Dice(hash_texts((asked.section("Situation"), manner))).pick(_SHARES) if manner else 100
+
+
+def _lead(asked: ActorRequest, line: StageLine, dice: Dice) -> str:
+    """Return a way into a line in this person's manner; nothing where the line has one already."""
+    first = re.split(r"[\s,']", line.text, maxsplit=1)[0].lower()
+    if first not in words("plainstarts"):
+        return ""
+    manner = read_manner(asked.sections.get("Way of speaking", ""))
+    habits = [f"{word}," for word in _QUOTED.findall(asked.said_of("You", "Voice").lower())]
+    habits = [habit for habit in habits if habit in listed("asides", "habits")]
+    leads = (*habits, *listed("asides", "leads", manner.pace or manner.register or "plain"))
+    low = line.text.lower()
+    fresh = [lead for lead in leads if lead.rstrip(",").lower() not in low]
+    lead = dice.pick(fresh) if fresh else ""
+    return lead[:1].upper() + lead[1:]
+
+
+def _lowered(text: str) -> str:
+    return text if re.match(r"I\b", text) else text[:1].lower() + text[1:]
+
+
+def authored_question(asked: ActorRequest, seed: int) -> str:
+    """Return the next question that was written for the scene; nothing where none is left.
+
+    First comes a question for the beginning or the one that puts the fact in play, then the other
+    of the two, then the rest. What was answered, and with which goal, plays no part: only the
+    scene, the initiator's own lines and the seed do.
+    """
+    scene = staged_scene(asked)
+    if scene is None:
+        return ""
+    asked_before = asked.said_by("INITIATOR")
+    manner = asked.sections.get("Way of speaking", "")
+    dice = Dice(hash_texts((asked.section("Situation"), manner, *asked_before)), seed)
+    if not dice.chance(_share(asked)):
+        return ""
+    angle = asked.said_of("To find out", ANGLE_LINE)
+    unasked = [line for line in scene.lines.initiator if line.text not in asked_before]
+    begun = len(unasked) < len(scene.lines.initiator)
+    firsts = [line.text for line in unasked if line.when == "first"]
+    if angle and angle not in asked_before and (begun or not firsts or dice.chance(50)):
+        return angle
+    later = [line.text for line in unasked if line.when == "later"]
+    options = (later if begun else firsts) or later or firsts
+    return dice.pick(options) if options else ""

@@ -1,0 +1,136 @@
+"""Find the lines that were written for a scene, by the texts that a prompt shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from functools import cache
+
+from pipeline.offline.reading import ActorRequest
+from scenarios.catalogue import Catalogue, CatalogueEntry
+from scenarios.lines.library import spoken_stage_lines
+from scenarios.lines.model import ANGLE, ANY_FACT, HARD_QUESTION, PRESSED, StageLine, StageLines
+
+
+@dataclass(frozen=True, slots=True)
+class StagedScene:
+    """The authored lines of one scenario, and the texts by which a prompt is recognised."""
+
+    lines: StageLines
+    facts: Mapping[str, str]
+    """Ids of facts by their text."""
+    angles: Mapping[str, str]
+    """Questions that put a fact in play, by the fact's id."""
+    hard_questions: Set[str]
+    claims: Mapping[str, str]
+    """Texts of claims by id."""
+    made_false: Mapping[str, Set[str]]
+    """Ids of the claims that a fact makes false, by the fact's id."""
+
+
+@cache
+def _entries() -> Mapping[str, CatalogueEntry]:
+    """Return the shipped scenarios by their background, as prompts show it under fictional names.
+
+    With real names the background reads differently: nobody who exists says an authored line.
+    """
+    entries = Catalogue.load(environment={}).entries.values()
+    return {_flat(entry.scenario.background): entry for entry in entries}
+
+
+@cache
+def _staged(background: str) -> StagedScene | None:
+    entry = _entries()[background]
+    lines = spoken_stage_lines(entry.template)
+    if lines is None:
+        return None
+    scenario = entry.scenario
+    shared = scenario.opening.shared
+    return StagedScene(
+        lines=lines,
+        facts={_flat(fact.text): fact.id for fact in scenario.facts},
+        angles={fact.id: fact.angle for fact in scenario.facts if fact.angle},
+        hard_questions=frozenset(shared.hard_question if shared else ()),
+        claims={claim.id: claim.text for claim in scenario.claims},
+        made_false={fact.id: frozenset(fact.makes_false) for fact in scenario.facts},
+    )
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def staged_scene(asked: ActorRequest) -> StagedScene | None:
+    """Return the scene that a prompt is about; None where no lines were written for it.
+
+    Raises:
+        PromptNotUnderstood: the prompt shows no situation.
+    """
+    background = _flat(asked.section("Situation"))
+    return _staged(background) if background in _entries() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The authored lines for one fact and goal."""
+
+    scene: StagedScene
+    fact: str
+    goal: str
+
+    def answers(self, question: str) -> tuple[tuple[StageLine, ...], tuple[StageLine, ...]]:
+        """Return the lines that answer a question: those of the fact, and those for any fact.
+
+        Both are empty where nothing was written for this question.
+        """
+        kinds = self._kinds(question)
+        fitting = [
+            line
+            for kind in kinds
+            for line in self.scene.lines.responder
+            if line.answers == kind and line.goal == self.goal
+        ]
+        return (
+            tuple(line for line in fitting if line.fact == self.fact),
+            tuple(line for line in fitting if line.fact == ANY_FACT),
+        )
+
+    def _kinds(self, question: str) -> tuple[str, ...]:
+        if question in self.scene.hard_questions:
+            return (HARD_QUESTION,)
+        if question == self.scene.angles.get(self.fact):
+            return (ANGLE,)
+        own = [line.id for line in self.scene.lines.initiator if line.text == question]
+        return (*own, PRESSED) if own else ()
+
+    def falsehood(self, line: StageLine) -> str:
+        """Return what a line claims that the fact makes false; nothing where it lies about nothing."""
+        false = self.scene.made_false.get(self.fact, frozenset())
+        return next((self.scene.claims[claim] for claim in line.claims if claim in false), "")
+
+    def line_of(self, text: str) -> StageLine | None:
+        """Return the line that a text says, perhaps after a way in; None where it says none."""
+        spoken = (
+            line
+            for line in self.scene.lines.responder
+            if line.goal == self.goal and line.fact in (self.fact, ANY_FACT)
+        )
+        return next((line for line in spoken if says(text, line.text)), None)
+
+
+def says(text: str, line: str) -> bool:
+    """Whether a text is an authored line, perhaps with a way in before it."""
+    return text == line or text.endswith((f" {line[:1].lower()}{line[1:]}", f" {line}"))
+
+
+def cast_of(asked: ActorRequest, goal: str) -> Cast | None:
+    """Return the lines for the fact and goal of a prompt; None where none were written.
+
+    Raises:
+        PromptNotUnderstood: the prompt shows no situation or no fact.
+    """
+    scene = staged_scene(asked)
+    if scene is None:
+        return None
+    fact = scene.facts.get(_flat(asked.section("What only you know").partition("Fact:")[2]))
+    return None if fact is None else Cast(scene, fact, goal)

@@ -1,0 +1,211 @@
+"""Authored lines are said first, in an order that makes a conversation, with their own labels."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from pipeline.offline.engine import answer
+from pipeline.offline.staging import says
+from prompts.actors import ActorPrompts, initiator_view, responder_view
+from prompts.environment import Templates
+from scenarios.catalogue import Catalogue
+from scenarios.dialogue import Critique
+from scenarios.lines.library import spoken_stage_lines
+from scenarios.schemes.registry import load_scheme
+from tests.factories import make_case
+
+SCHEME = load_scheme("hipo")
+ENTRY = Catalogue.load().entry("used_car")
+CAR = ENTRY.scenario
+LINES = spoken_stage_lines(ENTRY.template)
+HARD = CAR.opening.shared.hard_question[0]
+OPENING = (
+    ("initiator", CAR.opening.shared.exchanges[0].question),
+    ("responder", CAR.opening.shared.exchanges[0].answer),
+    ("initiator", HARD),
+)
+DECEPTION, DISCREET = SCHEME.goal.values
+SEEDS = range(40, 72)
+
+
+@pytest.fixture(scope="module")
+def actors():
+    return ActorPrompts(Templates(None), SCHEME)
+
+
+def case_of(goal=DECEPTION, fact="guardrail"):
+    return make_case(CAR, fact=fact, goal=goal, turns=3, variation={"openings": "shared"})
+
+
+def answered(question, seed=1):
+    messages = [(message.role, message.content) for message in question.messages]
+    return question.answer.read(answer(messages, seed))
+
+
+def view_of(goal=DECEPTION, fact="guardrail", **changed):
+    return replace(responder_view(CAR, SCHEME, case_of(goal, fact)), **changed)
+
+
+def written(goal, fact, *kinds):
+    return [
+        line
+        for line in LINES.responder
+        if line.goal == goal and line.fact in (fact, "any") and line.answers in kinds
+    ]
+
+
+def line_of(text, lines):
+    return next((line for line in lines if says(text, line.text)), None)
+
+
+@pytest.mark.parametrize("goal", [DECEPTION, DISCREET])
+def test_the_line_that_was_written_for_the_question_is_said_most_often(actors, goal):
+    lines = written(goal, "guardrail", "hard_question")
+    drafts = [answered(actors.responder(view_of(goal), OPENING), seed) for seed in SEEDS]
+    said = [line_of(draft.text, lines) for draft in drafts]
+    assert sum(line is not None for line in said) >= 0.8 * len(drafts)
+    for draft, line in zip(drafts, said, strict=True):
+        if line is not None:
+            assert {label.dimension: label.value for label in draft.tactic} == line.labels
+
+
+def test_each_question_gets_a_line_that_answers_it(actors):
+    angle = next(fact.angle for fact in CAR.facts if fact.id == "guardrail")
+    pressing = LINES.initiator[0].text
+    for question, kind in ((angle, "angle"), (pressing, "pressed")):
+        history = [*OPENING, ("responder", "Never."), ("initiator", question)]
+        lines = written(DECEPTION, "guardrail", kind, LINES.initiator[0].id)
+        texts = [answered(actors.responder(view_of(), history), seed).text for seed in SEEDS]
+        assert sum(line_of(text, lines) is not None for text in texts) >= 0.8 * len(texts)
+
+
+def test_a_question_nobody_wrote_lines_for_is_left_to_the_grammar(actors):
+    history = [*OPENING, ("responder", "Never."), ("initiator", "Do you like jam on your toast?")]
+    for seed in SEEDS:
+        text = answered(actors.responder(view_of(), history), seed).text
+        assert line_of(text, LINES.responder) is None
+
+
+def test_wanted_labels_are_kept_and_an_authored_line_is_said_only_if_it_has_them(actors):
+    for wanted in ({"veracity": "Manner"}, {"veracity": "Quality"}, {"intention": "Affect"}):
+        for seed in SEEDS:
+            draft = answered(actors.responder(view_of(), OPENING, tuple(wanted.items())), seed)
+            labels = {label.dimension: label.value for label in draft.tactic}
+            assert wanted.items() <= labels.items()
+            line = line_of(draft.text, LINES.responder)
+            assert line is None or wanted.items() <= line.labels.items()
+
+
+def test_candidates_of_one_prompt_differ(actors):
+    angle = next(fact.angle for fact in CAR.facts if fact.id == "guardrail")
+    history = [*OPENING, ("responder", "Never."), ("initiator", angle)]
+    asked = actors.responder(view_of(), history)
+    for start in range(0, 80, 4):
+        assert len({answered(asked, start + sample).text for sample in range(4)}) >= 2
+
+
+def test_nothing_is_said_twice_in_a_dialogue(actors):
+    for seed in SEEDS:
+        history = list(OPENING)
+        asking = initiator_view(CAR, case_of())
+        for _ in range(6):
+            history.append(("responder", answered(actors.responder(view_of(), history), seed).text))
+            history.append(("initiator", answered(actors.initiator(asking, history), seed)))
+        authored = [line for line in LINES.responder if any(says(t, line.text) for _, t in history)]
+        for line in authored:
+            assert sum(says(text, line.text) for _, text in history) == 1
+        assert len({text for _, text in history}) == len(history)
+
+
+def test_questions_come_in_an_order_that_makes_a_conversation(actors):
+    asking = initiator_view(CAR, case_of())
+    firsts = {line.text for line in LINES.initiator if line.when == "first"}
+    later = {line.text for line in LINES.initiator if line.when == "later"}
+    begun = set()
+    for seed in SEEDS:
+        history = [*OPENING, ("responder", "Never once.")]
+        asked = []
+        for number in range(4):
+            asked.append(answered(actors.initiator(asking, history), seed))
+            history += [("initiator", asked[-1]), ("responder", f"Not that either, {number}.")]
+        assert asking.angle in asked[:2]
+        assert len(firsts & set(asked[:2])) == 1
+        assert set(asked[2:]) <= later
+        begun.add(asked[0] == asking.angle)
+    assert begun == {True, False}
+
+
+def test_what_is_asked_depends_neither_on_the_answers_nor_on_the_goal(actors):
+    asking = initiator_view(CAR, case_of())
+    for seed in SEEDS:
+        for rounds in range(1, 7):
+            asked = set()
+            for answers in ("No, never.", "I won't say, the paint on the wing is my own business."):
+                history = list(OPENING)
+                for number in range(rounds):
+                    history.append(("responder", f"{answers} {number}"))
+                    history.append(("initiator", f"And {number}?"))
+                history[-1] = ("responder", answers)
+                asked.add(answered(actors.initiator(asking, history), seed))
+            assert len(asked) == 1
+
+
+def test_nobody_with_a_real_name_says_an_authored_line(actors):
+    catalogue = Catalogue.load(real_names=True)
+    entry = next(
+        e
+        for e in catalogue.entries.values()
+        if e.is_playable and e.scenario.background != e.template.named().background
+    )
+    lines = spoken_stage_lines(entry.template)
+    case = make_case(
+        entry.scenario, fact=entry.scenario.facts[0].id, goal=DECEPTION, turns=2,
+        variation={"openings": "shared"},
+    )  # fmt: skip
+    view = responder_view(entry.scenario, SCHEME, case)
+    history = [("initiator", entry.scenario.opening.shared.hard_question[0])]
+    for seed in SEEDS:
+        text = answered(actors.responder(view, history), seed).text
+        assert lines is None or line_of(text, lines.responder) is None
+
+
+def test_an_authored_draft_passes_reflection_and_a_common_one_becomes_an_authored_line(actors):
+    drafts = [answered(actors.responder(view_of(), OPENING), seed) for seed in SEEDS]
+    authored = [line_of(draft.text, LINES.responder) for draft in drafts]
+    assert None in authored
+    for draft, line in zip(drafts, authored, strict=True):
+        critiques = answered(actors.reflect(view_of(), OPENING, draft, ()))
+        assert all(critique.carried for critique in critiques) is (line is not None)
+        if line is None:
+            revised = answered(actors.revise(view_of(), OPENING, draft, critiques, ()))
+            assert line_of(revised.text, LINES.responder) is not None
+
+
+def test_a_revision_that_has_to_keep_its_labels_keeps_them(actors):
+    draft = answered(actors.responder(view_of(), OPENING), SEEDS[0])
+    critiques = [Critique("veracity", False, "too faint")]
+    revised = answered(actors.revise(view_of(), OPENING, draft, critiques, ()))
+    assert [x.value for x in revised.tactic] == [x.value for x in draft.tactic]
+    assert revised.text != draft.text
+
+
+def test_a_case_with_its_own_way_of_speaking_leaves_room_for_the_grammar(actors):
+    shares = []
+    for number in range(12):
+        view = view_of(manner=(f"Persona: Says the number {number} a lot.",))
+        texts = [answered(actors.responder(view, OPENING), seed).text for seed in SEEDS]
+        shares.append(sum(line_of(t, LINES.responder) is not None for t in texts) / len(texts))
+    assert min(shares) < 0.4
+    assert max(shares) > 0.8
+
+
+def test_no_scenario_is_read_before_an_offline_actor_speaks():
+    code = (
+        "import pipeline.providers.offline, pipeline.offline.staging as staging\n"
+        "assert staging._entries.cache_info().currsize == 0"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
