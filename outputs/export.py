@@ -124,7 +124,7 @@ def split_rows(
     *,
     rejected: Collection[int] = (),
     balance: Balance | None = None,
-    see: Callable[[SelectedDialogue, Set[object]], None] = lambda *_: None,
+    see: Callable[[str, SelectedDialogue, Set[object]], None] = lambda *_: None,
 ) -> Iterator[tuple[str, Row]]:
     """Yield every row with the split it belongs to.
 
@@ -134,7 +134,8 @@ def split_rows(
         plan: what belongs to which split.
         rejected: numbers of rows that are passed over; 0 is the first.
         balance: decides on the others, where classes are balanced.
-        see: is given each dialogue that rows were made of, and the turns they are about.
+        see: is given the split of each dialogue that rows were made of, the dialogue, and the turns
+            they are about.
     """
     numbers = count()
     every = balance is None and not rejected
@@ -158,7 +159,7 @@ def split_rows(
             yield split, row
         for selected in batch:
             if selected.dialogue.arm in used:
-                see(selected, used[selected.dialogue.arm])
+                see(split, selected, used[selected.dialogue.arm])
 
 
 def _balanced(

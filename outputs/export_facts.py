@@ -9,12 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from outputs.benchmark_set import TOTAL, CorpusCounts
-from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator
+from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator, Support
 from outputs.export_kind import ExportKind
 from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals
 from outputs.value_names import names_of, value_names
+from scenarios.openings import opens_alike
 from scenarios.schemes.model import Dimension, Scheme
 
 
@@ -26,10 +27,12 @@ class Seen:
     corpus: CorpusCounts = field(init=False)
     goals: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    opened_alike: int = 0
+    """Dialogues whose fixed lines are the same under every goal."""
     arms: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Dialogues by run and arm."""
-    labels: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """Utterances by dimension and label, or range of numbers."""
+    labels: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
+    """Utterances by dimension, label or range of numbers, goal, and split."""
     adjudicated: int = 0
     """Utterances whose labels an expert decided on."""
     _dimensions: Mapping[str, Dimension] = field(init=False)
@@ -39,17 +42,19 @@ class Seen:
         self.corpus = CorpusCounts(self.scheme)
         self._dimensions = {dimension.id: dimension for dimension in self.scheme.dimensions}
 
-    def add(self, selected: SelectedDialogue, turns: Set[object]) -> None:
+    def add(self, split: str, selected: SelectedDialogue, turns: Set[object]) -> None:
         """Count one dialogue, and the labels of those of its utterances that rows are about."""
+        goal = selected.dialogue.case.goal
         self.corpus.add(selected)
-        self.goals[selected.dialogue.case.goal] += 1
+        self.goals[goal] += 1
+        self.opened_alike += opens_alike(dict(selected.dialogue.case.variation))
         self.languages[selected.dialogue.case.language] += 1
         self.arms[selected.source.name, selected.arm.id] += 1
         self.adjudicated += len(selected.adjudicated & turns)
         for turn in selected.dialogue.turns:
             for label in turn.tactic if turn.index in turns else ():
                 for name in names_of(self._dimensions[label.dimension], label.value):
-                    self.labels[label.dimension, name] += 1
+                    self.labels[label.dimension, name, goal, split] += 1
 
 
 def export_facts(
@@ -100,6 +105,8 @@ def export_facts(
         counts=counts,
         by_language=dict(sorted(seen.languages.items())),
         by_label=_label_counts(seen),
+        support=_support(seen),
+        opened_alike=seen.opened_alike,
         includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),
         adjudicated=seen.adjudicated,
         real_names=any(run.material.recipe.real_names for run in found.runs),
@@ -146,10 +153,15 @@ def _judges(found: OpenSelection) -> tuple[str, ...]:
 
 
 def _label_counts(seen: Seen) -> dict[str, dict[str, int]]:
-    return {
-        d.id: {name: seen.labels[d.id, name] for name in value_names(d)}
-        for d in seen.scheme.utterance_dimensions
-    }
+    counts = {d.id: dict.fromkeys(value_names(d), 0) for d in seen.scheme.utterance_dimensions}
+    for (dimension, name, _, _), n in seen.labels.items():
+        counts[dimension][name] += n
+    return counts
+
+
+def _support(seen: Seen) -> tuple[Support, ...]:
+    """Return what was counted, in an order that does not depend on which dialogue came first."""
+    return tuple(Support(*key, n) for key, n in sorted(seen.labels.items()))
 
 
 def _ordered(counts: Mapping[str, int], names: tuple[str, ...]) -> dict[str, int]:

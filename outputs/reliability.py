@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from outputs.foil_acceptance import FoilAcceptance, foil_acceptance
 from outputs.judge_agreement import ConfirmedShare, grouped, shares
 from outputs.selection import OpenRun
 from pipeline.store.queries.report import open_figures
-from pipeline.store.queries.report_rows import PersonAnswer, VoteCount
+from pipeline.store.queries.report_rows import NamedCount, PersonAnswer, TrialCount, VoteCount
 from quality.agreement import AgreementRow, agreement_table
 from quality.annotations import Answer
+from quality.judges.comparison import agrees
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
@@ -39,6 +41,15 @@ class Reliability:
     consistency: tuple[JudgeConsistency, ...] = ()
     agreement: tuple[AgreementRow, ...] = ()
     """Between the people who reviewed; a group is a kind of review, "" all of them."""
+    foils: tuple[FoilAcceptance, ...] = ()
+    """What judges who are shown labels accept of declared and of wrong ones."""
+    found_blind: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """By dimension: labels that external judges named without seeing the declared ones, as many of
+    them as are the declared ones, and all."""
+    people: int = 0
+    """Who answered in review, in all runs."""
+    read_twice: int = 0
+    """Labels that two or more of them gave to the same words on the same dimension."""
     note: str = ""
     """Why the agreement of people is not known although they answered."""
 
@@ -49,21 +60,49 @@ def reliability(scheme: Scheme, runs: Sequence[OpenRun]) -> Reliability:
     Source: HIPO, section 4.4 (self-consistency and external consistency).
     """
     votes: list[VoteCount] = []
+    trials: list[TrialCount] = []
+    named: list[NamedCount] = []
     answers: list[PersonAnswer] = []
     for run in runs:
         with open_figures(run.store.folder) as figures:
             votes += figures.votes()
+            named += figures.named(scheme.assigned)
+            first = max((trial.dialogue for trial in trials), default=0) + 1
+            trials += [replace(t, dialogue=first + t.dialogue) for t in figures.trials()]
             # Codes are given anew in every run, and dialogues may have been copied.
             answers += [
                 replace(a, item=f"{run.name}/{a.item}", person=f"{run.name}/{a.person}")
                 for a in figures.answers()
             ]
-    by_judge = consistency(scheme, votes)
+    known = Reliability(
+        consistency(scheme, votes),
+        foils=foil_acceptance(scheme, trials),
+        found_blind=_found_blind(scheme, named),
+        people=len({answer.person for answer in answers}),
+        read_twice=_read_twice(answers),
+    )
     try:
-        return Reliability(by_judge, people_agreement(scheme, answers))
+        return replace(known, agreement=people_agreement(scheme, answers))
     except UsageError as error:
-        note = "; ".join(part for part in (error.message, error.hint) if part)
-        return Reliability(by_judge, note=note)
+        return replace(known, note="; ".join(part for part in (error.message, error.hint) if part))
+
+
+def _found_blind(scheme: Scheme, named: Iterable[NamedCount]) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for dimension in scheme.declared:
+        counts = [c for c in named if c.source == "external" and c.dimension == dimension.id]
+        same = sum(c.n for c in counts if agrees(dimension, c.declared, c.named))
+        if counts:
+            found[dimension.id] = same, sum(c.n for c in counts)
+    return found
+
+
+def _read_twice(answers: Iterable[PersonAnswer]) -> int:
+    """Count the readings by people that stand beside another person's reading of the same."""
+    readers: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for answer in answers:
+        readers[answer.item, answer.dimension].add(answer.person)
+    return sum(len(people) for people in readers.values() if len(people) > 1)
 
 
 def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[JudgeConsistency, ...]:

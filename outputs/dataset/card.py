@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from outputs.contamination import overlap_share
+from outputs.dataset.glance import at_a_glance
 from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generator
 from outputs.judge_agreement import READER_REMARK
 from outputs.markdown import rendered
@@ -93,6 +94,10 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
             for dimension in facts.scheme.utterance_dimensions
             if facts.by_label.get(dimension.id)
         ],
+        "at_a_glance": at_a_glance(facts),
+        "foils": facts.reliability.foils,
+        "parts": [*facts.by_goal, *_splits_of(facts)],
+        "support": _support(facts),
         "measures": {d.id: _measure(d) for d in facts.scheme.dimensions},
         "goal_remark": READER_REMARK,
         "consistency": [_consistency(facts, row) for row in facts.reliability.consistency],
@@ -109,6 +114,24 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
             (name, canonical_json(value).decode()) for name, value in sorted(facts.options.items())
         ],
     }
+
+
+def _splits_of(facts: ExportFacts) -> list[str]:
+    return sorted({one.split for one in facts.support}, key=_rank)
+
+
+def _support(facts: ExportFacts) -> dict[tuple[str, str], list[int]]:
+    """Return, by dimension and label, the utterances under each goal, then in each split."""
+    parts = [*facts.by_goal, *_splits_of(facts)]
+    counts = {
+        (dimension, label): [0] * len(parts)
+        for dimension, labels in facts.by_label.items()
+        for label in labels
+    }
+    for one in facts.support:
+        for part in (one.goal, one.split):
+            counts[one.dimension, one.label][parts.index(part)] += one.n
+    return counts
 
 
 def shares(counts: Mapping[str, int], *, in_order: bool = False) -> list[ValueShare]:

@@ -67,6 +67,18 @@ class Generator:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """How many utterances that rows are about carry one label under one goal in one split."""
+
+    dimension: str
+    label: str
+    """A label, or a range of numbers (:mod:`outputs.value_names`)."""
+    goal: str
+    split: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class ExportFacts:
     """Everything the documents of an export say about it; nothing in it depends on the clock."""
 
@@ -103,6 +115,10 @@ class ExportFacts:
     """Dialogues per language code."""
     by_label: Mapping[str, Mapping[str, int]]
     """Utterances per dimension and label; numbers per range (:mod:`outputs.value_names`)."""
+    support: tuple[Support, ...] = field(default=(), kw_only=True)
+    """The same by goal and split; what does not occur is left out."""
+    opened_alike: int = field(default=0, kw_only=True)
+    """Dialogues whose fixed lines are the same under every goal."""
     includes_deception: bool
     """Whether there are rows that train a model to say what deceives."""
     real_names: bool

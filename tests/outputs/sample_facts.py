@@ -13,7 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from outputs.benchmark_set import CategoryCounts
-from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, FileFormat, Generator
+from outputs.dataset.manifest import (
+    Column,
+    ExportedFile,
+    ExportFacts,
+    FileFormat,
+    Generator,
+    Support,
+)
 from scenarios.schemes.registry import load_scheme
 
 COLUMNS = (
@@ -104,6 +111,14 @@ def sample_facts(folder: Path, **changes: Any) -> ExportFacts:
         },
         by_language={"en": 8},
         by_label={"intention": {"Inform": 3, "Convince": 9}, "veracity": {"None": 1200}},
+        support=(
+            Support("intention", "Convince", "deception", "train", 6),
+            Support("intention", "Convince", "deception", "test", 1),
+            Support("intention", "Convince", "truthful non-disclosure", "train", 2),
+            Support("intention", "Inform", "deception", "test", 1),
+            Support("intention", "Inform", "truthful non-disclosure", "test", 2),
+        ),
+        opened_alike=5,
         includes_deception=False,
         real_names=False,
         offline_baseline=False,

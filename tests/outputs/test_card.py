@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 
 from outputs.dataset.card import card_header, dataset_card, shares
 from outputs.dataset.manifest import Generator
+from outputs.foil_acceptance import FoilAcceptance
 from outputs.judge_agreement import ConfirmedShare
 from outputs.markdown import escaped
 from outputs.reliability import JudgeConsistency, Reliability
@@ -130,7 +131,7 @@ def test_every_card_says_that_it_is_fiction_and_what_is_ruled_out(facts):
 @pytest.mark.parametrize("name", scheme_names())
 def test_every_label_of_every_scheme_is_defined(name, facts):
     scheme = load_scheme(name)
-    page = html(prose(dataset_card(replace(facts, scheme=scheme, by_label={}))))
+    page = html(prose(dataset_card(replace(facts, scheme=scheme, by_label={}, support=()))))
     for dimension in scheme.dimensions:
         for label in dimension.labels:
             start = visible(escaped(label.definition)).split("(")[0][:30]
@@ -141,10 +142,33 @@ def test_every_label_of_every_scheme_is_defined(name, facts):
 def test_distributions_are_sorted_and_shown_with_shares(facts):
     card = dataset_card(facts)
     assert "| deception | 6 | 75.0% |\n| truthful non-disclosure | 2 | 25.0% |" in card
-    assert "| Convince | 9 | 75.0% |\n| Inform | 3 | 25.0% |" in card
-    assert "| None | 1,200 | 100.0% |" in card
+    assert (
+        "| Convince | 9 | 75.0% | 7 | 2 | 8 | 1 |\n| Inform | 3 | 25.0% | 1 | 2 | 0 | 3 |" in card
+    )
+    assert "| None | 1,200 | 100.0% | 0 | 0 | 0 | 0 |" in card
     assert [s.name for s in shares({"b": 1, "a": 1, "c": 2})] == ["c", "a", "b"]
     assert shares({"a": 0})[0].share == 0
+
+
+def test_what_must_be_known_first_stands_at_the_top(facts):
+    share = ConfirmedShare(9, 10)
+    known = Reliability(
+        foils=(FoilAcceptance("a/b", "intention", share, ConfirmedShare(3, 10), 0.6, None),),
+        found_blind={"intention": (3, 4)},
+        people=1,
+    )
+    card = dataset_card(replace(facts, reliability=known))
+    top = visible(card[: card.index("## What is in it")])
+    assert "Label scheme | hipo@2" in top
+    assert "Written by | language models (deepseek/v3, openai/gpt-4o)" in top
+    assert "Declared labels confirmed blind | intention 75.0% of 4" in top
+    assert "Foils (wrong labels shown to judges) | 10, of which 3 were accepted" in top
+    assert "Human readings | 0 (one person's answers" in top
+    assert "nothing in 5 dialogues: they are the same words under every goal" in top
+    assert "much of itself in 3 dialogues" in top
+    assert "| a/b | intention | 90.0% | 30.0% | 10 |" in card
+    twice = dataset_card(replace(facts, reliability=Reliability(people=2, read_twice=40)))
+    assert "| Human readings | 40 labels by 2 people |" in twice
 
 
 def test_the_corpus_is_counted_by_category(facts):
@@ -246,6 +270,13 @@ def test_the_same_facts_give_the_same_bytes_whatever_the_folder_and_order(tmp_pa
 
 def test_an_empty_export_still_has_a_card(facts):
     empty = replace(
-        facts, files=(), generators=(), by_goal={}, by_category={}, by_language={}, by_label={}
+        facts,
+        files=(),
+        generators=(),
+        by_goal={},
+        by_category={},
+        by_language={},
+        by_label={},
+        support=(),
     )
     assert DatasetCard(dataset_card(empty)).data.to_dict()["size_categories"] == ["n<1K"]
