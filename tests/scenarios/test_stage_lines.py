@@ -1,0 +1,73 @@
+"""The stage lines of the library: enough of them, of every kind, and none that says too much."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+
+from scenarios.lines.library import exemplar_lines, gold_lines, scenarios_with, stage_lines
+from scenarios.lines.model import HARD_QUESTION, PRESSED, StageLines
+from scenarios.schemes.registry import load_scheme
+from scenarios.spec import Scenario
+from scenarios.wording import shingles
+from tests.factories import library
+
+SCHEME = load_scheme("hipo")
+RUN = 9
+"""Words in a row that two sets of lines may not share: fewer are how people talk."""
+
+
+def stages() -> list[tuple[Scenario, StageLines]]:
+    found = []
+    for scenario in library().scenarios.values():
+        lines = stage_lines(scenario.id)
+        assert lines is not None, f"{scenario.id} has no stage lines"
+        found.append((scenario, lines))
+    return found
+
+
+def test_every_scenario_has_enough_to_say() -> None:
+    for scenario, lines in stages():
+        assert len(lines.initiator) >= 5, scenario.id
+        said = Counter((line.fact, line.goal, line.answers) for line in lines.responder)
+        for fact, goal in product(scenario.facts, SCHEME.goal.values):
+            for answers in (HARD_QUESTION, "angle", PRESSED):
+                assert said[fact.id, goal, answers] >= 1, (scenario.id, fact.id, goal, answers)
+
+
+def test_every_veracity_with_every_act_occurs_at_least_six_times() -> None:
+    labels = Counter(
+        (line.labels["veracity"], line.labels["illocutionary"])
+        for _, lines in stages()
+        for line in lines.responder
+    )
+    veracity = SCHEME.dimension("veracity").values
+    acts = SCHEME.dimension("illocutionary").values
+    assert {pair: n for pair in product(veracity, acts) if (n := labels[pair]) < 6} == {}
+
+
+def test_a_deception_never_begins_with_an_open_refusal() -> None:
+    for scenario, lines in stages():
+        for line in lines.responder:
+            if line.goal == "deception" and line.answers == HARD_QUESTION:
+                assert line.labels["veracity"] != "None", (scenario.id, line.text)
+
+
+def test_no_line_stands_in_two_of_the_sets() -> None:
+    stage = [line.text for _, lines in stages() for line in lines.responder]
+    exemplars, gold = [], []
+    for name in scenarios_with("exemplar"):
+        lines = exemplar_lines(name)
+        assert lines is not None
+        exemplars += [line.text for line in lines.lines]
+    for name in scenarios_with("gold"):
+        measured = gold_lines(name)
+        assert measured is not None
+        gold += [line.text for line in measured.lines if line.origin == "written"]
+    runs = [
+        frozenset().union(*(shingles(text, RUN) for text in texts))
+        for texts in (stage, exemplars, gold)
+    ]
+    assert not runs[0] & runs[1]
+    assert not runs[0] & runs[2]
+    assert not runs[1] & runs[2]
