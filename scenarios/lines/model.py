@@ -106,8 +106,9 @@ class GoldLine(Exemplar):
     note: Text | None = None
     """Which step decides, where it is close."""
     readings: Annotated[tuple[dict[str, Text], ...], BeforeValidator(_as_readings)] = ()
-    """The labels of each reading by a program, made apart from the others; people's readings are
-    collected by ``hipo review serve --mode gold`` and are not kept here."""
+    """Where two readings by programs, made apart, differed: the labels of each; without any, both
+    gave the labels of the line. People's readings are collected by ``hipo review serve --mode gold``
+    and are not kept here."""
 
 
 class GoldLines(Strict):
