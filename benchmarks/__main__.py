@@ -24,7 +24,7 @@ NAMES = (
     "review_load",
     "outages",
 )
-LONG = ("night", "soak", "fuzz", "real_model", "opening_probe", "swap")
+LONG = ("night", "soak", "fuzz", "real_model", "opening_probe", "swap", "audit_power")
 """Many minutes each, or in need of a server: run only when they are named."""
 
 

@@ -69,6 +69,7 @@ SHAPES = (
           " --scenarios used_car -n 2 --judge offline/judge -o study -q --format json"),
     Shape("The data set that was exported",
           "hipo export runs/trial --to sft --any --splits 100,0,0 -o sets/sft --print json"),
+    Shape("An audit of a run or a data set", "hipo audit runs/trial --format json"),
     Shape("The overlap of two data sets", "hipo contamination sets/one sets/two --no-embeddings --format json"),
     Shape("The library", "hipo scenarios list --format json"),
     Shape("One scenario", "hipo scenarios show used_car --format json"),

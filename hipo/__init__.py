@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from hipo.name_clash import check_names
 
 if TYPE_CHECKING:
+    from hipo.app.audit import audit as audit
     from hipo.app.export import ExportExtras as ExportExtras
     from hipo.app.export import export as export
     from hipo.app.generation import generate as generate
@@ -45,6 +46,7 @@ _MODULE_OF = {
     "Run": "hipo.app.run",
     "RunError": "scenarios.errors",
     "UsageError": "scenarios.errors",
+    "audit": "hipo.app.audit",
     "estimate": "hipo.app.plan_estimates",
     "export": "hipo.app.export",
     "generate": "hipo.app.generation",

@@ -69,6 +69,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "export": CommandEntry("hipo.cli.export", "Make training and benchmark sets of dialogues."),
     "report": CommandEntry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
     "study": CommandEntry("hipo.cli.study", "Compare strategies and models over the same cases."),
+    "audit": CommandEntry(
+        "hipo.cli.audit", "Look for what tells goal or labels although it should tell nothing."
+    ),
     "contamination": CommandEntry(
         "hipo.cli.contamination", "Compare two data sets, and leave out what overlaps."
     ),
@@ -79,7 +82,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
 }
 
 
-WORKING = frozenset({"demo", "generate", "verify", "review", "import", "export", "report", "study"})
+WORKING = frozenset(
+    {"demo", "generate", "verify", "review", "import", "export", "report", "study", "audit"}
+)
 """Commands that are for more than what they print: they are done even if nobody can read that."""
 
 

@@ -1,0 +1,76 @@
+"""``hipo audit``: what goal and labels can be read from, besides the words that carry them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from hipo.app.audit import audit as audit_source
+from hipo.cli.console import Format, columns, hush, write_json
+from hipo.cli.errors import ExitCode
+from hipo.cli.main import command_app
+from outputs.audit.findings import Audit
+from outputs.audit.run_corpus import MOST
+from outputs.audit.telling import (
+    MUST_NOT,
+    ONLY_TOLD,
+    AuditTable,
+    audit_sentences,
+    frame_table,
+    score_table,
+    shortcut_table,
+)
+
+app = command_app()
+
+
+@app.command("audit")
+def audit(
+    *,
+    source: str = typer.Argument(
+        ..., metavar="RUN|SET", help="A run, or the file or folder of an exported data set."
+    ),
+    output: Path | None = typer.Option(
+        None,
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write the audit there as JSON; default audit.json in the run, nothing for a set.",
+    ),
+    most: int = typer.Option(
+        MOST, "--dialogues", min=1, help="Look at so many at most: whole pairs, drawn by the seed."
+    ),
+    seed: int = typer.Option(0, "--seed", help="Of folds, permutations and resamples."),
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="Say nothing."),
+) -> int:
+    """Look for shortcuts: what tells goal or labels although it should tell nothing.
+
+    Every scenario is guessed from the others by plain classifiers: from the opening, positions,
+    lengths, the initiator's lines, personas, ids and the like, which must be no better than chance,
+    and from the surface of the words, which is only told. Needs scikit-learn: hipo[audit].
+    """
+    hush()
+    found = audit_source(source, seed=seed, most=most, output=output)
+    if output_format is Format.JSON:
+        write_json(found.plain())
+    elif not quiet:
+        print(audit_as_text(found))
+    return ExitCode.DONE
+
+
+def audit_as_text(audit: Audit) -> str:
+    """Return an audit in words."""
+    told = score_table(audit, ("surface", "tied"), ONLY_TOLD)
+    tables = [shortcut_table(audit), score_table(audit, ("must-not",), MUST_NOT), told]
+    tables.append(frame_table(audit))
+    parts = [_table(table) for table in tables if table.rows]
+    first, *rest = audit_sentences(audit)
+    return "\n\n".join([f"{audit.name}: {first}", *parts, "\n".join(rest)])
+
+
+def _table(table: AuditTable) -> str:
+    return f"{table.caption}\n{columns(table.header, table.rows)}"

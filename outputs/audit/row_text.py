@@ -1,0 +1,98 @@
+"""What a row of an exported data set says: lines of the conversation, an answer, its labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from outputs.comparable import Row
+from outputs.dataset.columns import PROVENANCE
+
+_SAID = re.compile(r"^(INITIATOR|RESPONDER): (.*)$", re.MULTILINE)
+_TO_LABEL = re.compile(r"^Utterance: (.*)$", re.MULTILINE)
+_PROVENANCE = frozenset(column.name for column in PROVENANCE)
+_LABEL = "label_"
+UTTERANCE = "utterance"
+_DEEPEST = 8
+
+Said = tuple[tuple[str, str], ...]
+"""(role, text) of the lines from the first on, as far as the row shows them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowText:
+    """What one row holds of a dialogue."""
+
+    said: Said
+    """Lines from the first on; empty where the row shows none."""
+    utterance: str
+    """What is to be labelled, or said; empty where it is the conversation, or cannot be told."""
+    labels: Mapping[str, str]
+    """By dimension; empty where the row is about the conversation."""
+
+
+def label_dimensions(row: Row) -> list[str]:
+    """Return the dimensions that a row has a column for."""
+    return [name.removeprefix(_LABEL) for name in row if name.startswith(_LABEL)]
+
+
+def row_text(row: Row) -> RowText:
+    """Read the row of a benchmark set, or of a training set in any format that hipo writes.
+
+    Prompts of training rows are read by the forms of the prompts that ship; of others, only what
+    stands in columns is known.
+    """
+    labels = {
+        name.removeprefix(_LABEL): value
+        for name, value in row.items()
+        if name.startswith(_LABEL) and isinstance(value, str)
+    }
+    context = row.get("context")
+    if isinstance(context, Sequence) and not isinstance(context, str):
+        said = [(str(t["role"]), str(t["content"])) for t in context if isinstance(t, Mapping)]
+        utterance = row.get(UTTERANCE)
+        return RowText(tuple(said), utterance if isinstance(utterance, str) else "", labels)
+    own = {k: v for k, v in row.items() if k not in _PROVENANCE and not k.startswith(_LABEL)}
+    texts = [text for value in own.values() for text in message_texts(value)]
+    found = [(role.lower(), text) for whole in texts for role, text in _SAID.findall(whole)]
+    asked = [text for whole in texts for text in _TO_LABEL.findall(whole)]
+    utterance = asked[-1] if asked else answer_of(texts[-1])[0] if texts else ""
+    return RowText(tuple(found), utterance, labels)
+
+
+def message_texts(value: object, depth: int = 0) -> Iterator[str]:
+    """Yield the texts of a column, nested ones included, system messages left out."""
+    if isinstance(value, str):
+        yield value
+    elif depth >= _DEEPEST:
+        return
+    elif isinstance(value, Mapping):
+        speaker = value.get("role", value.get("from"))
+        if speaker != "system":
+            yield from (
+                text
+                for key, item in value.items()
+                if key not in ("role", "from")
+                for text in message_texts(item, depth + 1)
+            )
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+        for item in value:
+            yield from message_texts(item, depth + 1)
+
+
+def answer_of(text: str) -> tuple[str, Mapping[str, object]]:
+    """Return the utterance of an answer as actors give it, and everything else in it.
+
+    An answer that is no JSON is the utterance; one without an utterance has none.
+    """
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text, {}
+    if not isinstance(found, dict):
+        return text, {}
+    utterance = found.get(UTTERANCE)
+    return (utterance if isinstance(utterance, str) else ""), found

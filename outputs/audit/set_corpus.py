@@ -1,0 +1,171 @@
+"""The dialogues of a data set on disk as an audit reads them: what its rows hold, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue, Known
+from outputs.audit.row_text import RowText, Said, label_dimensions, row_text
+from outputs.audit.run_corpus import MOST, is_drawn, not_asked, single_label_dimensions
+from outputs.comparable import Row
+from outputs.contamination import RowSet
+from outputs.dataset.manifest import MANIFEST
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
+
+NEEDED = ("case", "arm", "scenario", "goal")
+"""Columns without which there is nothing to audit."""
+_NOT_HELD = (
+    "a data set holds neither the words of private facts nor what was drawn for the people: audit "
+    "the run for these"
+)
+
+
+@dataclass
+class _Gathered:
+    """What the rows of one dialogue have told so far."""
+
+    row: Row
+    said: Said = ()
+    answers: dict[int, RowText] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        """Take in one more row."""
+        text, turn = row_text(row), row.get("turn")
+        if len(text.said) > len(self.said):
+            self.said = text.said
+        if isinstance(turn, int) and text.labels:
+            known = self.answers.get(turn)
+            if known is None or not known.utterance:
+                self.answers[turn] = text
+
+
+def set_corpus(
+    rows: RowSet, scheme: Scheme | None = None, *, most: int = MOST, seed: int = 0
+) -> AuditCorpus:
+    """Read the dialogues behind the rows of a data set.
+
+    Args:
+        rows: as ``hipo export`` writes them: benchmark, or SFT with labels.
+        scheme: of the labels, where it is known; its rules tell which labels are tied to the goal.
+        most: dialogues that are read about at most.
+        seed: which pairs are drawn where there are more.
+
+    Raises:
+        UsageError: rows lack what an audit needs.
+    """
+    of = _count(rows)
+    gathered: dict[tuple[str, str], _Gathered] = {}
+    for row in rows.rows():
+        if is_drawn(str(row.get("pair") or row["case"]), of, most, seed):
+            key = (str(row["case"]), str(row["arm"]))
+            gathered.setdefault(key, _Gathered(row)).add(row)
+    columns = label_dimensions(next(iter(rows.rows())))
+    dimensions = tuple(columns) if scheme is None else single_label_dimensions(scheme)
+    dialogues = [d for one in gathered.values() if (d := _audited(one, dimensions)) is not None]
+    if not dialogues:
+        raise UsageError(
+            f"{rows.name}: no row holds the labels of an answer",
+            "audit the run, or a set for --to benchmark, sft or dpo",
+        )
+    lines = any(one.said for one in gathered.values())
+    remarks = [_NOT_HELD]
+    if not lines:
+        remarks.append("no lines of conversations could be read from the rows")
+    if scheme is None:
+        remarks.append(
+            "the scheme is not known: labels that its rules tie to the goal are not told apart"
+        )
+    else:
+        remarks += not_asked(scheme, dimensions)
+    known: frozenset[Known] = frozenset(("lines",)) if lines else frozenset()
+    goal = "goal" if scheme is None else scheme.assigned
+    return AuditCorpus(
+        rows.name, goal, dimensions, tuple(dialogues), known, of, scheme, tuple(remarks)
+    )
+
+
+def scheme_of(path: Path) -> Scheme | None:
+    """Return the scheme that the manifest of an export names; None where it is not one that ships."""
+    try:
+        manifest = orjson.loads((path / MANIFEST).read_bytes())
+        named = manifest["scheme"]
+        scheme = load_scheme(f"{named['id']}@{named['version']}")
+    except (OSError, orjson.JSONDecodeError, KeyError, TypeError, UsageError):
+        return None
+    return scheme if scheme.fingerprint == named["fingerprint"] else None
+
+
+def _count(rows: RowSet) -> int:
+    """Count dialogues, and check that rows hold what is needed."""
+    seen: set[int] = set()
+    for number, row in enumerate(rows.rows(), 1):
+        missing = [name for name in NEEDED if not isinstance(row.get(name), str)]
+        if missing:
+            raise UsageError(
+                f"{rows.name}: row {number} has no {missing[0]!r}",
+                f"an audit reads what hipo export writes: columns {', '.join(NEEDED)} and labels",
+            )
+        seen.add(hash((row["case"], row["arm"])))
+    if not seen:
+        raise UsageError(f"{rows.name}: holds no row", "give an exported data set")
+    return len(seen)
+
+
+def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue | None:
+    row, said = found.row, found.said
+    labelled = {
+        turn: text
+        for turn, text in sorted(found.answers.items())
+        if all(d in text.labels for d in dimensions)
+    }
+    if not labelled:
+        return None
+    first = min(labelled)
+    return AuditedDialogue(
+        case=str(row["case"]),
+        pair=str(row.get("pair") or row["case"]),
+        arm=str(row["arm"]),
+        scenario=str(row["scenario"]),
+        fact=str(row.get("fact") or ""),
+        goal=str(row["goal"]),
+        answers=tuple(
+            AuditedAnswer(
+                turn,
+                text.utterance or _said(said, turn, "responder"),
+                {d: text.labels[d] for d in dimensions},
+                _said(said, turn - 1, "initiator"),
+                _said(said, turn + 1, "initiator"),
+            )
+            for turn, text in labelled.items()
+        ),
+        opening="\n".join(text for _, text in said[:first]),
+        asked="\n".join(text for role, text in said if role == "initiator"),
+        made_by={k: str(row[k]) for k in ("strategy", "model", "language") if k in row},
+    )
+
+
+def _said(said: Said, turn: int, role: str) -> str:
+    """Return a line by its turn; nothing where the row does not show it."""
+    if 0 <= turn < len(said) and said[turn][0] == role:
+        return said[turn][1]
+    return ""
+
+
+def keys_of(rows: RowSet) -> dict[tuple[str, str], set[int | None]]:
+    """Return the turns that rows are about, by (case, arm)."""
+    found: dict[tuple[str, str], set[int | None]] = {}
+    for case, arm, turn in _keys(rows):
+        found.setdefault((case, arm), set()).add(turn)
+    return found
+
+
+def _keys(rows: RowSet) -> Iterator[tuple[str, str, int | None]]:
+    for row in rows.rows():
+        turn = row.get("turn")
+        yield str(row["case"]), str(row["arm"]), turn if isinstance(turn, int) else None

@@ -1,0 +1,161 @@
+"""An audit finds what is planted, lets be what is clean, and tells ties by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from benchmarks.audit_power import (
+    comma_in_answers,
+    comma_in_questions,
+    persona_for_goal,
+    reads,
+    score,
+    simulated,
+)
+from outputs.audit.auditing import audit_dialogues
+from outputs.audit.findings import Audit, read_audit, write_audit
+from outputs.audit.probes import PROBES
+from outputs.audit.telling import audit_sentences, frame_table, shortcut_table
+from scenarios.errors import UsageError
+
+SMALL = {"scenarios": 12, "pairs": 10}
+
+
+@pytest.fixture(scope="module")
+def clean() -> Audit:
+    return audit_dialogues(simulated(1, **SMALL))
+
+
+def asked(corpus, *names) -> Audit:
+    """Audit by the probes of these names alone."""
+    return audit_dialogues(corpus, probes=[probe for probe in PROBES if probe.name in names])
+
+
+def planted(planting, *names) -> Audit:
+    return asked(simulated(2, planting=planting, **SMALL), *names)
+
+
+def old_style(dialogue, _):
+    """An opening in the words that openings by goal once had."""
+    kind = "No, never." if dialogue.goal == "deception" else "I am not going to say."
+    return replace(dialogue, opening=f"{dialogue.opening}\n{kind} Of {dialogue.scenario}.")
+
+
+def test_clean_dialogues_have_no_shortcut(clean):
+    assert clean.shortcuts == ()
+    assert clean.tests > 30
+    assert abs(score(clean, "initiator", "goal") - 0.5) < 0.1
+
+
+def test_openings_by_goal_light_up_and_shared_ones_do_not(clean):
+    found = planted(old_style, "opening", "opening again")
+    assert score(found, "opening", "goal") > 0.95
+    assert reads(found, "opening", "goal")
+    assert reads(found, "opening again", "goal")
+    assert not reads(clean, "opening", "goal")
+    assert score(clean, "opening again", "goal") <= 0.5
+
+
+def test_an_opening_that_tells_its_goal_in_its_own_scenario_alone_is_found():
+    def own_words(dialogue, _):
+        # Every other scenario says it the other way round: nothing is common to them.
+        swapped = int(dialogue.scenario[1:]) % 2 == (dialogue.goal == "deception")
+        said = f"Never in {dialogue.scenario}." if swapped else f"I won't in {dialogue.scenario}."
+        return replace(dialogue, opening=said)
+
+    found = planted(own_words, "opening", "opening again")
+    assert score(found, "opening again", "goal") > 0.99
+    assert reads(found, "opening again", "goal")
+    assert not reads(found, "opening", "goal")
+
+
+def test_a_comma_of_the_initiator_is_a_shortcut():
+    found = planted(comma_in_questions(1.0), "initiator")
+    assert reads(found, "initiator", "goal")
+    assert found.shortcuts[0].bound > 0.9
+
+
+def test_a_comma_in_answers_is_told_and_not_gated():
+    found = planted(comma_in_answers(1.0), "first words", "punctuation", "length")
+    assert score(found, "first words", "goal") > 0.95
+    assert score(found, "punctuation", "goal") > 0.6
+    assert all(f.kind == "must-not" for f in found.shortcuts)
+
+
+def test_a_persona_that_goes_with_the_goal_is_a_shortcut():
+    assert reads(planted(persona_for_goal(0.8), "variation"), "variation", "goal")
+
+
+def test_labels_that_the_scheme_ties_are_told_by_name_and_make_no_set_fail(clean):
+    assert [tie.name for tie in clean.ties] == ["veracity Quality", "veracity None"]
+    assert clean.ties[0].shares["truthful non-disclosure"] == 0
+    tied = next(f for f in clean.findings if (f.probe, f.kind) == ("labels", "tied"))
+    assert tied.score > 0.6
+    assert not tied.found
+    assert abs(score(clean, "labels", "goal") - 0.5) < 0.1
+    assert any("Tied by the scheme: veracity Quality" in line for line in audit_sentences(clean))
+
+
+def test_labels_that_tell_the_goal_beyond_the_ties_are_a_shortcut():
+    def convince(dialogue, rng):
+        answers = tuple(
+            replace(a, labels={**a.labels, "intention": "Convince"}) for a in dialogue.answers
+        )
+        return replace(dialogue, answers=answers) if dialogue.goal == "deception" else dialogue
+
+    assert reads(planted(convince, "labels"), "labels", "goal")
+
+
+def test_the_same_seed_gives_the_same_audit_and_another_much_the_same():
+    corpus = simulated(1, scenarios=6, pairs=4)
+    one, again, other = (audit_dialogues(corpus, seed=seed) for seed in (3, 3, 4))
+    assert one == again != other
+    assert one.shortcuts == other.shortcuts == ()
+
+
+def test_an_audit_is_written_and_read_again(clean, tmp_path):
+    write_audit(tmp_path / "audit.json", clean)
+    assert read_audit(tmp_path / "audit.json") == clean
+    plain = orjson.loads((tmp_path / "audit.json").read_bytes())
+    assert (plain["clean"], plain["shortcuts"]) == (True, [])
+    assert read_audit(tmp_path / "none.json") is None
+
+
+def test_another_file_is_no_audit(tmp_path):
+    (tmp_path / "audit.json").write_text('{"audit": 7}')
+    with pytest.raises(UsageError, match=r"audit\.json is no audit"):
+        read_audit(tmp_path / "audit.json")
+
+
+def test_what_could_be_seen_is_said_and_with_few_scenarios_it_is_little(clean):
+    few = audit_dialogues(simulated(1, scenarios=3, pairs=6))
+    middle = [sorted(f.visible for f in a.findings if f.kind == "must-not") for a in (clean, few)]
+    assert middle[1][len(middle[1]) // 2] > 3 * middle[0][len(middle[0]) // 2]
+    assert any("could not be told from chance" in line for line in audit_sentences(few))
+    assert frame_table(clean).rows[3][0] == "could be seen from"
+
+
+def test_the_table_of_shortcuts_says_how_far_each_is_above_its_floor():
+    row = shortcut_table(planted(comma_in_questions(1.0), "initiator")).rows[0]
+    assert row[:3] == ("initiator", "goal", "1.000")
+    assert row[4:6] == ("0.500", row[5])
+
+
+def test_one_scenario_cannot_be_guessed_from_others():
+    with pytest.raises(UsageError, match="1 scenario"):
+        audit_dialogues(simulated(1, scenarios=1, pairs=3))
+
+
+def test_without_scikit_learn_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setattr("outputs.audit.auditing.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match="scikit-learn") as error:
+        audit_dialogues(simulated(1, **SMALL))
+    assert error.value.hint == 'pip install "hipo[audit]"'
+
+
+def test_no_false_alarm_in_a_few_clean_sets():
+    audits = [audit_dialogues(simulated(s, scenarios=8, pairs=4), seed=s) for s in range(5, 8)]
+    assert [found.shortcuts for found in audits] == [()] * 3

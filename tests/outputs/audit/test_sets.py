@@ -1,0 +1,167 @@
+"""Runs and exported sets as an audit reads them, from Python and from the command line."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from benchmarks.audit_power import plant_commas, reads, score
+from hipo.app.audit import audit
+from hipo.cli.main import run as hipo_command
+from outputs.audit.auditing import audit_dialogues
+from outputs.audit.findings import AUDIT, read_audit
+from outputs.audit.probes import PROBES
+from outputs.audit.run_corpus import run_corpus
+from outputs.audit.set_corpus import scheme_of, set_corpus
+from outputs.dataset.reader import row_set
+from outputs.selection import Selection, opened
+from scenarios.errors import UsageError
+from tests.outputs.corpora import exportable_run, exported
+
+
+def hipo(command: str) -> None:
+    assert hipo_command(command.split()) == 0
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A run of the offline rules with shared openings, and three sets of it."""
+    folder = tmp_path_factory.mktemp("audited")
+    run = folder / "run"
+    hipo(
+        "generate hipo-paper --model offline/rules --openings shared --strategy direct --tactics"
+        f" balanced --scenarios products,finance --vary persona -n 120 -o {run} -q"
+    )
+    for kind in ("benchmark", "sft"):
+        hipo(f"export {run} --to {kind} --any --splits 100,0,0 --no-parquet -o {folder / kind} -q")
+    return folder
+
+
+def corpus_of(run):
+    with opened(Selection((run,), "any")) as found:
+        return run_corpus(found, name="run")
+
+
+def audited(path):
+    """Audit a set by two probes."""
+    probes = [probe for probe in PROBES if probe.name in ("initiator", "first words")]
+    return audit_dialogues(set_corpus(row_set(path, path.name)), probes=probes)
+
+
+@pytest.mark.parametrize("kind", ["benchmark", "sft"])
+def test_a_set_holds_the_dialogues_of_its_run(played, kind):
+    whole = corpus_of(played / "run")
+    path = played / kind
+    found = set_corpus(row_set(path, kind), scheme_of(path))
+    assert found.dimensions == whole.dimensions
+    assert found.scheme == whole.scheme
+    key = lambda d: (d.case, d.arm)  # noqa: E731
+    for one, other in zip(
+        sorted(found.dialogues, key=key), sorted(whole.dialogues, key=key), strict=True
+    ):
+        assert (one.pair, one.goal, one.opening, one.asked) == (
+            other.pair, other.goal, other.opening, other.asked,
+        )  # fmt: skip
+        assert [(a.turn, a.text, a.labels, a.before, a.after) for a in one.answers] == [
+            (a.turn, a.text, a.labels, a.before, a.after) for a in other.answers
+        ]
+
+
+def test_what_a_set_does_not_hold_is_said(played):
+    found = audit(played / "benchmark")
+    assert {s.probe for s in found.skipped if s.why == "not in a data set"} == {
+        "variation",
+        "overlap",
+    }
+    assert "neither the words of private facts" in found.remarks[0]
+    assert not (played / "benchmark" / AUDIT).exists()
+
+
+def test_a_comma_planted_in_a_set_is_found(played, tmp_path):
+    rows = next((played / "benchmark").rglob("*.jsonl"))
+    plant_commas(rows, tmp_path / "initiator.jsonl", "initiator")
+    plant_commas(rows, tmp_path / "responder.jsonl", "responder")
+    assert reads(audited(tmp_path / "initiator.jsonl"), "initiator", "goal")
+    assert score(audited(tmp_path / "responder.jsonl"), "first words", "goal") > 0.95
+
+
+def test_the_audit_of_a_run_is_kept_in_it(played):
+    found = audit(played / "run")
+    assert read_audit(played / "run" / AUDIT) == found
+    assert found.dialogues == 120
+    assert not [f for f in found.shortcuts if f.dimension == "goal"]
+
+
+def test_a_sample_is_of_whole_pairs(played):
+    with opened(Selection((played / "run",), "any")) as opened_run:
+        sample = run_corpus(opened_run, name="run", most=50, seed=1)
+    drawn = {d.pair for d in sample.dialogues}
+    whole = [d for d in corpus_of(played / "run").dialogues if d.pair in drawn]
+    assert 5 < len(drawn) < 55
+    assert len(sample.dialogues) == len(whole)
+    assert sample.of == 120
+
+
+def test_preference_pairs_are_read_from_text_length_and_labels(tmp_path):
+    run = exportable_run(tmp_path / "run", strategies=("consistency", "reflective"))
+    exported(tmp_path / "dpo", run, "dpo", fractions=(1.0, 0.0, 0.0), include_deception=True)
+    found = audit(tmp_path / "dpo")
+    assert {f.probe for f in found.findings} <= {"length", "labels", "text", "punctuation"}
+    # The losers of these votes say the same and then "Or so, 1.": longer, every one of them.
+    assert score(found, "length", "preferred") > 0.95
+    assert reads(found, "length", "preferred")
+    assert {f.kind for f in found.findings if f.probe == "text"} == {"surface"}
+
+
+def test_pairs_whose_sides_differ_by_chance_have_no_shortcut(tmp_path):
+    import numpy as np  # noqa: PLC0415
+
+    rng = np.random.default_rng(3)
+
+    def side():
+        words = " ".join(f"w{rng.integers(80)}" for _ in range(rng.integers(5, 25)))
+        return [{"role": "assistant", "content": words}]
+
+    rows = [
+        {"scenario": f"s{n % 10}", "case": f"c{n}", "arm": "a", "turn": 3,
+         "chosen": side(), "rejected": side()}
+        for n in range(200)
+    ]  # fmt: skip
+    path = tmp_path / "pairs.jsonl"
+    path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+    found = audit(path)
+    assert found.shortcuts == ()
+    assert [s.probe for s in found.skipped] == ["labels"]
+
+
+def test_rows_of_another_making_are_refused_with_what_they_lack(tmp_path):
+    path = tmp_path / "other.jsonl"
+    path.write_text('{"case": "c", "arm": "a", "goal": "g"}\n')
+    with pytest.raises(UsageError, match="row 1 has no 'scenario'"):
+        audit(path)
+
+
+def test_rows_without_labels_are_refused(played, tmp_path):
+    hipo(
+        f"export {played / 'run'} --to sft --task initiator --any --splits 100,0,0 --no-parquet"
+        f" -o {tmp_path / 'asking'} -q"
+    )
+    with pytest.raises(UsageError, match="no row holds the labels of an answer"):
+        audit(tmp_path / "asking")
+
+
+def test_neither_run_nor_set_is_told_apart(tmp_path):
+    with pytest.raises(UsageError, match="there is no run"):
+        audit(str(tmp_path / "nothing"))
+
+
+def test_the_command_prints_tables_or_json(played, capsys, tmp_path):
+    hipo(f"audit {played / 'run'} --dialogues 40 -o {tmp_path / 'a.json'}")
+    text = capsys.readouterr().out
+    assert "Must tell nothing" in text
+    assert "Tied by the scheme: veracity Quality" in text
+    assert "of 120 dialogues" in text
+    hipo(f"audit {played / 'run'} --dialogues 40 -o {tmp_path / 'b.json'} --format json")
+    printed = orjson.loads(capsys.readouterr().out)
+    assert printed == orjson.loads((tmp_path / "a.json").read_bytes())
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
