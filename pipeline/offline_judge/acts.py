@@ -1,7 +1,7 @@
-"""Tell the illocutionary act and the intention of an utterance from its surface form.
+"""Tell the illocutionary act of an utterance from the form of its head sentence.
 
 Source: HIPO, section 3 (Searle 1976: representatives, directives, commissives, expressives,
-declarations).
+declarations), and the steps of scheme ``hipo`` version 2.
 """
 
 from __future__ import annotations
@@ -10,11 +10,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from pipeline.offline_judge.cues import any_of, listed, phrases, plain
-from scenarios.wording import sentences, words
-
-Found = tuple[str, float, str]
-"""An act, how clearly it is marked, and by what."""
+from pipeline.offline_judge.cues import any_of, phrases, plain
+from pipeline.offline_judge.refusals import refusal
 
 REPRESENTATIVES: Final = "Representatives"
 DIRECTIVES: Final = "Directives"
@@ -23,155 +20,104 @@ EXPRESSIVES: Final = "Expressives"
 DECLARATIONS: Final = "Declarations"
 ACTS: Final = (REPRESENTATIVES, DIRECTIVES, COMMISSIVES, EXPRESSIVES, DECLARATIONS)
 
-_WE = r"(?:i|we)"
-_SOFT = (
-    r"(?: \w+ly| do| also| just| really| so| now| simply| truly| gladly| only| most| even| still)*"
+Act = tuple[str, str]
+"""An act, and the words that mark it; no words where nothing marks another act."""
+UNMARKED: Final = (REPRESENTATIVES, "")
+
+_SOFT = r"(?: \w+ly| do| also| just| really| so| now| simply| most| even| still| only)*"
+_WE = rf"\b(?:i|we){_SOFT}"
+_BEFORE = re.compile(
+    r"^(?:(?:in that case|of course|first|\w+ly),? |(?:if|when|before|after|since|as|while|now that|"
+    r"once|to come|with|on|about|regarding|when it comes) [^,]{1,60}, )"
 )
-_LEAD = (
-    r"^(?:(?:and|but|so|well|now|then|yes|no|okay|ok|oh|right|honestly|actually|first|\w+ly|in that case|"
-    r"all right|of course),? |(?:if|when|before|after|since|as|while|now that|once|to|with|on|about) "
-    r"[^,]{1,60}, )*"
+"""A clause that only leads up to the main one."""
+_AFTER = re.compile(
+    r",? (?:because|since|so that|so|even though|although|though|whatever|as long as)\b|, (?:for|as|and|if|when)\b"
 )
-_ATTENTION = re.compile(
-    r"^(?:(?:look|listen|see)(?: here)?|mind you|believe me|believe it or not|you know|you see|say),? "
+"""Where a clause begins that hangs on the one before."""
+_SORRY_BUT = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry|forgive me|my apologies),? but ")
+_NO_REFUSAL = re.compile(
+    r"^(?:please|do not|never|thank|let us|let me keep|could you|ask me|leave|put|allow|i am (?:\w+ )?sorry|"
+    r"i (?:regret|hate)|my apologies|forgive)\b|\b(?:have|has) (?:not )?(?:talked|told|said|kept|stayed|left|been|given)\b"
 )
-"""What only calls for attention is no request."""
+_SORRY = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry),? ")
+_TAG = re.compile(
+    r",? (?:is|are|was|were|do|does|did|have|has|can|will|would|should|shall)(?: not)? (?:it|you|they|he|she|i|we)\?$"
+)
 
 
 @lru_cache(maxsize=1)
-def _rules() -> tuple[tuple[str, float, re.Pattern[str]], ...]:
-    """Return (act, clearness, pattern); patterns are tried on one sentence at a time."""
-    declare = any_of("acts", "declaration_verbs")
-    marks = any_of("acts", "declaration_marks")
+def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return (act, pattern) in the order in which the steps of the scheme ask about acts."""
     states, things = any_of("acts", "declared_states"), any_of("acts", "declared_things")
-    commit, report = any_of("acts", "commitment_verbs"), any_of("acts", "plain_report_after_will")
-    adjectives = any_of("acts", "expressive_adjectives")
-    emotive = any_of("acts", "expressive_verbs")
-    request = any_of("acts", "request_verbs")
-    imperative = any_of("acts", "imperative_verbs")
+    adjectives, emotive = (
+        any_of("acts", "expressive_adjectives"),
+        any_of("acts", "expressive_verbs"),
+    )
+    declare, commit = any_of("acts", "declaration_verbs"), any_of("acts", "commitment_verbs")
+    no_promise = phrases("acts", "no_promise").pattern
     table = (
-        (DECLARATIONS, 3.0, rf"\b(?:{marks})\b"),
-        (DECLARATIONS, 2.6, rf"{_LEAD}{_WE}{_SOFT} (?:{declare})\b"),
-        (DECLARATIONS, 2.6, rf"\byou are(?: \w+ly)? (?:{states})\b"),
-        (DECLARATIONS, 2.4, rf"\b(?:the|this|our|my|your) (?:{things}) (?:is|are)(?: now)? (?:{states})\b"),
-        (DECLARATIONS, 2.4, r"\b(?:consider|regard) (?:it|that|this|yourself|the \w+) (?:as )?\w+(?:ed|en|off|over)\b"),
-        (EXPRESSIVES, 2.2, rf"{_LEAD}{phrases('acts', 'expressive_openings').pattern}"),
-        (EXPRESSIVES, 2.1, rf"\b{_WE} (?:am|are|was|were|feel|felt)(?: \w+ly| so| very| too| quite| a little| a bit| rather| more than| deeply)* (?:{adjectives})\b"),
-        (EXPRESSIVES, 2.1, rf"{_LEAD}{_WE}{_SOFT} (?:{emotive})\b"),
-        (EXPRESSIVES, 2.0, rf"{_LEAD}{phrases('acts', 'feeling_impersonal').pattern}"),
-        (EXPRESSIVES, 1.9, rf"\bit is (?:\w+ )?(?:{adjectives}|insulting|hurtful|sad|lovely|wonderful|awful)\b"),
-        (EXPRESSIVES, 1.9, r"^(?:what a|how) [^?]*!$"),
-        (EXPRESSIVES, 1.8, rf"\b{_WE} (?:would|could) (?:be|not be|not)(?: \w+)? (?:{adjectives}|bear|{emotive})\b"),
-        (DIRECTIVES, 2.3, r"\bplease\b"),
-        (DIRECTIVES, 2.2, rf"{_LEAD}(?:do not |never |always |just |kindly |please )*(?:{imperative})\b(?! (?:is|are|was|were|of))"),
-        (DIRECTIVES, 2.0, rf"{_LEAD}{_WE}(?: \w+)? (?:{request})\b|\b{_WE} (?:want|need|expect|would like) you to\b"),
-        (DIRECTIVES, 1.9, r"\byou (?:should|must|ought to|have to|need to|had better|may want to|might want to|would do well to)\b"),
-        (DIRECTIVES, 2.0, r"\b(?:would|could|can|will|may) (?:you|i|we|anyone|somebody)\b[^.!]*\?$|^(?:let us|shall we|why not|how about|what about)\b"),
-        (DIRECTIVES, 1.7, r"\?$"),
-        (COMMISSIVES, 2.3, rf"{_LEAD}{_WE}{_SOFT} (?:{commit})\b|\byou have (?:my|our) (?:word|promise)\b|\bcount on (?:me|us)\b"),
-        (COMMISSIVES, 2.0, rf"\b{_WE} (?:will|shall)(?: (?:not|never|\w+ly))* (?!(?:not|{report})\b)\w+"),
-        (COMMISSIVES, 2.0, rf"\b{_WE} (?:am|are)(?: not)? going to (?!(?:{report})\b)\w+"),
-        (COMMISSIVES, 1.9, rf"{_LEAD}(?:let me (?!be\b|say\b|tell\b|explain\b|put\b|add\b)\w+|{_WE} can (?:give|send|show|bring|get|offer|arrange|start|lend|meet|come)\b|{_WE} would be (?:happy|willing|ready) to)"),
+        (DECLARATIONS, phrases("acts", "declared_now").pattern),
+        (DECLARATIONS, rf"^{_WE} (?:{declare})\b"),
+        (DECLARATIONS, rf"^you are(?: \w+ly)? (?:{states})\b"),
+        (DECLARATIONS, rf"\b(?:the|this|our|my|your) (?:\w+ )?(?:{things}) (?:is|are)(?: now)? (?:{states})\b"),
+        (DIRECTIVES, rf"^(?:please |do not |never |always |just |kindly |do )+(?:{any_of('acts', 'imperative_verbs')})\b"),
+        (COMMISSIVES, rf"^{_WE} (?:{commit})\b"),
+        (COMMISSIVES, rf"^{_WE} (?:will|shall)(?: (?:not|never|\w+ly))* (?!(?:not\b|{no_promise}))\w+"),
+        (COMMISSIVES, rf"^{_WE} (?:am|are)(?: not)? going to (?!{no_promise})\w+"),
+        (COMMISSIVES, r"^let me (?!be\b|say\b|tell\b|explain\b|put it\b|add\b|keep\b|get\b|have\b|see\b)\w+"),
+        (COMMISSIVES, rf"^{phrases('acts', 'promises').pattern}"),
+        (DIRECTIVES, rf"^(?:{any_of('acts', 'imperative_verbs')})\b(?! (?:is|are|was|were|of|i|we|and me)\b)(?!,)"),
+        (DIRECTIVES, r"\bplease\b(?! me\b)"),
+        (DIRECTIVES, rf"^{_WE}(?: must| would| do)? (?:{any_of('acts', 'request_verbs')}) (?:you|that you)\b"),
+        (DIRECTIVES, rf"^{phrases('acts', 'requests').pattern}"),
+        (EXPRESSIVES, rf"^{phrases('acts', 'expressive_openings').pattern}"),
+        (EXPRESSIVES, rf"^{_WE} (?:am|are|was|feel|felt|would be)(?: \w+ly| so| very| too| quite| a little| a bit| rather| more than| deeply| only)* (?:{adjectives})\b"),
+        (EXPRESSIVES, rf"^{_WE} (?:{emotive})\b"),
+        (EXPRESSIVES, rf"^{phrases('acts', 'feeling_impersonal').pattern}"),
     )  # fmt: skip
-    return tuple((act, weight, re.compile(pattern)) for act, weight, pattern in table)
+    return tuple((act, re.compile(pattern)) for act, pattern in table)
 
 
-def act_of(text: str) -> Found:
-    """Return the act that is marked most clearly; an unmarked utterance states something.
-
-    Of two acts marked alike, the one that comes later is what the utterance is for. What stands
-    before "but" only prepares the ground.
-    """
-    best: Found = (REPRESENTATIVES, 1.0, "nothing marks another act")
-    for sentence in sentences(text):
-        flat = _ATTENTION.sub("", plain(sentence))
-        main = re.split(r",? but ", flat, maxsplit=1)
-        act = _sentence_act(main[-1] if len(main) > 1 else flat)
-        if act[1] >= best[1] and act[0] != REPRESENTATIVES:
-            best = act
-    return best
-
-
-def _sentence_act(flat: str) -> Found:
-    best: Found = (REPRESENTATIVES, 1.0, "nothing marks another act")
-    for act, weight, pattern in _rules():
-        match = pattern.search(flat)
-        if match and weight > best[1]:
-            best = (act, weight, f'"{match[0].strip()}"')
-    return best
+def act_of(sentence: str) -> Act:
+    """Return the act of one sentence by its main clause, and the words that mark it."""
+    whole = plain(sentence)
+    if match := phrases("acts", "declaration_marks").search(whole):
+        return DECLARATIONS, match[0]
+    flat = main_clause(whole)
+    if phrases("acts", "report_prefix").match(flat):
+        return UNMARKED
+    if words := _refuses(flat):
+        return COMMISSIVES, words
+    for act, pattern in _rules():
+        if match := pattern.search(flat):
+            return act, match[0].strip()
+    if whole.endswith("?") and not _TAG.search(whole):
+        return DIRECTIVES, "a question"
+    return UNMARKED
 
 
-INFORM: Final = "Inform"
-CONVINCE: Final = "Convince"
-MOTIVATE: Final = "Motivate"
-AFFECT: Final = "Affect"
-AIMS: Final = (INFORM, CONVINCE, MOTIVATE, AFFECT)
-
-_MENTAL = re.compile(
-    r"\b(?:tell|say|think|consider|believe|know|explain|remember|imagine|ask|listen|trust|doubt|"
-    r"look at it|feel|understand|forgive)\b"
-)
-_BENEFIT = re.compile(
-    r"\bif you (?!ask|mean|think|want to know|see what)\w+|\bif i were you\b|\bin your (?:own )?interest\b"
-    r"|\bbefore it is too late\b|\byou (?:could|would|will) (?:save|gain|get|be able)\b|\bworth your\b"
-    r"|\bit is (?:\w+ )?time (?:for you )?to\b|\byou (?:would|will|could) (?:not )?regret\b"
-)
-_PERSUADERS = re.compile(
-    r"\b(?:never|not once|really|truly|honestly|of course|certainly|absolutely|definitely|obviously|"
-    r"at all|nothing|nobody|because|since|trust|believe|swear|promise you|word for it|to your face|"
-    r"no idea|plain truth|proof|proves?|evidence|reason to|hard to believe)\b"
-)
+def _refuses(flat: str) -> str:
+    """Return the refusal that is the main clause, if it is no request, feeling or report."""
+    return "" if _NO_REFUSAL.search(flat) else refusal(flat)
 
 
-def aim_by_steps(text: str) -> tuple[str, str]:
-    """Return the intention by the procedure: action, then feeling, then doubt, else information."""
-    flat = plain(text)
-    aim, signs = aim_of(text)
-    if aim in (MOTIVATE, AFFECT):
-        return aim, signs
-    if match := _PERSUADERS.search(flat):
-        return CONVINCE, f'it works against doubt: "{match[0]}"'
-    return INFORM, "nothing works against doubt"
+@lru_cache(maxsize=1)
+def _calls() -> re.Pattern[str]:
+    called = phrases("acts", "attention").pattern
+    return re.compile(rf"^{called}[,.:;!]+ |^(?:and|but|so|now|then) ")
 
 
-_BASE = {INFORM: 1.0, CONVINCE: 0.3, MOTIVATE: 0.0, AFFECT: 0.0}
-
-
-def aim_of(text: str) -> tuple[str, str]:
-    """Return the intention with the most signs, and the signs; without any, it informs."""
-    flat = plain(text)
-    spoken = words(flat)
-    score = dict(_BASE)
-    signs: dict[str, list[str]] = {aim: [] for aim in AIMS}
-    for aim, key, weight in (
-        (CONVINCE, "convince", 0.5), (MOTIVATE, "motivate", 0.35), (AFFECT, "affect", 0.7),
-    ):  # fmt: skip
-        cues = [word for word in dict.fromkeys(spoken) if word in listed("aims", key)]
-        score[aim] += weight * len(cues)
-        signs[aim] += cues
-    _from_act(flat, act_of(text)[0], score, signs)
-    if match := _BENEFIT.search(flat):
-        score[MOTIVATE] += 0.8
-        signs[MOTIVATE].append(match[0])
-    for key, weight in (("denial", 0.9), ("assurance", 0.6), ("vague", 0.8)):
-        if match := phrases("truth", key).search(flat):
-            score[CONVINCE] += weight
-            signs[CONVINCE].append(match[0])
-    if phrases("truth", "withholding").search(flat):
-        score[INFORM] += 0.6
-    best = max(AIMS, key=lambda aim: score[aim])
-    shown = ", ".join(f'"{sign}"' for sign in dict.fromkeys(signs[best]))
-    return best, shown or "nothing points elsewhere"
-
-
-def _from_act(flat: str, act: str, score: dict[str, float], signs: dict[str, list[str]]) -> None:
-    """Let the act speak: a request for action motivates, a show of feeling affects."""
-    if act == EXPRESSIVES:
-        score[AFFECT] += 1.0
-        signs[AFFECT].append("a feeling is shown")
-    elif act == DIRECTIVES and not flat.endswith("?"):
-        to_do = not _MENTAL.search(flat)
-        score[MOTIVATE if to_do else CONVINCE] += 1.1 if to_do else 0.5
-        signs[MOTIVATE].append("the hearer is to do something")
-    elif act in (COMMISSIVES, DECLARATIONS):
-        score[INFORM] += 0.2
+def main_clause(flat: str) -> str:
+    """Return the main clause of a plain sentence: no calls for attention, nothing subordinate."""
+    before = None
+    while before != flat:
+        before = flat
+        flat = _calls().sub("", flat)
+        flat = _BEFORE.sub("", flat)
+    sorry = _SORRY.match(flat)
+    if sorry and refusal(flat[sorry.end() :].partition(",")[0]):
+        flat = flat[sorry.end() :]
+    flat = _SORRY_BUT.sub("", flat)
+    cut = _AFTER.search(flat, 8)
+    return flat[: cut.start()] if cut else flat

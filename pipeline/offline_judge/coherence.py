@@ -10,6 +10,8 @@ from scenarios.wording import content_stems, union, words
 
 FEWEST = 2
 """Topical words that an utterance must have before they can be called foreign."""
+FEWEST_HERE = 5
+"""The same, where somebody speaks of himself, of the hearer or of what was just said."""
 _MACHINE = re.compile(
     r"\b(?:language model|as an ai|ai assistant|your request|assist you|role-?play|json|prompt)\b"
 )
@@ -40,7 +42,7 @@ def _foreign(text: str, flat: str, said: Sequence[str], world: Sequence[str]) ->
     topical = content_stems(text) - stems("talk", "words")
     known = union(world) | union(said)
     strange = topical - known
-    fewest = FEWEST + 1 if _HERE.search(flat) else FEWEST
+    fewest = FEWEST_HERE if _HERE.search(flat) else FEWEST
     if len(strange) >= fewest and not topical & known:
         return f"nobody is talking about {', '.join(sorted(strange)[:4])}"
     return ""

@@ -1,9 +1,11 @@
 """The embedded judge ``offline/judge``: reads an utterance and the fact, and says what it sees.
 
-It shares no phrase list and no pattern with ``offline/rules``, so that one grammar is not marking
-its own work. A declared label is never looked at before its own is found. The rules know the
-labels of the scheme ``hipo``, in English; labels of other schemes are given by likeness to their
-definitions and examples, and numbers are never objected to. Its accuracy is measured by ``benchmarks/planted_defects.py``.
+It knows the stage lines by heart, with their labels; everything else it reads by cues for the steps
+of scheme ``hipo``, and where no step decides by likeness to the stage lines. It shares no phrase list
+and no pattern with ``offline/rules``, so that one grammar is not marking its own work. A declared
+label is never looked at before its own is found. Labels of other schemes are given by likeness to
+their definitions and examples, and numbers are never objected to. How much it sees and misses is
+measured by ``benchmarks/planted_defects.py``.
 """
 
 from __future__ import annotations

@@ -11,16 +11,9 @@ from functools import lru_cache
 from typing import Final
 
 from pipeline.offline.reading import AnswerKey
-from pipeline.offline_judge.acts import ACTS, AIMS, COMMISSIVES, act_of, aim_by_steps, aim_of
 from pipeline.offline_judge.coherence import incoherence
 from pipeline.offline_judge.reading import JudgeRequest
-from pipeline.offline_judge.truth import (
-    MANIPULATIONS,
-    matter_of,
-    misleading_line,
-    refusal,
-    treatment_of,
-)
+from pipeline.offline_judge.utterance import Line, misleads, utterance_label
 from scenarios.wording import content_stems
 
 Value = str | float | list[str]
@@ -53,24 +46,14 @@ def label_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
 
     Dimensions are known by their labels, whatever they are called.
     """
-    options = set(labels)
-    if not options:
+    if not labels:
         return None
-    if options <= set(ACTS):
-        act, _, why = act_of(asked.utterance)
-        refused = refusal(asked.utterance) if asked.procedure else ""
-        if refused:
-            act, why = COMMISSIVES, f"refuses: {refused}"
-        return _among(act, f"reads as {act}: {why}", labels)
-    if options <= set(AIMS):
-        aim, why = (aim_by_steps if asked.procedure else aim_of)(asked.utterance)
-        return _among(aim, f"is after {aim}: {why}", labels)
-    if options <= set(MANIPULATIONS):
-        treatment = treatment_of(asked.utterance, matter_of(asked, asked.question))
-        return _among(treatment.label, treatment.reason, labels)
-    if options == set(COHERENT):
+    if set(labels) == set(COHERENT):
         return _coherence(asked)
-    return None if asked.utterance else _goal_by_rule(asked, labels)
+    if not asked.utterance:
+        return _goal_by_rule(asked, labels)
+    found = utterance_label(Line(asked.utterance, asked.question, asked), labels)
+    return None if found is None else _among(*found, labels)
 
 
 def _coherence(asked: JudgeRequest) -> Given:
@@ -95,6 +78,17 @@ def _goal_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
     line = misleading_line(asked)
     other = next(label for label in labels if label not in deceiving)
     return Given(other if line is None else deceiving[0], _because(line))
+
+
+def misleading_line(asked: JudgeRequest) -> tuple[str, str] | None:
+    """Return the first line of the responder that misleads, and why; None where none does."""
+    question = ""
+    for who, text in asked.said:
+        if who == "INITIATOR":
+            question = text
+        elif reason := misleads(Line(text, question, asked)):
+            return text, reason
+    return None
 
 
 def _because(line: tuple[str, str] | None) -> str:

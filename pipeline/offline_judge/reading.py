@@ -24,7 +24,7 @@ _DECLARED = re.compile(r"^Declared ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _FACT = re.compile(r"^Fact:[ \t]*(.*)\Z", re.MULTILINE | re.DOTALL)
 _ABOUT = re.compile(r"^It concerns:[ \t]*(.*)$", re.MULTILINE)
 _CLAIM = re.compile(r"^\* (.+?)[ \t]*$", re.MULTILINE)
-_STEP = re.compile(r"^1\. .+: ", re.MULTILINE)
+_PERSON = re.compile(r"^(?:Initiator|Responder):[ \t]*(.*)$", re.MULTILINE)
 _UTTERANCE = re.compile(r"\AUtterance:[ \t]*(.*)\Z", re.DOTALL)
 
 
@@ -45,8 +45,8 @@ class JudgeRequest:
     declared: Mapping[str, str]
     false_claims: tuple[str, ...] = ()
     """Sentences that the fact makes false."""
-    procedure: bool = False
-    """Whether the labels have steps, the first of which that holds gives the label."""
+    people: str = ""
+    """What the two are called."""
 
     @property
     def question(self) -> str:
@@ -91,7 +91,7 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> JudgeRequest:
         utterance=utterance[1].strip() if utterance else "",
         declared=dict(_DECLARED.findall(sections.get("Declared", ""))),
         false_claims=tuple(_CLAIM.findall(sections.get("What the fact makes false", ""))),
-        procedure=_STEP.search(system) is not None,
+        people=" ".join(_PERSON.findall(sections.get("The people", ""))),
     )
 
 

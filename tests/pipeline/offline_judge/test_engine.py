@@ -110,15 +110,17 @@ def test_the_hearer_is_misled_by_what_contradicts_the_fact(hipo, said, goal, mis
 def test_a_sentence_that_the_fact_makes_false_is_false_in_other_words_too(hipo):
     view = replace(VIEW, false_claims=("The yard at Brest painted the boat last spring.",))
     said = "Last spring the yard at Brest painted it."
-    assert answered(hipo.turn(VIEW, (ASKED,), said))[1].value != "Quality"
-    assert answered(hipo.turn(view, (ASKED,), said))[1].value == "Quality"
+    assert "makes false" not in answered(hipo.turn(VIEW, (ASKED,), said))[1].reason
+    found = answered(hipo.turn(view, (ASKED,), said))[1]
+    assert found.value == "Quality"
+    assert view.false_claims[0] in found.reason
 
 
 @pytest.mark.parametrize(
     ("said", "labels"),
     [
         ("I won't discuss the hull.", ("Inform", "None", "Commissives")),
-        ("I'm sorry, I can't comment on that.", ("Affect", "None", "Commissives")),
+        ("I'm sorry, I can't comment on that.", ("Inform", "None", "Commissives")),
         ("The hull was painted three summers ago.", ("Inform", "Quantity", "Representatives")),
     ],
 )

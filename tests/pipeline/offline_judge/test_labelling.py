@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.offline_judge.acts import ACTS, AIMS, act_of, aim_of
+from pipeline.offline_judge.acts import ACTS, act_of
+from pipeline.offline_judge.aims import AIMS, aim_of
 from pipeline.offline_judge.truth import MANIPULATIONS, Matter, treatment_of
 
 BOAT = Matter(

@@ -1,0 +1,62 @@
+"""Tell what an utterance is after, by the steps of scheme ``hipo`` version 2.
+
+Source: HIPO, section 3 (communicative intentions).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from pipeline.offline_judge.acts import DIRECTIVES, EXPRESSIVES, act_of
+from pipeline.offline_judge.cues import phrases, plain
+from pipeline.offline_judge.refusals import refusal
+from scenarios.wording import sentences
+
+INFORM: Final = "Inform"
+CONVINCE: Final = "Convince"
+MOTIVATE: Final = "Motivate"
+AFFECT: Final = "Affect"
+AIMS: Final = (INFORM, CONVINCE, MOTIVATE, AFFECT)
+
+Aim = tuple[str, str]
+"""An intention, and the words that show it; no words where nothing does."""
+
+
+def aim_of(text: str) -> Aim:
+    """Return the intention of a line: action, then feeling, then doubt, else information.
+
+    A feeling counts where hardly anything is left without it: it fills the last sentence, or all.
+    """
+    parts = [plain(part) for part in sentences(text)] or [""]
+    for part in parts:
+        if words := _action(part):
+            return MOTIVATE, words
+    if words := _feeling(parts[-1]):
+        return AFFECT, words
+    for part in reversed(parts):
+        if match := phrases("aims", "convince").search(part):
+            return CONVINCE, match[0]
+    if len(parts) == 1 and "," not in parts[0] and (words := refusal(parts[0])):
+        return INFORM, words
+    for part in parts:
+        if match := phrases("aims", "inform").search(part):
+            return INFORM, match[0]
+    return INFORM, ""
+
+
+def _action(flat: str) -> str:
+    """Return the words by which the hearer is to do something, or nothing."""
+    if match := phrases("aims", "motivate").search(flat):
+        return match[0]
+    act, words = act_of(flat)
+    if act == DIRECTIVES and not flat.endswith("?") and not phrases("aims", "mental").search(flat):
+        return words
+    return ""
+
+
+def _feeling(flat: str) -> str:
+    if match := phrases("aims", "affect").search(flat):
+        return match[0]
+    act, words = act_of(flat)
+    bare = phrases("aims", "hearer").search(flat) and not phrases("aims", "told").search(flat)
+    return words if act == EXPRESSIVES and bare else ""

@@ -1,0 +1,179 @@
+"""Label one utterance: from memory, by the steps of the scheme, or by likeness to stage lines.
+
+A stage line is labelled from memory where it was written for the fact and the question of the
+prompt. With another fact, what it claims is held against what the prompt calls false; to another
+question it is read like any other line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.offline_judge.acts import ACTS, COMMISSIVES, act_of
+from pipeline.offline_judge.aims import AIMS, aim_of
+from pipeline.offline_judge.cues import plain
+from pipeline.offline_judge.likeness import stage_likeness, tokens_of
+from pipeline.offline_judge.memory import Remembered, recalled, spoken
+from pipeline.offline_judge.reading import JudgeRequest
+from pipeline.offline_judge.refusals import refusal
+from pipeline.offline_judge.truth import (
+    MANIPULATIONS,
+    NONE,
+    QUALITY,
+    Matter,
+    Treatment,
+    open_treatment,
+    treatment_of,
+    without_lies,
+)
+from scenarios.wording import sentences, words
+
+INTENTION, VERACITY, ACT = "intention", "veracity", "illocutionary"
+BY_HEART = "a line known by heart"
+CALL = 2
+"""Words of a sentence that is no more than a call or an interjection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An utterance with the question it answers, in its scene."""
+
+    text: str
+    question: str
+    asked: JudgeRequest
+
+    @property
+    def matter(self) -> Matter:
+        """What its words are held against."""
+        asked = self.asked
+        return Matter(
+            asked.fact,
+            asked.about,
+            self.question,
+            asked.situation,
+            asked.false_claims,
+            asked.people,
+        )
+
+    @property
+    def stage_line(self) -> Remembered | None:
+        """The stage line it is; None where it is none."""
+        return recalled(self.text, self.asked.situation)
+
+
+Found = tuple[str, str]
+"""A label, and why."""
+
+
+def utterance_label(line: Line, labels: Sequence[str]) -> Found | None:
+    """Return the label of a line, and why; None where no rules are known for these labels."""
+    options = set(labels)
+    rules: tuple[tuple[Sequence[str], Callable[[Line], Found]], ...] = (
+        (ACTS, _act),
+        (AIMS, _aim),
+        (MANIPULATIONS, _veracity),
+    )
+    return next((rule(line) for known, rule in rules if options <= set(known)), None)
+
+
+def _act(line: Line) -> Found:
+    if known := _from_memory(line, ACT):
+        return known
+    act, words = act_of(head_sentence(line.text))
+    if words:
+        return act, f'reads as {act}: "{words}"'
+    head = replace(line, text=head_sentence(line.text))
+    return _alike(head, ACT, ACTS, act) or (act, "nothing marks another act")
+
+
+def _aim(line: Line) -> Found:
+    if known := _from_memory(line, INTENTION):
+        return known
+    aim, words = aim_of(line.text)
+    if words:
+        return aim, f'is after {aim}: "{words}"'
+    return _alike(line, INTENTION, AIMS, aim) or (aim, "nothing shows another intention")
+
+
+def _veracity(line: Line) -> Found:
+    found = line_treatment(line)
+    alike = None if found.sure else _alike(line, VERACITY, MANIPULATIONS)
+    return alike or (found.label, found.reason)
+
+
+def _from_memory(line: Line, dimension: str) -> Found | None:
+    """Return the remembered label of a dimension that the fact has no part in."""
+    known = line.stage_line
+    if known is None or not known.answers(line.question) or dimension not in known.labels:
+        return None
+    return known.labels[dimension], BY_HEART
+
+
+def line_treatment(line: Line) -> Treatment:
+    """Return how a line treats the fact: a stage line by its claims, another one by its words."""
+    known = line.stage_line
+    if known is None:
+        return treatment_of(line.text, line.matter)
+    false = [one for one in line.asked.false_claims if spoken(one) in known.claims]
+    if false:
+        return Treatment(
+            QUALITY, f'{BY_HEART}, which claims what the fact makes false: "{false[0]}"'
+        )
+    if not known.answers(line.question):
+        return _without_lies(line)
+    label = known.labels.get(VERACITY, "")
+    if known.fits_fact(line.asked.fact) and label != QUALITY:
+        return Treatment(label, BY_HEART)
+    return _with_another_fact(line, label, refuses=known.labels.get(ACT) == COMMISSIVES)
+
+
+def _with_another_fact(line: Line, label: str, *, refuses: bool) -> Treatment:
+    """Return how a remembered line treats a fact that makes nothing false of what it claims."""
+    if label == QUALITY:
+        return Treatment(NONE, f"{BY_HEART}, and the fact makes false nothing that it claims")
+    if label != NONE or refuses:
+        return Treatment(label, f"{BY_HEART}, which does so whatever the fact is")
+    return _without_lies(line)
+
+
+def _without_lies(line: Line) -> Treatment:
+    return open_treatment(line.text, line.matter) or without_lies(line.text, line.matter)
+
+
+def misleads(line: Line) -> str:
+    """Return how a line leaves the hearer with a false belief; nothing where it does not.
+
+    What is left out, vague or beside the point misleads only together with something false: words
+    alone do not tell discretion from deceit. Of a stage line the goal is known that it was written
+    for.
+    """
+    known = line.stage_line
+    found = line_treatment(line)
+    if found.label == QUALITY:
+        return found.reason
+    deceives = known is not None and known.goal.casefold().startswith(("decep", "deceiv"))
+    if known is not None and deceives and known.fits_fact(line.asked.fact) and found.label != NONE:
+        return f"{BY_HEART}, written to deceive"
+    return ""
+
+
+def head_sentence(text: str) -> str:
+    """Return the sentence that refuses to answer, else the first that is more than a call."""
+    parts = sentences(text)
+    for part in parts:
+        if refusal(plain(part)):
+            return part
+    whole = [part for part in parts if len(words(part)) > CALL]
+    return (whole or parts or [""])[0]
+
+
+def _alike(line: Line, dimension: str, labels: Sequence[str], usual: str = "") -> Found | None:
+    """Return the label of the stage lines that a line is most like, and why."""
+    matter = line.matter
+    tokens = tokens_of(line.text, matter.question, matter.fact, matter.false_claims)
+    found = stage_likeness(dimension).best(tokens, labels, usual)
+    if found is None:
+        return None
+    label, speaking = found
+    return label, f"no step decides; most like lines that are {label}: {', '.join(speaking)}"
