@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -16,6 +17,7 @@ from markupsafe import Markup
 from outputs.plots.canvas import plot_styles, printable
 
 Tone = Literal["info", "warning"]
+CellMark = Literal["best", "second", "up", "down"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Table:
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    marks: Mapping[tuple[int, int], CellMark] = field(default_factory=dict)
+    """By place (row, column): how a number stands to others of its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +174,7 @@ def _environment() -> Environment:
         finalize=_finalised,
     )
     environment.filters["markup"] = Markup
-    environment.filters["numeric"] = _numeric_columns
+    environment.filters["numeric"] = numeric_columns
     return environment
 
 
@@ -181,8 +185,8 @@ def _finalised(value: object) -> object:
     return value
 
 
-def _numeric_columns(table: Table) -> list[bool]:
-    """Say of each column whether all of it looks like numbers; the first never does."""
+def numeric_columns(table: Table) -> list[bool]:
+    """Say of each column of a table whether all of it looks like numbers; the first never does."""
     return [
         place > 0 and all(_NUMBER.match(row[place]) is not None for row in table.rows)
         for place in range(len(table.header))

@@ -1,0 +1,82 @@
+"""Tables of results: who was right how often, by task, dimension and metric."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+ResultKind = Literal["model", "tuned", "average", "human"]
+Unit = Literal["percent", "share"]
+
+_TOP: dict[Unit, float] = {"percent": 100.0, "share": 1.0}
+_DIGITS: dict[Unit, int] = {"percent": 1, "share": 3}
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ResultColumn(_Frozen):
+    """What a column measures; empty where a row says it, or nobody does."""
+
+    task: str = ""
+    dimension: str = ""
+    metric: Literal["accuracy", "F1"]
+
+
+class ResultRow(_Frozen):
+    """The results of one model, of a mean of models, or of people."""
+
+    kind: ResultKind
+    name: str = ""
+    family: str = ""
+    """Whose models these are."""
+    base: str = ""
+    """Of a tuned model: the name of the row it was before."""
+    dimension: str = ""
+    label: str = ""
+    values: tuple[float | None, ...]
+    """One for each column; None where nothing is known."""
+
+
+class ResultTable(_Frozen):
+    """One table, in the unit and with the digits that it was printed with."""
+
+    id: str
+    source: str
+    title: str
+    unit: Unit
+    ranked: bool = False
+    """Whether the best and the second of the models are marked in each column."""
+    columns: tuple[ResultColumn, ...]
+    rows: tuple[ResultRow, ...]
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        names = {row.name for row in self.rows if row.kind == "model"}
+        for row in self.rows:
+            if len(row.values) != len(self.columns):
+                raise ValueError(
+                    f"{row.name}: {len(row.values)} values, {len(self.columns)} columns"
+                )
+            if any(not 0 <= value <= _TOP[self.unit] for value in row.values if value is not None):
+                raise ValueError(f"{row.name}: a value is no {self.unit}")
+            if (row.kind == "tuned") != (row.base in names):
+                raise ValueError(f"{row.name}: tuned rows, and no others, have a base in the table")
+        return self
+
+    def written(self, value: float) -> str:
+        """Return a value with the digits of this table."""
+        return f"{value:.{_DIGITS[self.unit]}f}"
+
+
+class PaperResults(_Frozen):
+    """The result tables of one paper, and what they are about."""
+
+    about: str
+    items: str
+    """In a few words, why no other results belong in one table with these."""
+    warning: str
+    tables: tuple[ResultTable, ...]

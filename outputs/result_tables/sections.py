@@ -1,0 +1,65 @@
+"""Tables of results as sections to read, on a page or in a Markdown file."""
+
+from __future__ import annotations
+
+from outputs.report.page import Block, CellMark, Remark, ReportSection, Table
+from outputs.report.wording import NOTHING
+from outputs.result_tables.marks import result_marks
+from outputs.result_tables.model import ResultColumn, ResultTable
+
+_WIDEST = 8
+"""Columns of results that are readable side by side; a wider table is cut by task."""
+_NAMING = ("label", "name", "family", "dimension")
+"""Fields of a row that can name it, in the order of their columns."""
+_UNITS = {"percent": "In per cent.", "share": "As shares of one."}
+_RANKED = (
+    "Of the models in a column, the best is bold; the second is underlined (italic in Markdown)."
+)
+_TUNED = "Arrows say whether the tuned model is above or below what it was."
+
+
+def result_section(table: ResultTable) -> ReportSection:
+    """Return a table, in parts if it is wide, with its source, its unit and its notes."""
+    lead = [_UNITS[table.unit]]
+    if table.ranked:
+        lead.append(_RANKED)
+    if any(row.kind == "tuned" for row in table.rows):
+        lead.append(_TUNED)
+    places = range(len(table.columns))
+    tasks = list(dict.fromkeys(column.task for column in table.columns))
+    blocks: list[Block] = []
+    if len(places) <= _WIDEST:
+        blocks.append(_part(table, table.title, list(places), name_task=len(tasks) > 1))
+    else:
+        for task in tasks:
+            chosen = [place for place in places if table.columns[place].task == task]
+            blocks.append(_part(table, f"Task: {task}", chosen, name_task=False))
+    blocks += [Remark(note) for note in table.notes]
+    return ReportSection(table.id, f"{table.source}: {table.title}", " ".join(lead), tuple(blocks))
+
+
+def _part(table: ResultTable, caption: str, places: list[int], *, name_task: bool) -> Table:
+    """Return some columns of a table, without the rows that have nothing in them."""
+    naming = [field for field in _NAMING if any(getattr(row, field) for row in table.rows)]
+    one_metric = len({column.metric for column in table.columns}) == 1
+    header = [*naming]
+    header += [_heading(table.columns[place], name_task, one_metric) for place in places]
+    marks = result_marks(table)
+    rows: list[tuple[str, ...]] = []
+    shown: dict[tuple[int, int], CellMark] = {}
+    for number, row in enumerate(table.rows):
+        values = [row.values[place] for place in places]
+        if all(value is None for value in values):
+            continue
+        for nth, place in enumerate(places):
+            if (number, place) in marks:
+                shown[len(rows), len(naming) + nth] = marks[number, place]
+        written = [NOTHING if value is None else table.written(value) for value in values]
+        rows.append((*(getattr(row, field) for field in naming), *written))
+    return Table(caption, tuple(header), tuple(rows), shown)
+
+
+def _heading(column: ResultColumn, name_task: bool, one_metric: bool) -> str:
+    words = [column.dimension, "" if one_metric and column.dimension else column.metric]
+    said = " ".join(word for word in words if word)
+    return f"{said} ({column.task})" if name_task else said
