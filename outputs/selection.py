@@ -248,7 +248,7 @@ def opened(selection: Selection) -> Iterator[OpenSelection]:
 
     Raises:
         UsageError: a run is missing, not verified where accepted dialogues are asked for, of
-            another scheme than the first, or has nothing of what is asked for by name.
+            another scheme than the first, holds the gold lines, or has nothing of what is asked for by name.
     """
     if not selection.runs:
         raise UsageError("no run is named", "list them with: hipo runs")
@@ -274,6 +274,12 @@ def select(
 
 
 def _check(run: OpenRun, first: OpenRun, selection: Selection) -> None:
+    if run.material.canary is not None:
+        raise UsageError(
+            f"{run.name} holds the gold lines ({run.material.canary}), which are for measuring alone:"
+            " whatever learns from them, or is chosen by them, can be measured no more",
+            "leave this run out",
+        )
     if run.scheme.fingerprint != first.scheme.fingerprint:
         raise UsageError(
             f"{run.name} has labels of the scheme {run.scheme.name!r},"

@@ -68,6 +68,11 @@ class RunMaterial:
         """What decides the dialogues; None where a run was put together by hand."""
         return self.configs[-1].identity
 
+    @property
+    def canary(self) -> str | None:
+        """The string that marks lines for measuring alone; None: the run holds no such lines."""
+        return None if self.identity is None else self.identity.canary
+
     @cached_property
     def scheme(self) -> Scheme:
         """The scheme of the labels.

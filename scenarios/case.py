@@ -26,7 +26,8 @@ class Case:
     """Improvised exchanges after the fixed opening; at least 1."""
     language: str
     variation: tuple[tuple[str, str], ...]
-    """The kind of opening unless it is by goal, and what ``--vary`` drew: (axis, value id), sorted."""
+    """The kind of opening unless it is by goal, and what ``--vary`` drew: (axis, value id), sorted.
+    Of a gold line, which line it is."""
     repetition: int
     seed: int
     """The seed of the run."""

@@ -9,7 +9,7 @@ from typing import Literal
 from scenarios.errors import RunError
 from scenarios.schemes.model import LabelValue
 
-Mode = Literal["review", "quiz"]
+Mode = Literal["review", "quiz", "gold"]
 PersonRole = Literal["annotator", "expert"]
 AssignmentState = Literal["open", "labelled", "done", "given_back"]
 """``labelled``: labels are given and locked, the declared ones have been shown (mode review)."""
@@ -36,6 +36,26 @@ class ReviewStudy:
     seed: int
     hidden: Mapping[str, tuple[str, ...]]
     """Labels that are not offered, by dimension (the quiz leaves out None)."""
+
+    @property
+    def shows_fact(self) -> bool:
+        """Whether annotators are told what only the responder knows; not in a quiz."""
+        return self.mode != "quiz"
+
+    @property
+    def shows_declared(self) -> bool:
+        """Whether anybody is shown the labels a dialogue came with; never those of gold lines."""
+        return self.mode != "gold"
+
+    @property
+    def asks_whole(self) -> bool:
+        """Whether annotators label the dialogue as a whole, too; a gold line is no dialogue."""
+        return self.mode != "gold"
+
+    @property
+    def asks_opinion(self) -> bool:
+        """Whether annotators say, after their labels, if there is a problem with the dialogue."""
+        return self.mode == "review"
 
 
 @dataclass(frozen=True, slots=True)

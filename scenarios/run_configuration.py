@@ -12,6 +12,9 @@ from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.margins import Margin
 
+CANARY = "canary"
+"""The setting of an arm whose dialogues are for measuring alone."""
+
 
 @dataclass(frozen=True)
 class RunIdentity:
@@ -43,6 +46,12 @@ class RunIdentity:
     """Whether dialogues open alike under all goals (``shared``), or with a statement by goal."""
     plugins: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Origin and fingerprint of the plugins that are used, by point and name of the extension."""
+
+    @property
+    def canary(self) -> str | None:
+        """The string that marks lines for measuring alone; None: the run holds no such lines."""
+        marks = (arm.settings.get(CANARY) for arm in self.arms.values())
+        return next((str(mark) for mark in marks if mark is not None), None)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -58,7 +58,7 @@ def export_answers(
         options: which study, and how one that is begun is made.
         annotator: one code whose answers are written only; None is all.
         blank: whether rows to fill in are written instead of answers (csv).
-        blind: whether declared labels are left out; None: for a quiz.
+        blind: whether declared labels are left out; None: in every mode but ``review``.
 
     Raises:
         UsageError: there is nothing to review, or a package is missing.
@@ -68,7 +68,7 @@ def export_answers(
         chosen = _existing(store, options.name) or open_study(store, material, options)
         exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
         dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
-        hidden = chosen.mode == "quiz" if blind is None else blind
+        hidden = chosen.mode != "review" if blind is None else blind
         files = _files(to, material.scheme, chosen, dialogues, blank=blank, blind=hidden)
         where = output or folder / f"review-{chosen.id}"
         where.mkdir(parents=True, exist_ok=True)

@@ -94,8 +94,10 @@ def open_study(store: ReviewStore, material: RunMaterial, options: ReviewOptions
     """Begin a study or go on with it, and take in what has become reviewable.
 
     Raises:
-        UsageError: there is nothing in it, or it was begun otherwise.
+        UsageError: there is nothing in it, or it was begun otherwise; gold lines are reviewed in
+            another mode than ``gold``, or other dialogues in this one.
     """
+    _check_mode(store.folder, material, options)
     study = store.studies.begin(
         options.name or options.mode,
         options.mode,
@@ -116,7 +118,7 @@ def scenario_finder(material: RunMaterial, study: ReviewStudy) -> Callable[[Case
         try:
             return material.scenario_of(case)
         except UsageError as error:
-            if study.mode == "review":
+            if study.shows_fact:
                 raise  # veracity has no meaning without the fact
             if case.scenario not in warned:
                 warned.add(case.scenario)
@@ -145,6 +147,20 @@ def study_of(store: ReviewStore, name: str | None) -> ReviewStudy:
     return studies[0]
 
 
+def _check_mode(folder: Path, material: RunMaterial, options: ReviewOptions) -> None:
+    """Keep the labels of gold lines from whoever reads them, and the mode gold for these lines."""
+    if options.mode == "gold" and material.canary is None:
+        raise UsageError(
+            f"{folder} holds other dialogues than the gold lines",
+            "name a folder that does not exist yet: a run of the gold lines is made there",
+        )
+    if options.mode != "gold" and material.canary is not None:
+        raise UsageError(
+            f"{folder} holds the gold lines, whose labels must not be seen by people who read them",
+            "add --mode gold",
+        )
+
+
 def _hidden(scheme: Scheme, options: ReviewOptions) -> Mapping[str, tuple[str, ...]]:
     hidden = dict(quiz_hides(scheme)) if options.mode == "quiz" else {}
     dimensions = {d.id: d for d in scheme.declared}
@@ -158,7 +174,7 @@ def _hidden(scheme: Scheme, options: ReviewOptions) -> Mapping[str, tuple[str, .
 
 
 def _selection(store: ReviewStore, options: ReviewOptions) -> QueueSelection:
-    if options.everything:
+    if options.everything or options.mode == "gold":
         which = "all"
     elif options.mode == "review":
         which = "pending"

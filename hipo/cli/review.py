@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from hipo.app.gold_run import gold_run
 from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.run_folders import find_run
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
-from hipo.cli.review_files import export_answers, import_answers, list_reports
+from hipo.cli.review_files import ModeChoice, export_answers, import_answers, list_reports
 from hipo.cli.review_people import app as people_app
 from scenarios.errors import UsageError
 
@@ -32,17 +32,11 @@ app.command("reports")(list_reports)
 NEEDED = ("fastapi", "uvicorn")
 
 
-class ModeChoice(StrEnum):
-    """What a study is for."""
-
-    REVIEW = "review"
-    QUIZ = "quiz"
-
-
 _MODE = typer.Option(
     ModeChoice.REVIEW,
     "--mode",
-    help="review: what was flagged, with the fact; quiz: the human baseline, without.",
+    help="review: what was flagged, with the fact; quiz: the human baseline, without; gold: the gold "
+    "lines, of which a run is made in a new folder RUN.",
 )
 _HIDE = typer.Option(
     [], "--hide", metavar="DIMENSION=LABEL", help="A label that is not offered; repeatable."
@@ -113,7 +107,8 @@ def serve(
     from quality.review.server import Address  # noqa: PLC0415 - optional
 
     proxies, urls = tuple(trusted_proxy), tuple(public_url)
-    _serve(find_run(run), options, Address(host, port, certfile, keyfile, proxies, urls))
+    folder = gold_run(run) if mode is ModeChoice.GOLD else find_run(run)
+    _serve(folder, options, Address(host, port, certfile, keyfile, proxies, urls))
     return ExitCode.DONE
 
 

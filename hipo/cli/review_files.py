@@ -30,11 +30,12 @@ class ExchangeTarget(StrEnum):
     PDF = "pdf"
 
 
-class StudyKind(StrEnum):
-    """The two things a study can be."""
+class ModeChoice(StrEnum):
+    """What a study is for."""
 
     REVIEW = "review"
     QUIZ = "quiz"
+    GOLD = "gold"
 
 
 def export_answers(
@@ -50,8 +51,8 @@ def export_answers(
     blind: bool | None = typer.Option(
         None, "--blind/--declared", help="Without declared labels; default for a quiz."
     ),
-    mode: StudyKind = typer.Option(
-        StudyKind.REVIEW, "--mode", help="Of a study that is begun by this."
+    mode: ModeChoice = typer.Option(
+        ModeChoice.REVIEW, "--mode", help="Of a study that is begun by this."
     ),
     everything: bool = typer.Option(False, "--all", help="The same: every dialogue."),
     most: int | None = typer.Option(None, "-n", min=1, help="The same: at most so many."),

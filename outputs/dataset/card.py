@@ -14,7 +14,7 @@ from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generato
 from outputs.judge_agreement import READER_REMARK
 from outputs.markdown import rendered
 from outputs.reliability import JudgeConsistency
-from pipeline.importing.importer import STRATEGY
+from pipeline.importing.imported_run import STRATEGY
 from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
 from scenarios.fingerprint import canonical_json

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.chunks import chunks
+from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
 from pipeline.importing.reading import Reader
 from pipeline.recipe import Recipe
-from pipeline.run_identity import DIALOGUE_VERSION
-from pipeline.run_material import material_items
-from pipeline.store.run_store import RunStore
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from scenarios.arms import Arm, ModelSpec
-from scenarios.atomic_files import new_folder
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.errors import InputError, Problem, UsageError
-from scenarios.run_configuration import RunConfiguration, RunIdentity
-from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.text_file import shown_path
 
 MOST_PROBLEMS = 50
 """Problems that are shown at once."""
-CHUNK = 200
-STRATEGY = "imported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +64,22 @@ def import_dialogues(
     check = Reader(loaded, catalogue, arm.id)
     dialogues = _checked(path, check)
     recipe = Recipe(
-        name=_run_name(folder),
+        name=run_name(folder),
         scheme=scheme,
         scenario_dirs=tuple(directory.absolute() for directory in scenario_dirs),
         real_names=real_names,
     )
-    with new_folder(folder, _check_empty) as draft:
-        config = _config(recipe, prompts.fingerprint, loaded, arm, dialogues)
-        material = material_items(
-            scheme=loaded, scenarios=check.scenarios.values(), prompts=prompts
-        )
-        with RunStore.create(draft, config, material=material, name=folder.name) as store:
-            store.add_arm(arm.id, arm.fields())
-            # Read again rather than held: the file may be larger than the memory.
-            asyncio.run(_write(store, Reader(loaded, catalogue, arm.id).read(path)))
-            store.set_state("finished")
+    contents = RunContents(
+        recipe=recipe,
+        scheme=loaded,
+        prompts=prompts,
+        scenarios=check.scenarios.values(),
+        arm=arm,
+        count=dialogues,
+        # Read again rather than held: the file may be larger than the memory.
+        dialogues=lambda: _sound(Reader(loaded, catalogue, arm.id).read(path)),
+    )
+    write_run(folder, contents)
     return ImportedRun(folder, dialogues, len(check.situations), check.unlabelled)
 
 
@@ -112,17 +104,8 @@ def _checked(path: Path, reader: Reader) -> int:
     return dialogues
 
 
-def _check_empty(folder: Path) -> None:
-    """Do nothing where a run may be made in ``folder``."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is there already", "choose a new folder with -o")
-
-
-async def _write(store: RunStore, items: Iterable[Dialogue | Problem]) -> None:
-    """Store the dialogues, some hundreds at once."""
-    for chunk in chunks((item for item in items if isinstance(item, Dialogue)), CHUNK):
-        await store.add_cases([dialogue.case for dialogue in chunk])
-        await asyncio.gather(*(store.finish(dialogue, 0) for dialogue in chunk))
+def _sound(items: Iterable[Dialogue | Problem]) -> Iterator[Dialogue]:
+    return (item for item in items if isinstance(item, Dialogue))
 
 
 def _arm(path: Path, generator: str | None) -> Arm:
@@ -134,27 +117,3 @@ def _arm(path: Path, generator: str | None) -> Arm:
             raise UsageError(f"'{generator}' is not a model name", "write provider/model")
         models["responder"] = ModelSpec(provider, model, parameters=None)
     return Arm(STRATEGY, models, {"file": path.name})
-
-
-def _config(
-    recipe: Recipe, templates: str, scheme: Scheme, arm: Arm, cases: int
-) -> RunConfiguration:
-    """Return the configuration of the run."""
-    identity = RunIdentity(
-        dialogue_version=DIALOGUE_VERSION,
-        scheme=scheme.id,
-        scheme_fingerprint=scheme.fingerprint,
-        templates=templates,
-        tactics=STRATEGY,
-        axes={},
-        seed=0,
-        real_names=recipe.real_names,
-        arms={arm.id: arm},
-        scenarios={},
-    )
-    return RunConfiguration(recipe.model_dump(mode="json"), identity, cases)
-
-
-def _run_name(folder: Path) -> str:
-    kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in folder.name)
-    return kept.strip("._-")[:80] or "imported"

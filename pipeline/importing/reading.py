@@ -16,6 +16,7 @@ from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.lines.model import GOLD_AXIS
 from scenarios.located import Located, shortened
 from scenarios.pack import PLUS_NAME
 from scenarios.schemes.model import Scheme
@@ -88,6 +89,11 @@ class Reader:
             for place, (turn, kind) in enumerate(zip(row.turns, row.kinds, strict=True))
         )
         language = row.language or row.case.language or "en"
+        if GOLD_AXIS in row.case.variation:
+            _refuse(
+                located, f"case.variation.{GOLD_AXIS}", "a gold line", "a line of another origin",
+                "gold lines are for measuring alone: no dialogue of a corpus holds one",
+            )  # fmt: skip
         variation, seed = row.case.variation, row.case.seed
         alike = (scenario.id, fact, goal, row.exchanges, language, *sorted(variation.items()), seed)
         repetition = max(self._seen[alike], row.case.repetition or 0)

@@ -113,7 +113,14 @@ def offered_labels(dimension: Dimension, hidden: Mapping[str, Sequence[str]]) ->
     return [value for value in dimension.values if value not in hidden.get(dimension.id, ())]
 
 
-def dimensions_of(scheme: Scheme) -> tuple[Dimension, ...]:
-    """Return the dimensions in the order they are asked: utterances first, then the whole."""
-    whole = tuple(d for d in scheme.declared if d.level == "dialogue")
+def dimensions_of(scheme: Scheme, study: ReviewStudy | None = None) -> tuple[Dimension, ...]:
+    """Return the dimensions in the order they are asked: utterances first, then the whole.
+
+    Args:
+        scheme: the dimensions.
+        study: what is not asked in it is left out; None leaves nothing out.
+    """
+    whole = tuple(
+        d for d in scheme.declared if d.level == "dialogue" and (study is None or study.asks_whole)
+    )
     return (*scheme.utterance_dimensions, *whole)

@@ -10,6 +10,7 @@ from pipeline.store.reviews import ReviewStore
 from quality.review.forms import FormSection, sections
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
+from scenarios.graph import KnowledgeGraph
 from scenarios.reviews import Item, ReviewStudy
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 from scenarios.spec import Scenario
@@ -42,14 +43,16 @@ class ReviewDialogue:
     roles: tuple[tuple[str, str], ...]
     """(name, description) of the two roles."""
     fact: str
-    """What only the responder knows; shown in mode review only."""
+    """What only the responder knows; not shown in a quiz."""
     fact_about: str
+    false_claims: tuple[str, ...]
+    """What the fact makes false; shown with it."""
     utterances: tuple[Utterance, ...]
     sections: tuple[FormSection, ...]
     declared: Mapping[tuple[int | None, str], LabelValue]
     """What the actor declared, by (turn, dimension), and the goal it was given; a number between the
     points of its scale is moved to the nearest. Never shown before somebody's own labels are
-    locked."""
+    locked; empty for gold lines, whose labels nobody who reads them may see."""
     rationales: Mapping[tuple[int | None, str], str]
 
     @property
@@ -76,7 +79,9 @@ class Exhibits:
         return self._kept(item.id)
 
     def flags(self, item: Item) -> tuple[Flag, ...]:
-        """Return the flags of the newest assessment."""
+        """Return the flags of the newest assessment; none of gold lines, they tell about labels."""
+        if not self._study.shows_declared:
+            return ()
         key = (item.case, item.arm)
         assessment = self._store.judgements.assessments([key]).get(key)
         return () if assessment is None else assessment.flags
@@ -104,6 +109,11 @@ def exhibit(
         else (),
         fact=fact.text if fact else "",
         fact_about=fact.about if fact else "",
+        false_claims=tuple(
+            claim.text for claim in KnowledgeGraph.of(scenario).claims_against(fact.id)
+        )
+        if scenario and fact
+        else (),
         utterances=tuple(
             Utterance(
                 turn=turn.index,
@@ -114,13 +124,13 @@ def exhibit(
             )
             for turn in dialogue.turns
         ),
-        sections=sections(scheme, targets, study.hidden),
-        declared=declared_labels(dialogue, scheme),
+        sections=sections(scheme, targets, study.hidden, whole=study.asks_whole),
+        declared=declared_labels(dialogue, scheme) if study.shows_declared else {},
         rationales={
             (turn.index, label.dimension): label.rationale
             for turn in dialogue.turns
             for label in turn.tactic
-            if label.rationale
+            if label.rationale and study.shows_declared
         },
     )
 

@@ -76,7 +76,7 @@ async def adjudicate(request: Request, number: RowNumber) -> Response:
     problems = dict(filled.problems)
     chosen = first(data, "verdict")
     verdict = next((v for v in ("accepted", "discarded") if v == chosen), None)
-    if verdict is None and service.study.mode == "review":
+    if verdict is None and service.study.asks_opinion:
         problems["verdict"] = "not answered"
     note = read_text(data, "note")
     if problems:

@@ -32,10 +32,10 @@ def user_id(code: str) -> str:
 def dataset_settings(scheme: Scheme, study: ReviewStudy) -> dict[str, object]:
     """Return what ``argilla.Settings.from_json`` reads."""
     fields = [_field("background", "text"), _field("dialogue", "chat"), _field("utterance", "text")]
-    if study.mode == "review":
+    if study.shows_fact:
         fields.insert(1, _field("fact", "text", title="What only the responder knows"))
-    questions = [_question(dimension, study) for dimension in dimensions_of(scheme)]
-    if study.mode == "review":
+    questions = [_question(dimension, study) for dimension in dimensions_of(scheme, study)]
+    if study.asks_opinion:
         options = [{"value": value, "text": value} for value in (CONFIRMED, REJECTED)]
         title = "Is there a real problem with this dialogue?"
         questions.append(_selection(ISSUE, title, "", options, many=False))
@@ -95,7 +95,7 @@ def _record(
         ],
         "utterance": dialogue.text_of(turn),
     }
-    if study.mode == "review":
+    if study.shows_fact:
         fields["fact"] = exhibit.fact or "(not known)"
     responses: dict[str, list[dict[str, object]]] = {}
     for sheet in dialogue.sheets:

@@ -30,7 +30,7 @@ def labelling_config(scheme: Scheme, study: ReviewStudy) -> str:
     view = ET.Element("View")
     _header(view, "Situation")
     ET.SubElement(view, "Text", name="background", value="$background")
-    if study.mode == "review":
+    if study.shows_fact:
         _header(view, "What only the responder knows")
         ET.SubElement(view, "Text", name="fact", value="$fact")
     _header(view, "Dialogue")
@@ -40,18 +40,18 @@ def labelling_config(scheme: Scheme, study: ReviewStudy) -> str:
     )  # fmt: skip
     _header(view, "Utterance to label")
     ET.SubElement(view, "Text", name="utterance", value="$utterance")
-    for dimension in dimensions_of(scheme):
+    for dimension in dimensions_of(scheme, study):
         once = (
             " (once per dialogue: at its last utterance)" if dimension.level == "dialogue" else ""
         )
         _header(view, f"{dimension.title or dimension.id}: {dimension.question}{once}")
         _control(view, dimension, study)
-    if study.mode == "review":
+    if study.asks_opinion:
         _header(view, "Is there a real problem with this dialogue? (at its last utterance)")
         issue = ET.SubElement(view, "Choices", name=ISSUE, toName="utterance", choice="single")
         for value in (CONFIRMED, REJECTED):
             ET.SubElement(issue, "Choice", value=value)
-    for name in _TEXTS if study.mode == "review" else (NOTE,):
+    for name in _TEXTS if study.asks_opinion else (NOTE,):
         _header(view, name.replace("_", " "))
         ET.SubElement(view, "TextArea", name=name, toName="utterance", maxSubmissions="1", rows="2")
     ET.indent(view)
@@ -96,7 +96,7 @@ def _task(
         "dialogue": [{"author": u.speaker, "text": u.text} for u in exhibit.utterances],
         "utterance": dialogue.text_of(turn),
     }
-    if study.mode == "review":
+    if study.shows_fact:
         data["fact"] = exhibit.fact or "(not known)"
     task: dict[str, object] = {
         "data": data,

@@ -81,7 +81,7 @@ def _front(
     yield Paragraph(_text(scheme.title), styles["h1"])
     yield Paragraph("Code: ______________   Date: ______________", styles["body"])
     yield Paragraph(_text(scheme.description), styles["body"])
-    for dimension in dimensions_of(scheme):
+    for dimension in dimensions_of(scheme, study):
         parts: list[Flowable] = [
             Paragraph(_text(dimension.title or dimension.id), styles["h2"]),
             Paragraph(_text(dimension.question), styles["body"]),
@@ -111,7 +111,7 @@ def _dialogue(
     yield Paragraph(f"Item {_text(dialogue.item.id)}", styles["body"])
     if exhibit.background:
         yield Paragraph(_text(exhibit.background), styles["body"])
-    if study.mode == "review" and exhibit.fact:
+    if study.shows_fact and exhibit.fact:
         yield Paragraph(f"<b>Only the responder knows:</b> {_text(exhibit.fact)}", styles["fact"])
     for utterance in exhibit.utterances:
         mark = f" ({utterance.turn}, to label)" if utterance.is_target else ""

@@ -79,7 +79,11 @@ def quiz_hides(scheme: Scheme) -> dict[str, tuple[str, ...]]:
 
 
 def sections(
-    scheme: Scheme, turns: Sequence[int], hidden: Mapping[str, Sequence[str]]
+    scheme: Scheme,
+    turns: Sequence[int],
+    hidden: Mapping[str, Sequence[str]],
+    *,
+    whole: bool = True,
 ) -> tuple[FormSection, ...]:
     """Return the questions about a dialogue: turn by turn, then once about the whole of it.
 
@@ -87,8 +91,9 @@ def sections(
         scheme: the dimensions.
         turns: numbers of the turns to label.
         hidden: labels that are not offered, by dimension.
+        whole: whether the dialogue as a whole is asked about.
     """
-    sections = [
+    by_turn = [
         FormSection(
             f"t{turn}",
             turn,
@@ -96,8 +101,10 @@ def sections(
         )
         for turn in turns
     ]
-    whole = tuple(_field("d", d, None, hidden) for d in scheme.declared if d.level == "dialogue")
-    return (*sections, FormSection("d", None, whole))
+    if not whole:
+        return tuple(by_turn)
+    asked = tuple(_field("d", d, None, hidden) for d in scheme.declared if d.level == "dialogue")
+    return (*by_turn, FormSection("d", None, asked))
 
 
 def read_form(asked: Sequence[FormSection], data: Fields) -> Filled:

@@ -18,6 +18,7 @@ from quality.review.exchange import (
     REJECTED,
     SCENARIO_PROBLEM,
     Incoming,
+    dimensions_of,
     offered_labels,
 )
 from quality.review.exhibits import Exhibits
@@ -79,7 +80,10 @@ def check_incoming(
         for (turn, name), raw in sheet.labels.items():
             dimension = scheme.dimension(name)
             value = _value(dimension, raw, study)
-            if dimension.level == "utterance" and turn not in targets:
+            if dimension not in dimensions_of(scheme, study):
+                expected = "an empty cell: this study does not ask it"
+                problems.append(Problem(file, sheet.where, name, repr(raw), expected))
+            elif dimension.level == "utterance" and turn not in targets:
                 expected = f"one of the turns {', '.join(map(str, targets))}"
                 problems.append(Problem(file, sheet.where, name, f"turn {turn}", expected))
             elif value is None:

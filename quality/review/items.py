@@ -122,7 +122,7 @@ async def _send_labels(
     filled = read_form(service.exhibits.of(assignment.item).sections, data)
     if filled.problems:
         return _incomplete(request, guest, assignment, data, filled)
-    if service.study.mode == "quiz":
+    if not service.study.asks_opinion:
         opinion = Opinion(note=read_text(data, "note"), lead_s=_time_spent(assignment, data))
         await service.submit(assignment, filled.labels, opinion)
         return saved(request, "/next")
@@ -203,7 +203,7 @@ def _item_page(
         flags=visible_flags,
         reasons=reasons(service.scheme, visible_flags) if opining else (),
         given={(g.turn, g.dimension): g.value for g in service.store.labels_of(assignment.seq)},
-        shows_fact=service.study.mode == "review",
+        shows_fact=service.study.shows_fact,
     )
 
 
@@ -214,7 +214,7 @@ def _kept_values(
     if assignment.state == "open":
         return {}
     opinion = service.store.opinion_of(assignment.seq)
-    if service.study.mode == "review":
+    if service.study.asks_opinion:
         return opinion_values(opinion)
     values = form_values(exhibit.sections, service.store.labels_of(assignment.seq))
     return values | opinion_values(opinion)
@@ -297,7 +297,7 @@ def _mine(service: ReviewService, guest: VisitorSession, number: int) -> Assignm
 
 def _opines(service: ReviewService, assignment: Assignment) -> bool:
     """Whether the labels are locked and the declared ones may be seen."""
-    return service.study.mode == "review" and assignment.state != "open"
+    return service.study.asks_opinion and assignment.state != "open"
 
 
 def _edits(data: dict[str, list[str]]) -> int:

@@ -37,9 +37,9 @@ def verdict(item: Item, study: ReviewStudy, sheets: Sequence[Sheet]) -> Decision
 def settled(store: ReviewStore, study: ReviewStudy, item: Item) -> Decision | None:
     """Return the decision that has to be stored now; None where nothing changes.
 
-    An expert who has decided is not overruled, and a quiz decides nothing.
+    An expert who has decided is not overruled; a quiz and readings of gold lines decide nothing.
     """
-    if study.mode != "review":
+    if not study.asks_opinion:
         return None
     key = (item.case, item.arm)
     earlier = store.judgements.decisions([key]).get(key, [])

@@ -23,6 +23,8 @@ ANGLE: Final = "angle"
 PRESSED: Final = "pressed"
 ANY_FACT: Final = "any"
 """In place of a fact: the labels hold whatever the fact is."""
+GOLD_AXIS: Final = "gold_line"
+"""What varies between the cases of a run of gold lines: the id of the line."""
 Origin = Literal["written", "grammar", "model"]
 """Who found the words; the labels are by hand in any case."""
 

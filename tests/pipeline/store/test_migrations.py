@@ -88,3 +88,29 @@ def test_nothing_happens_to_a_database_that_is_up_to_date(tmp_path):
     assert connection.execute("pragma schema_version").fetchone() == before
     assert schema_version(connection) == len(MIGRATIONS)
     assert list(tmp_path.glob("*backup*")) == []
+
+
+def test_studies_of_a_run_from_before_keep_their_items_and_one_of_gold_lines_may_begin(tmp_path):
+    path = tmp_path / "run.sqlite"
+    connection = connect(path)
+    before = [step.__name__ for step in MIGRATIONS].index("add_gold_reviews")
+    migrate(connection, path, MIGRATIONS[:before])
+    study = "insert into studies values (?, ?, ?, 3, 42, '{}', 1.0)"
+    connection.execute(study, (1, "quiz", "quiz"))
+    connection.execute(
+        "insert into annotators (code, role, created_at) values ('A01', 'annotator', 1.0)"
+    )
+    connection.execute("insert into participations values (1, 1, 2.0)")
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(study, (2, "gold", "gold"))
+    migrate(connection, path)
+    connection.execute(study, (2, "gold", "gold"))
+    assert connection.execute("select id, mode from studies order by seq").fetchall() == [
+        ("quiz", "quiz"),
+        ("gold", "gold"),
+    ]
+    assert connection.execute("pragma foreign_key_check").fetchall() == []
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute("delete from studies where seq = 1")
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(study, (3, "other", "other"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hipo.app.gold_run import make_gold_run
 from tests.quality.review.serving import generated_run
 
 
@@ -32,3 +33,16 @@ def run(_ten_dialogues: Path, tmp_path: Path) -> Path:
 def verified_run(_verified_dialogues: Path, tmp_path: Path) -> Path:
     """Twelve dialogues, most of them flagged."""
     return Path(shutil.copytree(_verified_dialogues, tmp_path / "run"))
+
+
+@pytest.fixture(scope="session")
+def _gold_lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gold") / "gold"
+    make_gold_run(folder)
+    return folder
+
+
+@pytest.fixture
+def gold_folder(_gold_lines: Path, tmp_path: Path) -> Path:
+    """The gold lines, which nobody has read."""
+    return Path(shutil.copytree(_gold_lines, tmp_path / "gold"))
