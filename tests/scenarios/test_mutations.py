@@ -40,7 +40,7 @@ DAMAGES = [
     Damage("a field is missing", CAR, "title: A used car with a past\n", "", "id: used_car", "title", "missing-field"),
     Damage("a field of a fact is missing", TOUR, "    about: the way inspectors arrive\n", "", "- id: advance_warning", "facts[3].about", "missing-field"),
     Damage("a key is misspelt", CAR, "tags: [every", "tgas: [every", "tgas:", "tgas", "unknown-field"),
-    Damage("a key of a fact is misspelt", TOUR, "    leaves_open: [never_doped]\nevidence", "    leaves_opne: [never_doped]\nevidence", "leaves_opne", "facts[5].leaves_opne", "unknown-field"),
+    Damage("a key of a fact is misspelt", TOUR, "    leaves_open:\n      [never_doped, quiet_rest_days, cream_before_sample, nobody_else_follows, testers_surprise_us,\n       no_offers]\nevidence", "    leaves_opne: [never_doped]\nevidence", "leaves_opne", "facts[5].leaves_opne", "unknown-field"),
     Damage("a text is a list", CAR, "title: A used car with a past", "title: [A used car, with a past]", "title:", "title", "wrong-value"),
     Damage("a text is a number", TOUR, "{alias: Cole Brandt", "{alias: 2016", "rider: {", "placeholders.rider.alias", "wrong-value"),
     Damage("a text with a colon is a mapping", CAR, "    about: the mileage in the papers", "    about:\n      the mileage: in the papers", "about:\n      the mileage", "facts[3].about", "wrong-value"),
