@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from hipo.app.run import RunLike, folder_of
@@ -11,11 +13,13 @@ from outputs.audit.ceilings import judge_ceilings
 from outputs.audit.findings import AUDIT, Audit, Ceiling, write_audit
 from outputs.audit.preference_audit import audit_preferences, holds_preferences
 from outputs.audit.run_corpus import MOST, run_corpus
-from outputs.audit.set_corpus import scheme_of, set_corpus
+from outputs.audit.set_corpus import scheme_of, set_corpus, turns_of
 from outputs.dataset.reader import row_set
 from outputs.selection import Selection, opened
 from pipeline.store.queries.report import open_figures
+from pipeline.store.queries.report_rows import NamedCount
 from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
 
 
 def audit(
@@ -71,16 +75,42 @@ def audit_set(path: Path, *, seed: int = 0, most: int = MOST) -> Audit:
     return audit_dialogues(corpus, seed=seed)
 
 
-def ceilings_of(folder: Path) -> dict[str, Ceiling]:
-    """Return what judges of a run reach who know the fact and do not see the labels."""
-    with opened(Selection((folder,), "any")) as found, open_figures(folder) as figures:
-        return judge_ceilings(found.scheme, figures.named(found.scheme.assigned))
+def audit_export(folder: Path, selection: Selection, name: str) -> Audit:
+    """Audit the rows of an export with what its runs know of the dialogues behind them.
+
+    Args:
+        folder: of the rows.
+        selection: what they were made of.
+        name: of the export.
+
+    Raises:
+        UsageError: the rows have no labels to be guessed.
+    """
+    rows = replace(row_set(folder), name=name)
+    if holds_preferences(next(iter(rows.rows()))):
+        return audit_preferences(rows)
+    with opened(selection) as found:
+        corpus = run_corpus(found, name=name, only=turns_of(rows))
+        if not corpus.dialogues:
+            raise UsageError(
+                "--max-shortcut finds no labels of answers in this kind of rows", "leave it out"
+            )
+        return audit_dialogues(corpus, ceilings=_ceilings(found.scheme, selection.runs))
+
+
+def _ceilings(scheme: Scheme, runs: Iterable[Path]) -> dict[str, Ceiling]:
+    """Return what judges of runs reach who know the fact and do not see the labels."""
+    counts: list[NamedCount] = []
+    for run in runs:
+        with open_figures(run) as figures:
+            counts += figures.named(scheme.assigned)
+    return judge_ceilings(scheme, counts)
 
 
 def _audit_run(folder: Path, *, seed: int, most: int) -> Audit:
     with opened(Selection((folder,), "any")) as found:
         corpus = run_corpus(found, name=found.runs[0].name, most=most, seed=seed)
-    return audit_dialogues(corpus, seed=seed, ceilings=ceilings_of(folder))
+        return audit_dialogues(corpus, seed=seed, ceilings=_ceilings(found.scheme, [folder]))
 
 
 def _data_set(source: RunLike) -> Path | None:

@@ -8,13 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from hipo.app.audit import audit_export
 from hipo.app.contamination import embedding_for_neighbours
 from hipo.app.run import RunLike, folder_of
+from outputs.audit.auditing import check_installed
+from outputs.audit.findings import AUDIT, read_audit, write_audit
+from outputs.audit.gate import check_shortcuts
+from outputs.audit.telling import told_audit
 from outputs.contamination import Contamination, RowSet, Settings, compare
 from outputs.dataset.columns import Row
 from outputs.dataset.documents import Documents, SplitCheck
 from outputs.dataset.manifest import ExportFacts
 from outputs.dataset.reader import row_set
+from outputs.dataset.told_audit import ToldAudit
 from outputs.export import Exported
 from outputs.export import export as write_data_set
 from outputs.export_kind import DEFAULT_FRACTIONS, KINDS, ExportOptions, KindOption, places_of
@@ -48,6 +54,9 @@ class ExportExtras:
     push_to: str | None = None
     """A repository of the Hugging Face hub; the token is in ``HF_TOKEN``."""
     public: bool = False
+    max_shortcut: float | None = None
+    """How far above the floor anything that should tell nothing may for certain read a label; the
+    set is audited, and refused where something does. None: it is not audited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +207,8 @@ def make_data_set(
     extras = extras or ExportExtras()
     if extras.remove_overlap and not extras.against:
         raise UsageError("--remove-overlap needs a set to compare with", "name it with --against")
+    if extras.max_shortcut is not None:
+        check_installed()
     hub = None
     if extras.push_to is not None:
         hub = prepare_push(
@@ -206,7 +217,7 @@ def make_data_set(
     compared = bool(extras.against) or extras.compare_splits
     embed = embedding_for_neighbours(None, notice) if extras.embeddings and compared else None
     within = SplitCheck(Settings(), embed) if extras.compare_splits else None
-    checks = _OverlapChecks(output.name, extras, embed)
+    checks = _ExportChecks(output.name, selection, extras, embed)
     exported = write_data_set(
         selection, options, output,
         overwrite=overwrite,
@@ -217,10 +228,11 @@ def make_data_set(
 
 
 @dataclass
-class _OverlapChecks:
-    """Compares what is exported with other sets, and hands the results to the documents."""
+class _ExportChecks:
+    """Compares what is exported with other sets, audits it, and hands both to the documents."""
 
     name: str
+    selection: Selection
     extras: ExportExtras
     embed: Embed | None
     comparisons: list[Contamination] = field(default_factory=list)
@@ -243,9 +255,23 @@ class _OverlapChecks:
                 contamination=tuple(self.comparisons),
                 removed=self.extras.remove_overlap,
                 splits=splits,
+                audit=self._audit(folder),
             )(folder, facts)
 
         return write
+
+    def _audit(self, folder: Path) -> ToldAudit | None:
+        """Audit the rows and refuse them, if asked; else return what was found of the run."""
+        most = self.extras.max_shortcut
+        if most is not None:
+            found = audit_export(folder, self.selection, self.name)
+            check_shortcuts(found, most)
+            write_audit(folder / AUDIT, found)
+            return told_audit(found)
+        if len(self.selection.runs) != 1:
+            return None
+        kept = read_audit(self.selection.runs[0] / AUDIT)
+        return None if kept is None else told_audit(kept, of_run=kept.name)
 
 
 _OPTION_OF: Mapping[KindOption, str] = {

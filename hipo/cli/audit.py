@@ -12,15 +12,8 @@ from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
 from outputs.audit.findings import Audit
 from outputs.audit.run_corpus import MOST
-from outputs.audit.telling import (
-    MUST_NOT,
-    ONLY_TOLD,
-    AuditTable,
-    audit_sentences,
-    frame_table,
-    score_table,
-    shortcut_table,
-)
+from outputs.audit.telling import told_audit
+from outputs.dataset.told_audit import AuditTable
 
 app = command_app()
 
@@ -64,12 +57,9 @@ def audit(
 
 def audit_as_text(audit: Audit) -> str:
     """Return an audit in words."""
-    told = score_table(audit, ("surface", "tied"), ONLY_TOLD)
-    tables = [shortcut_table(audit), score_table(audit, ("must-not",), MUST_NOT), told]
-    tables.append(frame_table(audit))
-    parts = [_table(table) for table in tables if table.rows]
-    first, *rest = audit_sentences(audit)
-    return "\n\n".join([f"{audit.name}: {first}", *parts, "\n".join(rest)])
+    told = told_audit(audit)
+    first, *rest = told.sentences
+    return "\n\n".join([f"{audit.name}: {first}", *map(_table, told.tables), "\n".join(rest)])
 
 
 def _table(table: AuditTable) -> str:

@@ -133,6 +133,15 @@ def _extras(
         None, "--push-to-hub", metavar="REPO", help="Send it to the Hugging Face hub (HF_TOKEN)."
     ),
     public: bool = typer.Option(False, "--public", help="Make what is pushed public."),
+    max_shortcut: float | None = typer.Option(
+        None,
+        "--max-shortcut",
+        min=0,
+        max=1,
+        metavar="X",
+        help="Audit the set; refuse it (exit 2) if what should tell nothing reads a label for "
+        "certain more than X above the floor. 1 refuses nothing.",
+    ),
 ) -> ExportExtras:
     return ExportExtras(
         against=against,
@@ -142,6 +151,7 @@ def _extras(
         licence=licence,
         push_to=push,
         public=public,
+        max_shortcut=max_shortcut,
     )
 
 

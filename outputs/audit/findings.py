@@ -12,7 +12,6 @@ import orjson
 from outputs.audit.probes import ProbeKind
 from outputs.audit.ties import TieShare
 from scenarios.atomic_files import write_text
-from scenarios.errors import UsageError
 
 AUDIT = "audit.json"
 """The name of an audit in the folder of a run, or of a data set that was exported with one."""
@@ -156,16 +155,8 @@ def write_audit(path: Path, audit: Audit) -> None:
 
 
 def read_audit(path: Path) -> Audit | None:
-    """Read an audit; None where there is none.
-
-    Raises:
-        UsageError: the file holds something else.
-    """
-    if not path.is_file():
-        return None
+    """Read an audit; None where there is none, or one that another version of hipo wrote."""
     try:
         return Audit.from_plain(orjson.loads(path.read_bytes()))
     except (OSError, orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
-        raise UsageError(
-            f"{path} is no audit of this version of hipo", "make it anew: hipo audit"
-        ) from None
+        return None

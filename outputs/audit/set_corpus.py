@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -157,15 +157,11 @@ def _said(said: Said, turn: int, role: str) -> str:
     return ""
 
 
-def keys_of(rows: RowSet) -> dict[tuple[str, str], set[int | None]]:
-    """Return the turns that rows are about, by (case, arm)."""
+def turns_of(rows: RowSet) -> dict[tuple[str, str], set[int | None]]:
+    """Return the turns that rows are about, by (case, arm); None: the whole dialogue."""
     found: dict[tuple[str, str], set[int | None]] = {}
-    for case, arm, turn in _keys(rows):
-        found.setdefault((case, arm), set()).add(turn)
-    return found
-
-
-def _keys(rows: RowSet) -> Iterator[tuple[str, str, int | None]]:
     for row in rows.rows():
         turn = row.get("turn")
-        yield str(row["case"]), str(row["arm"]), turn if isinstance(turn, int) else None
+        key = str(row.get("case")), str(row.get("arm"))
+        found.setdefault(key, set()).add(turn if isinstance(turn, int) else None)
+    return found

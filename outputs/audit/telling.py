@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from outputs.audit.findings import Audit, ShortcutFinding
 from outputs.audit.probes import ProbeKind
+from outputs.dataset.told_audit import AuditTable, ToldAudit
 
+MUST_NOT = "Must tell nothing (! for certain better than chance)"
+ONLY_TOLD = "Read off the words themselves, or off tied labels: told, never gated"
 _NOTHING = "\u2013"
 _MARK = " !"
 _HOW = (
@@ -17,13 +19,22 @@ _HOW = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AuditTable:
-    """A table of an audit."""
+def told_audit(audit: Audit, *, of_run: str = "") -> ToldAudit:
+    """Return an audit in sentences and tables, without the tables that are empty.
 
-    caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    Args:
+        audit: what was found.
+        of_run: the run that was audited, where what is told of is not that run itself.
+    """
+    tables = (
+        shortcut_table(audit),
+        score_table(audit, ("must-not",), MUST_NOT),
+        score_table(audit, ("surface", "tied"), ONLY_TOLD),
+        frame_table(audit),
+    )
+    return ToldAudit(
+        tuple(audit_sentences(audit)), tuple(table for table in tables if table.rows), of_run
+    )
 
 
 def shortcut_table(audit: Audit) -> AuditTable:
@@ -157,7 +168,3 @@ def _spread(finding: ShortcutFinding) -> str:
 
 def _number(value: float | None) -> str:
     return _NOTHING if value is None else f"{value:.3f}"
-
-
-MUST_NOT = "Must tell nothing (! for certain better than chance)"
-ONLY_TOLD = "Read off the words themselves, or off tied labels: told, never gated"

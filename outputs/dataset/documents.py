@@ -14,6 +14,7 @@ from outputs.dataset.croissant import CROISSANT, croissant_bytes
 from outputs.dataset.datasheet import DATASHEET, datasheet
 from outputs.dataset.manifest import ExportedFile, ExportFacts
 from outputs.dataset.reader import row_set
+from outputs.dataset.told_audit import ToldAudit
 from pipeline.embeddings import Embed
 
 OVERLAP = "contamination.json"
@@ -37,6 +38,8 @@ class Documents:
     removed: bool = False
     """Whether the rows that those comparisons found have been left out."""
     splits: SplitCheck | None = None
+    audit: ToldAudit | None = None
+    """What labels can be read from, where that was asked."""
 
     def __call__(self, folder: Path, facts: ExportFacts) -> ExportFacts:
         """Write ``README.md``, ``datasheet.md``, ``croissant.json`` and, if any, the overlaps.
@@ -53,6 +56,7 @@ class Documents:
             facts,
             licence=facts.licence or self.licence,
             contamination=(*facts.contamination, *overlaps),
+            audit=facts.audit or self.audit,
         )
         (folder / CARD).write_bytes(dataset_card(told).encode())
         (folder / DATASHEET).write_bytes(datasheet(told).encode())

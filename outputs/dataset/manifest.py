@@ -10,6 +10,7 @@ from typing import Literal
 
 import orjson
 
+from outputs.dataset.told_audit import ToldAudit
 from outputs.reliability import Reliability
 from scenarios.schemes.model import Scheme
 
@@ -130,6 +131,8 @@ class ExportFacts:
     """Utterances that rows are about whose labels an expert decided on."""
     contamination: tuple[Mapping[str, object], ...] = field(default=())
     """Summaries of the comparisons with other sets (:mod:`outputs.contamination`)."""
+    audit: ToldAudit | None = None
+    """What labels can be read from, where that was asked; of this set, or of its run."""
     licence: str | None = None
     """Identifier of the licence the publisher chose, as the Hugging Face hub spells it."""
 

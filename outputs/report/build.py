@@ -12,6 +12,7 @@ from outputs.report.judged import agreement_section, strategies_section, turns_s
 from outputs.report.labels import labels_section, tactics_section
 from outputs.report.overview import funnel_section, notices, overview_section
 from outputs.report.page import Page, render_page
+from outputs.report.shortcuts import shortcuts_section
 from outputs.report.wording import moment
 from pipeline.voting import Encoder
 
@@ -62,6 +63,7 @@ def report_page(run: Gathered, version: str) -> Page:
             cumulative_section(run.options.cumulative, run.scheme, run.run),
             tactics_section(run),
             agreement_section(run),
+            shortcuts_section(run),
             diversity_section(run),
             effort_section(run),
             samples_section(run),

@@ -95,6 +95,7 @@ def test_every_section_is_there(tree):
     ids = [e.get("id") for e in tree.iter(f"{XHTML}section")]
     assert ids == [
         "overview", "funnel", "labels", "strategies", "turns", "cumulative", "tactics", "agreement",
+        "audit",
         "diversity", "effort", "samples", "flags",
     ]  # fmt: skip
     linked = [e.get("href") for e in tree.iter(f"{XHTML}a")]
