@@ -76,6 +76,20 @@ class Policy(Strict):
         """The content hash of the policy."""
         return fingerprint(self.model_dump(mode="json"))
 
+    @property
+    def in_words(self) -> str:
+        """What the policy does, in one clause for people who read its verdicts."""
+        done = {"ignore": "is ignored", "review": "waits for people", "discard": "is discarded"}
+        rules = [
+            f"{', '.join(rule.flags)}"
+            f"{f' of severity {rule.at_least:g} or more' if rule.at_least is not None else ''}"
+            f"{f', {rule.times} times or more,' if rule.times > 1 else ''} {done[rule.then]}"
+            for rule in self.rules
+        ]
+        other = "what else is flagged" if rules else "what is flagged"
+        unflagged = "accepted" if self.unflagged == "accepted" else "pending"
+        return "; ".join([*rules, f"{other} {done[self.flagged]}", f"the rest is {unflagged}"])
+
     def consequence(self, flag: Flag, flags: Sequence[Flag]) -> Consequence:
         """Return what follows from one flag among all those of its dialogue."""
         for rule in self.rules:

@@ -9,19 +9,19 @@ from pathlib import Path
 from hipo.app.export import make_data_set
 from hipo.app.report import report
 from hipo.app.resumption import prepare_for
-from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
+from outputs.showcase import showcased
 from pipeline.recipe import Recipe
+from pipeline.store.queries.report import open_figures
+from pipeline.store.run_store import RunStore
+from quality.policy import load_policy
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 
 SETS: Mapping[str, str] = {"sft": "sft", "preference": "dpo", "benchmark": "benchmark"}
 """What the demo exports: the kind of data set, by folder."""
-SAMPLE_TURNS = 2
-"""Length of the sample dialogues: enough to see a conversation."""
-_SAMPLES = {"consistency": "deception", "reflective": "truthful non-disclosure"}
 
 
 def usable_folder(recipe: Recipe) -> Path:
@@ -55,18 +55,22 @@ def write_outputs(folder: Path, notice: Callable[[str], None]) -> tuple[str, ...
 
 
 def samples(folder: Path) -> Iterator[tuple[Dialogue, str]]:
-    """Yield a deception that was voted on, and a truthful dialogue that was revised.
+    """Yield the dialogues that the report opens with, one of each strategy.
 
     Yields:
         A dialogue, and the strategy that played it.
     """
-    run = Run(folder)
-    arms = {arm.id: arm.arm for arm in run.state().arms}
-    wanted = dict(_SAMPLES)
-    for dialogue in run.dialogues():
-        strategy = arms[dialogue.arm].strategy
-        if wanted.get(strategy) == dialogue.case.goal and dialogue.case.turns == SAMPLE_TURNS:
-            del wanted[strategy]
-            yield dialogue, strategy
-        if not wanted:
-            return
+    with RunStore.open(folder, readonly=True) as store, open_figures(folder) as figures:
+        strategies = {arm.id: arm.arm.strategy for arm in store.state().arms}
+        for sample in showcased(store, figures.samples(), strategies):
+            yield store.dialogue(sample.id), strategies[sample.arm]
+
+
+def policy_told(recipe: Recipe) -> str:
+    """Say which policy decides in the demo, what it does, and why it is this one."""
+    policy = load_policy(recipe.verification.policy)
+    return (
+        f"policy {policy.name}: {policy.in_words}. Nobody reviews a demo, so that nothing may wait "
+        "for people. The judge is a program that knows the lines written for the library by heart: "
+        "that it finds their labels says nothing, only what it flags does"
+    )

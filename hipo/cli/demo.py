@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.demo import SETS, samples, usable_folder, write_outputs
+from hipo.app.demo import SETS, policy_told, samples, usable_folder, write_outputs
 from hipo.app.report import REPORT
 from hipo.app.resumption import prepare_for
 from hipo.app.verification import VerificationOverrides
@@ -45,7 +45,9 @@ def demo(
     folder = output or usable_folder(recipe)
     code = run_prepared(prepare_for(folder, recipe), folder, quiet=quiet)
     if not quiet:
-        say("verifying: two judgements of every turn, and rules ...")
+        say(
+            f"verifying: a judge labels every line blind, and rules look on; {policy_told(recipe)} ..."
+        )
     code = max(code, run_verification(folder, VerificationOverrides(), quiet=quiet))
     made = write_outputs(folder, say)
     if not quiet:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from outputs.report.cumulative import cumulative_section
 from outputs.report.effort import diversity_section, effort_section
-from outputs.report.exhibits import flags_section, samples_section
+from outputs.report.exhibits import flags_section, samples_section, showcase_section
 from outputs.report.gathered import Gathered, ReportOptions, gather
 from outputs.report.judged import agreement_section, strategies_section, turns_section
 from outputs.report.labels import labels_section, tactics_section
@@ -55,6 +55,7 @@ def report_page(run: Gathered, version: str) -> Page:
         subtitle=f"Run report · {models} · {moment(run.state.updated)} · {run.state.state}",
         notices=notices(run),
         sections=(
+            showcase_section(run),
             overview_section(run),
             funnel_section(run),
             labels_section(run),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered, ReportedDialogue
@@ -16,15 +16,27 @@ from outputs.report.page import (
     Plot,
     Remark,
     ReportSection,
+    Step,
     Table,
     Transcript,
 )
 from outputs.report.wording import count, counted, dimension_title, label
-from scenarios.dialogue import Turn
+from scenarios.dialogue import Trace, Turn
 from scenarios.verdicts import VERDICTS, Flag
 
-_UNFOLDED = 2
 _MOST_CODES = 14
+
+
+def showcase_section(run: Gathered) -> ReportSection:
+    """Return one dialogue of each strategy, with how its answers came to be."""
+    lead = (
+        "One of each strategy, with what was drafted, criticised or voted on before it was said. "
+        "Only the responder knows the private fact."
+    )
+    shown = [_transcript(run, exhibit, unfolded=True, traced=True) for exhibit in run.showcase]
+    none = Remark("No dialogue has been generated yet.")
+    title = f"{counted(len(shown), 'dialogue')} to begin with" if shown else "Dialogues"
+    return ReportSection("showcase", title, lead, tuple(shown) or (none,))
 
 
 def samples_section(run: Gathered) -> ReportSection:
@@ -33,12 +45,9 @@ def samples_section(run: Gathered) -> ReportSection:
         "Chosen to differ in scenario, category, arm, goal and length. The private fact is known "
         "to the responder alone; the reasons for a label are the generator's own."
     )
-    blocks = tuple(
-        _transcript(run, exhibit, unfolded=number < _UNFOLDED)
-        for number, exhibit in enumerate(run.samples)
-    )
-    none = Remark("No dialogue has been generated yet.")
-    return ReportSection("samples", "Dialogues to read", lead, blocks or (none,))
+    blocks = tuple(_transcript(run, exhibit) for exhibit in run.samples)
+    none = Remark("There are no more dialogues.")
+    return ReportSection("samples", "More dialogues to read", lead, blocks or (none,))
 
 
 def flags_section(run: Gathered) -> ReportSection:
@@ -77,7 +86,9 @@ def flags_section(run: Gathered) -> ReportSection:
     return ReportSection("flags", title, lead, tuple(blocks))
 
 
-def _transcript(run: Gathered, exhibit: ReportedDialogue, *, unfolded: bool = False) -> Transcript:
+def _transcript(
+    run: Gathered, exhibit: ReportedDialogue, *, unfolded: bool = False, traced: bool = False
+) -> Transcript:
     sample, scenario = exhibit.sample, exhibit.scenario
     tags = [
         sample.goal,
@@ -96,14 +107,14 @@ def _transcript(run: Gathered, exhibit: ReportedDialogue, *, unfolded: bool = Fa
         tags=tuple(tags),
         background="" if scenario is None else scenario.background,
         fact=fact,
-        lines=tuple(_line(run, exhibit, turn) for turn in exhibit.dialogue.turns),
+        lines=tuple(_line(run, exhibit, turn, traced=traced) for turn in exhibit.dialogue.turns),
         flags=_shown([flag for flag in exhibit.flags if flag.turn is None]),
         language=exhibit.dialogue.case.language,
         unfolded=unfolded,
     )
 
 
-def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn) -> Line:
+def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn, *, traced: bool) -> Line:
     scenario = exhibit.scenario
     speaker = turn.role if scenario is None else scenario.roles[turn.role].name
     wanted = dict(turn.wanted)
@@ -132,7 +143,22 @@ def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn) -> Line:
         opening=turn.kind == "opening",
         marks=tuple(marks),
         flags=_shown([flag for flag in exhibit.flags if flag.turn == turn.index]),
+        trace=tuple(_steps(turn.trace)) if traced and turn.trace is not None else (),
     )
+
+
+def _steps(trace: Trace) -> Iterator[Step]:
+    """Yield the candidates with their scores, or the attempts with what was found wrong."""
+    for number, candidate in enumerate(trace.candidates):
+        score = "" if candidate.score is None else f", likeness {candidate.score:.3f}"
+        text = candidate.error or "" if candidate.draft is None else candidate.draft.text
+        yield Step(f"candidate {number + 1}{score}", text, number == trace.chosen)
+    for number, attempt in enumerate(trace.attempts):
+        wrong = [f"{c.dimension}: {c.reason}" for c in attempt.critiques if not c.carried]
+        if attempt.critiques and not wrong:
+            wrong = ["nothing was found wrong with it"]
+        what = f"revision {number}" if number else "draft"
+        yield Step(what, attempt.draft.text, number == trace.chosen, tuple(wrong))
 
 
 def _shown(flags: Sequence[Flag]) -> tuple[str, ...]:

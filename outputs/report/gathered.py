@@ -9,6 +9,7 @@ from pathlib import Path
 
 from outputs.diversity import Diversity, measure
 from outputs.report.cumulative import CumulativeScore
+from outputs.showcase import showcased
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.report import Figures, open_figures
 from pipeline.store.queries.report_rows import (
@@ -78,6 +79,8 @@ class Gathered:
     arms: Mapping[str, str]
     """Arm id -> its name, unique within the run."""
     endings: tuple[EndingCount, ...]
+    policies: tuple[str, ...]
+    """Names of the policies whose verdicts stand."""
     utterances: tuple[UtteranceCount, ...]
     labels: tuple[LabelCount, ...]
     wanted: tuple[PairCount, ...]
@@ -96,6 +99,8 @@ class Gathered:
     diversity: Mapping[str, Diversity]
     """By arm id."""
     diversity_note: str
+    showcase: tuple[ReportedDialogue, ...]
+    """One dialogue of each strategy."""
     samples: tuple[ReportedDialogue, ...]
     worst: tuple[ReportedDialogue, ...]
 
@@ -148,7 +153,10 @@ async def gather(
         state = store.state()
         material = load_material(store)
         diversity, note = await _diversity(figures, state, options.diversity_texts, encoder)
-        samples = chosen(figures.samples(), options.samples, material.scenarios)
+        candidates = figures.samples()
+        shown = showcased(store, candidates, {arm.id: arm.arm.strategy for arm in state.arms})
+        left = [sample for sample in candidates if sample not in shown]
+        samples = chosen(left, options.samples, material.scenarios)
         return Gathered(
             run=name,
             options=options,
@@ -157,6 +165,7 @@ async def gather(
             material=material,
             arms=arm_names(state.arms),
             endings=tuple(figures.endings()),
+            policies=tuple(figures.policies()),
             utterances=tuple(figures.utterances()),
             labels=tuple(figures.labels()),
             wanted=tuple(figures.wanted()),
@@ -173,6 +182,7 @@ async def gather(
             answers=tuple(figures.answers()),
             diversity=diversity,
             diversity_note=note,
+            showcase=_exhibits(store, material, shown),
             samples=_exhibits(store, material, samples),
             worst=_exhibits(store, material, figures.worst(options.worst)),
         )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from outputs.judge_agreement import ConfirmedShare
 from outputs.plots.bars import FunnelStage, funnel_chart
-from outputs.report.gathered import Gathered
+from outputs.report.gathered import OFFLINE, Gathered
 from outputs.report.page import Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import (
     NOTHING,
@@ -18,6 +19,7 @@ from outputs.report.wording import (
     percent,
     reasons,
 )
+from quality.policy import load_policy, policy_names
 
 
 def notices(run: Gathered) -> tuple[Remark, ...]:
@@ -33,6 +35,14 @@ def notices(run: Gathered) -> tuple[Remark, ...]:
             )
         )
     judges = {(vote.source, vote.judge) for vote in run.votes}
+    if run.offline and any(judge.partition("/")[0] == OFFLINE for _, judge in judges):
+        notes.append(
+            Remark(
+                "The embedded judge knows the lines that were written for the library by heart: its "
+                "agreement with them measures nothing.",
+                tone="warning",
+            )
+        )
     both = {j for s, j in judges if s == "self"} & {j for s, j in judges if s == "external"}
     if both:
         notes.append(
@@ -57,6 +67,7 @@ def overview_section(run: Gathered) -> ReportSection:
     """Return the numbers that matter most."""
     scenarios = {ending.scenario for ending in run.endings if ending.status == "generated"}
     accepted = sum(e.n for e in run.endings if e.verdict == "accepted")
+    decided = f" by the policy {', '.join(run.policies)}" if run.policies else ""
     tiles = [
         Tile(count(run.generated), "dialogues", f"of {count(run.state.planned)} planned"),
         Tile(
@@ -67,17 +78,10 @@ def overview_section(run: Gathered) -> ReportSection:
         Tile(
             percent(accepted / run.verified) if run.verified else NOTHING,
             "accepted",
-            f"of {count(run.verified)} verified" if run.verified else "not verified yet",
+            f"of {count(run.verified)} verified{decided}" if run.verified else "not verified yet",
         ),
+        *_confirmed(run),
     ]
-    for source, name in (("self", "self-consistency"), ("external", "external agreement")):
-        votes = [v for v in run.votes if v.source == source and not v.whole]
-        votes = [v for v in votes if v.dimension in {d.id for d in run.scheme.declared}]
-        confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
-        remark = (
-            f"{count(confirmed.judged)} labels judged" if confirmed.judged else "not verified yet"
-        )
-        tiles.append(Tile(percent(confirmed.value), name, remark))
     tokens = run.state.prompt_tokens + run.state.completion_tokens
     remark = f"{count(run.state.calls)} calls, {count(tokens)} tokens"
     if run.state.bound_usd:
@@ -95,6 +99,28 @@ def overview_section(run: Gathered) -> ReportSection:
     )
     table = Table("Who wrote what", ("strategy · model", "generated", "failed"), arms)
     return ReportSection("overview", "At a glance", lead, (Tiles(tuple(tiles)), table))
+
+
+def _confirmed(run: Gathered) -> Iterator[Tile]:
+    """Yield the share of labels that judges confirm; one program in both chairs counts once."""
+    chairs = [("self", "self-consistency"), ("external", "external agreement")]
+    by_chair = {
+        source: [v for v in run.votes if v.source == source and not v.whole] for source, _ in chairs
+    }
+    judges = [{vote.judge for vote in votes} for votes in by_chair.values()]
+    if judges[0] == judges[1]:
+        chairs = [("external", "labels found again")]
+    for source, name in chairs:
+        declared = {d.id for d in run.scheme.declared}
+        votes = [vote for vote in by_chair[source] if vote.dimension in declared]
+        if not votes and run.votes:
+            continue
+        confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
+        who = ", ".join(sorted({vote.judge for vote in votes}))
+        judged = f"{count(confirmed.judged)} labels judged by {who}"
+        yield Tile(
+            percent(confirmed.value), name, judged if confirmed.judged else "not verified yet"
+        )
 
 
 def funnel_section(run: Gathered) -> ReportSection:
@@ -146,8 +172,8 @@ def funnel_section(run: Gathered) -> ReportSection:
     if verified:
         text = (
             f"People decided on {count(people)} of the {count(settled)} dialogues that are settled, "
-            "the policy on the others. A dialogue can have several flags, so that counts of flags "
-            "add up to more."
+            f"the policy on the others ({_policies(run)}). A dialogue can have several flags, so "
+            "that counts of flags add up to more."
         )
         blocks.append(Remark(text))
     if run.options.exported is None:
@@ -155,6 +181,15 @@ def funnel_section(run: Gathered) -> ReportSection:
         blocks.append(Remark(note, f"hipo report {run.run} --export DIR"))
     lead = "What is left after each stage, and what was lost on the way."
     return ReportSection("funnel", "From plan to export", lead, tuple(blocks))
+
+
+def _policies(run: Gathered) -> str:
+    """Name the policies of the verdicts, and say what those do that ship."""
+    shipped = policy_names()
+    return "; ".join(
+        f"{name}: {load_policy(name).in_words}" if name in shipped else name
+        for name in run.policies
+    )
 
 
 def _stage(label: str, value: int | None, planned: int) -> FunnelStage:

@@ -93,6 +93,17 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One text that came before an utterance, and what became of it: a candidate or an attempt."""
+
+    what: str
+    """Its kind and number, with its score where it has one."""
+    text: str
+    said: bool = False
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One utterance."""
 
@@ -102,6 +113,7 @@ class Line:
     opening: bool = False
     marks: tuple[Mark, ...] = ()
     flags: tuple[str, ...] = ()
+    trace: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

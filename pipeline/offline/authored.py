@@ -62,7 +62,7 @@ def authored_answer(
     if slot == "grammar":
         return SpokenLine("", line)
     differs = slot == "led" or (slot == "other" and not others)
-    if differs and (lead := _lead(asked, line, dice)):
+    if differs and (lead := _lead(asked, line, seed)):
         return SpokenLine(f"{lead} {_lowered(line.text)}", line)
     return SpokenLine(line.text, line)
 
@@ -104,18 +104,21 @@ def _share(asked: ActorRequest) -> int:
     return Dice(hash_texts((asked.section("Situation"), manner))).pick(_SHARES) if manner else 100
 
 
-def _lead(asked: ActorRequest, line: StageLine, dice: Dice) -> str:
-    """Return a way into a line in this person's manner; nothing where the line has one already."""
+def _lead(asked: ActorRequest, line: StageLine, seed: int) -> str:
+    """Return a way into a line in this person's manner; nothing where there is none that fits."""
     first = re.split(r"[\s,']", line.text, maxsplit=1)[0].lower()
-    if first not in words("plainstarts"):
-        return ""
     manner = read_manner(asked.sections.get("Way of speaking", ""))
-    habits = [f"{word}," for word in _QUOTED.findall(asked.said_of("You", "Voice").lower())]
-    habits = [habit for habit in habits if habit in listed("asides", "habits")]
-    leads = (*habits, *listed("asides", "leads", manner.pace or manner.register or "plain"))
+    leads = listed("asides", "leads", manner.pace or manner.register or "plain")
+    if first in words("plainstarts"):
+        habits = [f"{word}," for word in _QUOTED.findall(asked.said_of("You", "Voice").lower())]
+        leads = (*(habit for habit in habits if habit in listed("asides", "habits")), *leads)
+    elif first in words("stops") or first in words("lowerable"):
+        leads = listed("asides", "leads", "any") if leads else ()
+    else:
+        return ""  # perhaps a name, which keeps its capital
     low = line.text.lower()
     fresh = [lead for lead in leads if lead.rstrip(",").lower() not in low]
-    lead = dice.pick(fresh) if fresh else ""
+    lead = fresh[seed % len(fresh)] if fresh else ""
     return lead[:1].upper() + lead[1:]
 
 

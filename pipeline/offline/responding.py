@@ -30,7 +30,8 @@ class Scene:
     details: tuple[str, ...]
     """Clauses that are true and no secret."""
     covers: tuple[str, ...]
-    """Clauses that are to be believed instead of the fact; only where the goal misleads."""
+    """Clauses that are to be believed instead of the fact, only where the goal misleads; none that
+    speaks of a person as nobody would who knows them (the former partner)."""
     manner: Manner
     said: frozenset[str]
     """Everything said before, draft included, which must not be said again."""
@@ -58,7 +59,11 @@ def read_scene(asked: ActorRequest) -> Scene:
         details=_details(held, frozenset(), speaker, hearer)
         or _details(situation, private, speaker, hearer)
         or listed("asides", "details"),
-        covers=_clauses(asked.said_of("Where you stand", _BELIEVED), speaker, hearer),
+        covers=tuple(
+            cover
+            for cover in _clauses(asked.said_of("Where you stand", _BELIEVED), speaker, hearer)
+            if not words("people") & set(cover.lower().split())
+        ),
         manner=read_manner(asked.sections.get("Way of speaking", "")),
         said=frozenset((*(text for _, text in asked.spoken), asked.draft)),
     )

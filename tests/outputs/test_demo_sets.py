@@ -71,7 +71,7 @@ def test_the_hub_reads_the_card(demo, name):
     assert card.data.configs[0]["config_name"] == SETS[name]
     assert card.data.license is None
     assert "Not for training" in card.text
-    assert "| self | offline/judge | Veracity strategy (how) |" in card.text
+    assert "| external | offline/judge | Veracity strategy (how) |" in card.text
 
 
 def test_croissant_loads_every_record_set(demo, name):

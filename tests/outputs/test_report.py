@@ -94,8 +94,8 @@ def sql(run):
 def test_every_section_is_there(tree):
     ids = [e.get("id") for e in tree.iter(f"{XHTML}section")]
     assert ids == [
-        "overview", "funnel", "labels", "strategies", "turns", "cumulative", "tactics", "agreement",
-        "audit",
+        "showcase", "overview", "funnel", "labels", "strategies", "turns", "cumulative", "tactics",
+        "agreement", "audit",
         "diversity", "effort", "samples", "flags",
     ]  # fmt: skip
     linked = [e.get("href") for e in tree.iter(f"{XHTML}a")]
@@ -214,6 +214,22 @@ def test_flags_are_counted_by_verdict(tree, sql):
     assert dict(zip(("accepted", "discarded", "pending"), map(int, found[1:4]), strict=True)) == {
         "accepted": 0, **dict(rows),
     }  # fmt: skip
+
+
+def test_a_report_opens_with_one_dialogue_of_each_strategy_and_how_it_came_to_be(tree, sql):
+    strategies = {json.loads(text)["strategy"] for (text,) in sql("select description from arms")}
+    shown = list(section(tree, "showcase").iter(f"{XHTML}details"))
+    assert len(shown) == len(strategies)
+    assert all("open" in one.attrib for one in shown)
+    told = words_of(section(tree, "showcase"))
+    for strategy, sign in (("reflective", "draft"), ("consistency", "candidate 1")):
+        assert strategy not in strategies or sign in told
+
+
+def test_the_verdicts_are_told_with_the_policy_that_gave_them(tree):
+    told = words_of(section(tree, "overview"))
+    assert "verified by the policy test" in told
+    assert "the policy on the others (test)" in words_of(section(tree, "funnel"))
 
 
 def test_ten_dialogues_are_shown_that_differ_and_the_worst_come_with_their_flags(tree):

@@ -109,3 +109,11 @@ def test_mistakes_in_a_file_have_their_line(tmp_path):
 def test_an_unknown_policy_names_the_nearest():
     with pytest.raises(UsageError, match="did you mean 'review'"):
         load_policy("reveiw")
+
+
+def test_a_policy_is_told_in_words():
+    assert load_policy("auto").in_words == "what is flagged is discarded; the rest is accepted"
+    assert load_policy("gates").in_words == (
+        "self_*, external_*, *_self, *_external is ignored; what else is flagged waits for people; "
+        "the rest is accepted"
+    )

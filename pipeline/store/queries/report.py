@@ -32,6 +32,8 @@ _ENDINGS = """
     from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
         left join newest_decisions e on e.dialogue = d.seq
     group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7"""
+_POLICIES = """
+    select distinct substr(e.by, 8) from newest_decisions e where e.by like 'policy:%' order by 1"""
 _UTTERANCES = """
     select a.id, c.scenario, count(*)
     from turns t join dialogues d on d.seq = t.dialogue join cases c on c.seq = d.case_seq
@@ -168,6 +170,10 @@ class Figures:
     def endings(self) -> list[EndingCount]:
         """Count the dialogues by arm, scenario, goal, turns, how they ended, and verdict."""
         return [EndingCount(*row) for row in self._read(_ENDINGS)]
+
+    def policies(self) -> list[str]:
+        """Return the names of the policies whose verdicts stand."""
+        return [name for (name,) in self._read(_POLICIES)]
 
     def utterances(self) -> list[UtteranceCount]:
         """Count the improvised answers by arm and scenario."""

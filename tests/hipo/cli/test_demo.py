@@ -39,7 +39,9 @@ def test_the_demo_says_where_it_is_and_makes_room_beside_another_version(
     assert "The dialogues are in runs/demo, and with them" in first.out
     for made in ("report.html", "sft/manifest.json", "benchmark/manifest.json"):
         assert (tmp_path / "runs" / "demo" / made).is_file()
-    assert "private fact" in first.out
+    assert first.out.count("private fact") == 2  # one dialogue of each strategy
+    assert "policy auto: what is flagged is discarded; the rest is accepted" in first.err
+    assert "self-consistency" not in first.out  # one judge, counted once
     assert "hipo show runs/demo" in first.out
     assert "0 calls, nothing to do" in hipo("demo").out
     small(2)

@@ -1,0 +1,144 @@
+"""What read badly once, kind by kind, in what the grammar says and asks over the whole library."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+
+import pytest
+
+from pipeline.offline.engine import answer
+from pipeline.offline.lexicon import load
+from prompts.actors import ActorPrompts, initiator_view, responder_view
+from prompts.environment import Templates
+from scenarios.catalogue import Catalogue
+from scenarios.schemes.registry import load_scheme
+from scenarios.wording import content_stems
+from tests.factories import make_case
+
+SCHEME = load_scheme("hipo")
+SCENARIOS = Catalogue.load(environment={}).scenarios
+DECEPTION, DISCREET = SCHEME.goal.values
+TRIPLES = tuple(itertools.product(*(d.values for d in SCHEME.utterance_dimensions)))
+QUESTION = ("initiator", "Would you say that again?")
+_OWNING_UP = re.compile(
+    r"hold\w* (?:\w+ )?back|keep\w* (?:\w+ )?(?:from you|to myself)|kept it to|left out|"
+    r"haven't told you everything|half an answer",
+    re.IGNORECASE,
+)
+
+
+@pytest.fixture(scope="module")
+def said():
+    """Return (view, wanted labels, line) of the grammar for every scenario and some of the labels."""
+    actors = ActorPrompts(Templates(None), SCHEME)
+    lines = []
+    for number, scenario in enumerate(SCENARIOS.values()):
+        for place, fact in enumerate(f for f in scenario.facts if f.owner == "responder"):
+            for goal in SCHEME.goal.values:
+                case = make_case(
+                    scenario, fact=fact.id, goal=goal, turns=1, variation={"openings": "shared"}
+                )
+                view = responder_view(scenario, SCHEME, case)
+                for triple in TRIPLES[(number + place) % 5 :: 5]:
+                    wanted = dict(
+                        zip((d.id for d in SCHEME.utterance_dimensions), triple, strict=True)
+                    )
+                    if goal == DISCREET and wanted["veracity"] == "Quality":
+                        continue
+                    asked = actors.responder(view, [QUESTION], tuple(wanted.items()))
+                    messages = [(m.role, m.content) for m in asked.messages]
+                    lines.append((view, wanted, json.loads(answer(messages, number))))
+    return lines
+
+
+def test_a_line_says_something_about_somebody(said):
+    """'Such things have a way of turning out more or less as they do.'"""
+    empty = re.compile(
+        r"as (?:they|it|such things) (?:do|does|go|come about|is)\b|it is what it is"
+    )
+    for _, _, answered in said:
+        assert not empty.search(answered["utterance"].lower()), answered["utterance"]
+
+
+def test_a_line_that_informs_has_one_sentence_and_no_second_one_glued_to_it(said):
+    """'I'm sorry that things never come out one way. It's good to have let you know.'"""
+    for _, wanted, answered in said:
+        sentences = len(re.findall(r"[.?!](?=\s|$)", answered["utterance"]))
+        assert sentences == (1 if wanted["intention"] == "Inform" else 2), answered["utterance"]
+
+
+def test_no_line_refers_to_a_thing_cut_out_of_the_fact(said):
+    """'The word union had something to do with the microphone in the roof.'"""
+    for view, wanted, answered in said:
+        if wanted["veracity"] == "Quality":
+            continue
+        known = content_stems(" ".join((view.situation, view.role, *view.claimed, view.other_role)))
+        private = content_stems(f"{view.fact} {view.about}") - known
+        common = content_stems(" ".join(_without_slots()))
+        told = private & content_stems(answered["utterance"]) - common
+        assert not told, (told, answered["utterance"])
+
+
+def _without_slots():
+    """Yield every phrase of the grammar."""
+
+    def texts(node):
+        if isinstance(node, str):
+            yield node
+        for child in (
+            node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+        ):
+            yield from texts(child)
+
+    for book in ("cores", "closers", "asides"):
+        yield from texts(load(book))
+
+
+def test_whoever_deceives_does_not_own_up_to_keeping_something_back(said):
+    """'I am holding something back about the staff, and I am telling you that I am.'"""
+    for view, _, answered in said:
+        if view.goal == DECEPTION:
+            assert not _OWNING_UP.search(answered["utterance"]), answered["utterance"]
+
+
+def test_the_responder_does_not_bring_up_what_nobody_asked_about(said):
+    """'The passenger airbag played a part in that.'"""
+    for view, wanted, answered in said:
+        if wanted["veracity"] != "Quality":  # whoever lies says what is to be believed
+            assert view.about.lower() not in answered["utterance"].lower()
+
+
+def test_reasons_quote_the_line_or_name_what_the_fact_is_about(said):
+    """'It passes on something the other person should know.'"""
+    for view, _, answered in said:
+        about = view.about[:1].lower() + view.about[1:]
+        for dimension in ("intention", "veracity", "illocutionary"):
+            reason = answered[f"{dimension}_rationale"]
+            assert '"' in reason or about in reason, reason
+
+
+def test_reasons_for_one_label_differ_from_line_to_line(said):
+    reasons = [answered["veracity_rationale"] for _, _, answered in said]
+    assert len(set(reasons)) > 0.6 * len(reasons)
+
+
+def test_questions_differ_within_a_dialogue_and_over_the_library():
+    """'Could you take me through it from the beginning?', twelve times in 36 dialogues."""
+    actors = ActorPrompts(Templates(None), SCHEME)
+    asked = []
+    for number, scenario in enumerate(SCENARIOS.values()):
+        fact = scenario.facts[0].id
+        case = make_case(
+            scenario, fact=fact, goal=DECEPTION, turns=2, variation={"openings": "shared"}
+        )
+        view = initiator_view(scenario, case)
+        history = [("initiator", scenario.opening.shared.hard_question[0])]
+        for turn in range(3):
+            history.append(("responder", f"Not at all, {turn}."))
+            question = actors.initiator(view, history)
+            messages = [(m.role, m.content) for m in question.messages]
+            history.append(("initiator", question.answer.read(answer(messages, number))))
+        asked += [text for who, text in history[1:] if who == "initiator"]
+    assert len(set(asked)) == len(asked)
