@@ -98,6 +98,11 @@ TAIL = """## People who review
 
 `hipo review user list RUN --format json` prints a list of `{code, name, role, account, consented, erased}`;
 `hipo review reports RUN --format json` a list of `{scenario, fact, dialogue, annotator, problem}`.
+
+`hipo review agreement RUN --format json` prints `{study, lines, canary, human_readings, readers, agreement, against_gold,
+against_programs}`: `lines` and `canary` of gold lines (0 and null otherwise), `readers` lines by code, `agreement` a list of
+`{dimension, statistic, value, interval, items, annotators}`, and the two others lists of `{reader, other, dimension, items,
+same, kappa, interval, labels, matrix}`, where rows of `matrix` are the other's labels.
 """
 
 

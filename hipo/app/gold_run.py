@@ -18,7 +18,7 @@ from scenarios.lines.library import gold_lines, scenarios_with
 from scenarios.lines.model import GOLD_AXIS, GoldLine, GoldLines
 from scenarios.run_configuration import CANARY
 from scenarios.schemes.registry import load_scheme
-from scenarios.spec import Scenario
+from scenarios.spec import Scenario, with_names
 
 STRATEGY = "gold"
 
@@ -50,8 +50,13 @@ def make_gold_run(folder: Path) -> int:
     Raises:
         UsageError: something is in the folder already, or it cannot be written.
     """
-    files = [lines for name in scenarios_with("gold") if (lines := gold_lines(name))]
-    scenarios = Catalogue.load(environment={}).scenarios
+    entries = Catalogue.load(environment={}).entries
+    files = [
+        _spoken(lines, entries[name].template)
+        for name in scenarios_with("gold")
+        if (lines := gold_lines(name)) is not None
+    ]
+    scenarios = {file.scenario: entries[file.scenario].scenario for file in files}
     scheme = load_scheme("hipo")
     arm = Arm(STRATEGY, {}, {CANARY: _canary(files)})
     dialogues = [
@@ -61,13 +66,19 @@ def make_gold_run(folder: Path) -> int:
         recipe=Recipe(name=run_name(folder), scheme=scheme.id),
         scheme=scheme,
         prompts=ActorPrompts(Templates(), scheme),
-        scenarios=[scenarios[file.scenario] for file in files],
+        scenarios=scenarios.values(),
         arm=arm,
         count=len(dialogues),
         dialogues=lambda: dialogues,
     )
     write_run(folder, contents)
     return len(dialogues)
+
+
+def _spoken(lines: GoldLines, template: Scenario) -> GoldLines:
+    """Fill in the fictional names of a scenario."""
+    names = {key: placeholder.alias for key, placeholder in template.placeholders.items()}
+    return GoldLines.model_validate(with_names(lines.model_dump(), names))
 
 
 def _canary(files: list[GoldLines]) -> str:

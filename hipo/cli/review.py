@@ -13,6 +13,7 @@ from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.run_folders import find_run
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
+from hipo.cli.review_agreement import print_agreement
 from hipo.cli.review_files import ModeChoice, export_answers, import_answers, list_reports
 from hipo.cli.review_people import app as people_app
 from scenarios.errors import UsageError
@@ -27,6 +28,7 @@ app = command_app(
 app.add_typer(people_app, name="user")
 app.command("export")(export_answers)
 app.command("import")(import_answers)
+app.command("agreement")(print_agreement)
 app.command("reports")(list_reports)
 
 NEEDED = ("fastapi", "uvicorn")

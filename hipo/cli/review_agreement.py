@@ -1,0 +1,134 @@
+"""``hipo review agreement``: what people answered, beside each other, gold and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import typer
+
+from hipo.app.review_agreement import StudyAgreement, study_agreement
+from hipo.app.run_folders import find_run
+from hipo.cli.console import Format, columns, plain, plural, write_json
+from hipo.cli.main import RUN
+from quality.bootstrap import Interval
+from quality.human_readings import GOLD, HumanReadings, ReaderComparison
+
+
+def print_agreement(
+    run: str = RUN,
+    study: str | None = typer.Option(None, "--study", help="Which study, where there are several."),
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
+    ),
+) -> None:
+    """Print how well people agree; of gold lines also each with the gold labels and with programs.
+
+    There are no figures before two people have answered the same lines. Programs are the readings
+    that the gold labels were settled from, and the judges of hipo verify RUN.
+    """
+    found = study_agreement(find_run(run), study)
+    if output_format is Format.JSON:
+        write_json(agreement_as_json(found))
+    else:
+        print("\n\n".join(_text(found)))
+
+
+def agreement_as_json(found: StudyAgreement) -> dict[str, object]:
+    """Return what ``hipo review agreement --format json`` prints.
+
+    ``study``; ``lines`` and ``canary`` of gold lines; ``human_readings``: how many people answered
+    lines that another of them answered, too; ``readers``: their codes with the lines of each; then,
+    once there are two, ``agreement``, ``against_gold`` and ``against_programs``.
+    """
+    readings = found.readings
+    return {
+        **plain(found, "study lines canary"),
+        "human_readings": len(readings.readers),
+        "readers": dict(readings.readers),
+        "agreement": [
+            plain(row, "dimension statistic value interval items annotators",
+                  interval=_bounds(row.interval))
+            for row in readings.agreement
+        ],
+        "against_gold": [_comparison(one) for one in readings.against_gold],
+        "against_programs": [_comparison(one) for one in readings.against_programs],
+    }  # fmt: skip
+
+
+def _comparison(one: ReaderComparison) -> dict[str, Any]:
+    table = one.confusion
+    return {
+        **plain(one, "reader other"),
+        "dimension": table.dimension,
+        "items": table.items,
+        **plain(one, "same kappa interval", interval=_bounds(one.interval)),
+        **plain(table, "labels matrix"),
+    }
+
+
+def _bounds(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else [interval.low, interval.high]
+
+
+def _text(found: StudyAgreement) -> Iterator[str]:
+    readings = found.readings
+    head = [] if found.canary is None else [f"{plural(found.lines, 'gold line')}, {found.canary}"]
+    yield "\n".join([*head, *_readers(readings)])
+    if not readings.readers:
+        return
+    rows = [
+        [row.dimension, row.statistic, _figure(row.value), _range(row.interval), str(row.items)]
+        for row in readings.agreement
+    ]
+    yield "people with each other\n" + columns(
+        ["dimension", "statistic", "value", "95% interval", "lines"], rows
+    )
+    if readings.against_gold:
+        yield f"each person against the {GOLD} labels\n" + _table(readings.against_gold)
+        yield from map(_confusion, readings.against_gold)
+    if readings.against_programs:
+        yield "each person against readings by programs\n" + _table(readings.against_programs)
+
+
+def _readers(readings: HumanReadings) -> Iterator[str]:
+    yield f"human readings: {len(readings.readers)}"
+    for code, lines in readings.readers:
+        yield f"  {code}  {plural(lines, 'line')}"
+    if readings.alone:
+        people = "1 person has" if readings.alone == 1 else f"{readings.alone} people have"
+        yield f"{people} answered lines that nobody else has; they count from the second reader on"
+
+
+def _table(compared: Sequence[ReaderComparison]) -> str:
+    rows = [
+        [
+            one.reader,
+            one.other,
+            one.confusion.dimension,
+            _figure(one.same),
+            _figure(one.kappa),
+            _range(one.interval),
+            str(one.confusion.items),
+        ]
+        for one in compared
+    ]
+    header = ["person", "against", "dimension", "same", "Cohen kappa", "95% interval", "lines"]
+    return columns(header, rows)
+
+
+def _confusion(one: ReaderComparison) -> str:
+    table = one.confusion
+    rows = [
+        [label, *map(str, counts)] for label, counts in zip(table.labels, table.matrix, strict=True)
+    ]
+    title = f"{table.dimension}: rows {one.other}, columns {one.reader}"
+    return f"{title}\n" + columns(["", *table.labels], rows)
+
+
+def _figure(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def _range(interval: Interval | None) -> str:
+    return "" if interval is None else f"{interval.low:.2f} to {interval.high:.2f}"
