@@ -116,7 +116,11 @@ def _replaced(kind: str, texts: Callable[[Dialogue], Sequence[str]]) -> Plant:
 
 def _leaked(garden: Garden, dialogue: Dialogue, i: int) -> Planted | None:
     fact = garden.scenarios[dialogue.case.scenario].fact(dialogue.case.fact).text
-    asked = next(t for t in dialogue.turns if t.kind == "improvised" and t.role == "initiator")
+    # A short dialogue may have no question but the fixed ones.
+    own = (t for t in dialogue.turns if t.kind == "improvised" and t.role == "initiator")
+    asked = next(own, None)
+    if asked is None:
+        return None
     frames = _plants()["leaks"]
     return _said("fact_leaked", dialogue, asked, frames[i % len(frames)].replace("{fact}", fact))
 
@@ -241,7 +245,7 @@ def _goal_lines(dialogue: Dialogue) -> Sequence[str]:
 
 
 def _off_topic(_: Dialogue) -> Sequence[str]:
-    return [item.text for item in strays()]
+    return [text for _, _, text in strays()]
 
 
 def _nothing(_: Dialogue) -> Sequence[str]:

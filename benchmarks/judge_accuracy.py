@@ -1,76 +1,60 @@
-"""How often the offline judge gives the label a careful reader gives, on utterances by hand.
+"""How often a judge gives the labels of the gold lines: per dimension and label, with confusion.
 
-The utterances were written before the judge had been run on anything. Its weights for intention
-were changed once after a look at these figures, its other rules after a look at dialogues of
-``offline/rules`` and the library's openings: read the accuracies as a little flattering.
+``offline/judge`` is measured by default. It was tuned on stage lines and on what ``offline/rules``
+says, never on gold. A model at HIPO_BENCH_URL is measured in its place:
+
+    python -m benchmarks.judge_accuracy
+    HIPO_BENCH_URL=http://127.0.0.1:8080/v1 HIPO_BENCH_MODEL=smol python -m benchmarks.judge_accuracy
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+import asyncio
+import os
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from benchmarks.report import Row
+from benchmarks.report import Row, table
 from pipeline.offline_judge.engine import answer
+from pipeline.providers.errors import ProviderError
+from pipeline.providers.protocol import Provider, Request
+from pipeline.providers.registry import build_provider, parse_model
 from prompts.environment import Templates
-from prompts.judges import JudgePrompts, JudgeView
+from prompts.judges import BlindLabel, JudgePrompts, JudgeView
 from prompts.question import Question
-from scenarios.dialogue import History
+from prompts.responses import Unreadable
+from quality.confusion import Confusion, IntervalEstimate
+from quality.gold import GoldItem, Read, against_gold, gold_items
+from scenarios.arms import Parameters
 from scenarios.schemes.registry import load_scheme
 from scenarios.yaml_source import read_yaml
 
 T = TypeVar("T")
 
-DATA = Path(__file__).parent / "data" / "judge_utterances.yaml"
-DIMENSIONS = ("intention", "veracity", "illocutionary")
+DATA = Path(__file__).parent / "data" / "strays.yaml"
+JUDGE = "offline/judge"
+URL, MODEL = "HIPO_BENCH_URL", "HIPO_BENCH_MODEL"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """An utterance written by hand in its scene, with its gold labels."""
-
-    view: JudgeView
-    question: str
-    text: str
-    gold: tuple[str, ...]
-    """In the order of ``DIMENSIONS``."""
-
-
-def items() -> Iterator[Item]:
-    """Yield the utterances of all scenes."""
-    for scene in _data()["scenes"]:
-        for text, *gold in scene["utterances"]:
-            yield Item(_view(scene), scene["question"], text, tuple(gold))
-
-
-def strays() -> Iterator[Item]:
-    """Yield sentences that belong to no scene, each put into one; they have no gold labels."""
-    scenes = _data()["scenes"]
-    for i, text in enumerate(_data()["strays"]):
-        scene = scenes[i % len(scenes)]
-        yield Item(_view(scene), scene["question"], text, ())
-
-
-def _data() -> dict[str, Any]:
-    return cast("dict[str, Any]", read_yaml(DATA).data)
-
-
-def _view(scene: dict[str, Any]) -> JudgeView:
-    initiator, responder = scene["people"]
-    return JudgeView(
-        situation=scene["situation"],
-        initiator=initiator,
-        initiator_description="Asks.",
-        responder=responder,
-        responder_description="Answers.",
-        language="en (English)",
-        about=scene["about"],
-        fact=scene["fact"],
-    )
+def strays() -> Iterator[tuple[JudgeView, str, str]]:
+    """Yield sentences that belong to no scene, each put into one, with a question before it."""
+    data = cast("dict[str, Any]", read_yaml(DATA).data)
+    for i, text in enumerate(data["strays"]):
+        scene = data["scenes"][i % len(data["scenes"])]
+        initiator, responder = scene["people"]
+        view = JudgeView(
+            situation=scene["situation"],
+            initiator=initiator,
+            initiator_description="Asks.",
+            responder=responder,
+            responder_description="Answers.",
+            language="en (English)",
+            about=scene["about"],
+            fact=scene["fact"],
+        )
+        yield view, scene["question"], text
 
 
 def judge_answer(question: Question[T]) -> T:
@@ -81,29 +65,95 @@ def judge_answer(question: Question[T]) -> T:
 
 @lru_cache(maxsize=1)
 def judge_prompts() -> JudgePrompts:
-    """Return the shipped prompts of the judges for the scheme that the labels by hand follow."""
-    return JudgePrompts(Templates(None), load_scheme("hipo@1"))
+    """Return the shipped prompts of the judges for the scheme of the gold lines."""
+    return JudgePrompts(Templates(None), load_scheme("hipo"))
 
 
-def given(item: Item) -> tuple[str, ...]:
-    """Return the labels the judge gives, in the order of ``DIMENSIONS``."""
-    prompts = judge_prompts()
-    history: History = (("initiator", item.question),)
-    labels = judge_answer(prompts.turn(item.view, history, item.text))
-    return tuple(str(label.value) for label in labels)
+async def readings(items: Sequence[GoldItem], provider: Provider, model: str) -> Read:
+    """Ask a model about every gold line, one after the other; None where it gave no answer."""
+    read: dict[str, Sequence[BlindLabel] | None] = {}
+    for item in items:
+        question = item.question(judge_prompts())
+        request = Request(
+            model,
+            question.messages,
+            Parameters(temperature=0.0, max_tokens=1024),
+            question.answer.schema,
+            question.answer.name,
+            seed=0,
+        )
+        try:
+            reply = await provider.send(request, 600.0)
+            read[item.line.id] = question.answer.read(reply.choices[0].text)
+        except (ProviderError, Unreadable):
+            read[item.line.id] = None
+    return read
+
+
+def measured(name: str, *, base_url: str | None = None, most: int | None = None) -> list[Confusion]:
+    """Return how a model's labels stand to gold, dimension by dimension."""
+    model = parse_model(name)
+    items = gold_items()[:most]
+
+    async def ask() -> Read:
+        provider = build_provider(model, base_url=base_url)
+        try:
+            return await readings(items, provider, model.model)
+        finally:
+            await provider.close()
+
+    lines = [item.line for item in items]
+    return against_gold(name, load_scheme("hipo"), lines, asyncio.run(ask()))
 
 
 def run(*, quick: bool = False) -> list[Row]:
-    """Measure accuracy per dimension, beside always giving the commonest label."""
-    all_items = list(items())
-    answers = [given(item) for item in all_items]
-    rows = [Row("judge: utterances written by hand", float(len(all_items)))]
-    for i, dimension in enumerate(DIMENSIONS):
-        gold = [item.gold[i] for item in all_items]
-        right = sum(labels[i] == label for labels, label in zip(answers, gold, strict=True))
-        commonest = Counter(gold).most_common(1)[0][1]
+    """Measure accuracy and macro-F1 per dimension, beside always giving the commonest label."""
+    rows: list[Row] = []
+    for found in _tables():
+        name = f"{found.judge} on gold: {found.dimension}"
+        commonest = max(one.support for one in found.per_label) / found.items
         rows += [
-            Row(f"judge: accuracy on {dimension}", right / len(gold)),
-            Row(f"judge: commonest {dimension} label alone", commonest / len(gold)),
+            Row(f"{name}, lines", float(found.items)),
+            Row(f"{name}, accuracy", found.accuracy.value or 0.0),
+            Row(f"{name}, macro F1", found.macro_f1.value or 0.0),
+            Row(f"{name}, commonest label alone", commonest),
         ]
     return rows
+
+
+def _tables() -> list[Confusion]:
+    url = os.environ.get(URL)
+    if url is None:
+        return measured(JUDGE)
+    return measured(f"compatible/{os.environ.get(MODEL, 'smol')}", base_url=url)
+
+
+def shown(found: Confusion) -> str:
+    """Return one dimension as Markdown: the figures of each label, then the confusion."""
+    heads = [*found.labels, "unreadable"]
+    lines = [
+        f"## {found.judge}: {found.dimension}, {found.items} lines",
+        "",
+        f"accuracy {_share(found.accuracy)}, macro F1 {_share(found.macro_f1)}",
+        "",
+        f"| gold | lines | precision | recall | F1 | {' | '.join(heads)} |",
+        f"|{'---|' * (5 + len(heads))}",
+    ]
+    for one, row, lost in zip(found.per_label, found.matrix, found.unreadable, strict=True):
+        figures = [_share(one.precision), _share(one.recall), _share(one.f1)]
+        cells = [one.label, one.support, *figures, *row, lost]
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return "\n".join([*lines, ""])
+
+
+def _share(found: IntervalEstimate) -> str:
+    if found.value is None:
+        return "\u2013"
+    bounds = found.interval
+    around = f" [{bounds.low:.2f}, {bounds.high:.2f}]" if bounds else ""
+    return f"{found.value:.2f}{around}"
+
+
+if __name__ == "__main__":
+    print("\n".join(map(shown, _tables())))
+    print(table(run()) if URL not in os.environ else "")

@@ -25,6 +25,7 @@ from quality.gates.protocol import GatedDialogue
 from quality.gates.registry import GATES
 from quality.gates.runner import build_gates, check_all
 from quality.gates.settings import gate_settings
+from quality.judges.comparison import expected
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, History, Turn
 from scenarios.schemes.registry import load_scheme
@@ -32,6 +33,8 @@ from scenarios.spec import Scenario
 
 GATE_OF = {"three_sentences": "too_many_sentences"}
 """The code a gate raises for a kind, where it is called otherwise."""
+MOST_FLAGGED = 0.15
+"""Share of clean dialogues that may be flagged where each line has the labels it likes."""
 BY_WORDS = ("off_topic", "incoherent_turn", "truncated", "refusal", "wrong_language",
             "empty_utterance", "repeated_turn", "three_sentences")  # fmt: skip
 """Kinds that an external judge can find as a lack of coherence."""
@@ -47,13 +50,14 @@ class Judged:
     """Dimensions it finds not carried, and ``coherence`` (external)."""
 
 
-def clean_dialogues(count: int) -> list[Dialogue]:
+def clean_dialogues(count: int, tactics: str = "free") -> list[Dialogue]:
     """Generate dialogues by ``offline/rules``, spread over the whole library."""
     recipe = Recipe.model_validate(
         {
             "name": "clean",
-            "scheme": "hipo@1",
+            "scheme": "hipo",
             "n": count,
+            "tactics": tactics,
             "models": {"default": {"model": "offline/rules"}},
         }
     )
@@ -181,14 +185,48 @@ def _goal_rows(garden: Garden) -> list[Row]:
     return rows
 
 
+def flagged_rows(tactics: str, dialogues: Sequence[Dialogue]) -> list[Row]:
+    """Count the clean dialogues to which the offline judge objects anywhere, and to what.
+
+    Every objection counts, as under the policy ``review``: another label than the declared one,
+    an incoherent answer, another goal, and a hearer who is misled or not against the goal.
+    """
+    scheme, prompts = load_scheme("hipo"), judge_prompts()
+    scenarios = Catalogue.load().scenarios
+    by_kind: Counter[str] = Counter()
+    flagged = 0
+    for dialogue in dialogues:
+        view = judge_view(scenarios[dialogue.case.scenario], dialogue.case)
+        kinds: set[str] = set()
+        for turn in (*_answers(dialogue), None):
+            history = dialogue.history(None if turn is None else turn.index)
+            question = (
+                prompts.dialogue(view, history, readers=True)
+                if turn is None
+                else prompts.turn(view, history, turn.text, readers=True)
+            )
+            for read in judge_answer(question):
+                known = expected(dialogue, turn, scheme.dimension(read.dimension))
+                if known is not None and known != read.value:
+                    kinds.add(read.dimension)
+        by_kind.update(kinds)
+        flagged += bool(kinds)
+    name = f"offline/judge: clean dialogues flagged, tactics {tactics}"
+    goal = Goal.below(MOST_FLAGGED) if tactics == "free" else None
+    return [
+        Row(name, flagged / len(dialogues), "", goal),
+        *(Row(f"{name}, by {kind}", n / len(dialogues)) for kind, n in sorted(by_kind.items())),
+    ]
+
+
 def _stray_row() -> Row:
     """Return how many sentences from nowhere are called incoherent."""
     prompts = judge_prompts()
     strays = list(judge_accuracy.strays())
     found = 0
-    for item in strays:
-        history: History = (("initiator", item.question),)
-        verdict = judge_answer(prompts.verify_turn(item.view, history, item.text, ()))
+    for view, question, text in strays:
+        history: History = (("initiator", question),)
+        verdict = judge_answer(prompts.verify_turn(view, history, text, ()))
         found += any(read.value == "incoherent" for read in verdict.readings)
     return Row("judge: strays called incoherent", found / len(strays))
 
@@ -197,7 +235,7 @@ def run(*, quick: bool = False) -> list[Row]:
     """Plant 20 defects of every kind (60 without ``quick``) and count who finds them."""
     clean, count = (240, 20) if quick else (1134, 60)
     garden = Garden(
-        load_scheme("hipo@1"), Catalogue.load().scenarios, clean_dialogues(clean), Random(5)
+        load_scheme("hipo"), Catalogue.load().scenarios, clean_dialogues(clean), Random(5)
     )
     planted = list(all_planted(garden, count))
     return [
@@ -206,6 +244,8 @@ def run(*, quick: bool = False) -> list[Row]:
         Row("clean dialogues", float(len(garden.clean))),
         *_gate_rows(garden, planted),
         *_judge_rows(garden, planted),
+        *flagged_rows("free", garden.clean),
+        *flagged_rows("balanced", clean_dialogues(clean, "balanced")),
         *judge_accuracy.run(quick=quick),
         _stray_row(),
     ]

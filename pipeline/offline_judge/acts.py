@@ -38,9 +38,13 @@ _AFTER = re.compile(
 _SORRY_BUT = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry|forgive me|my apologies),? but ")
 _NO_REFUSAL = re.compile(
     r"^(?:please|do not|never|thank|let us|let me keep|could you|ask me|leave|put|allow|i am (?:\w+ )?sorry|"
-    r"i (?:regret|hate)|my apologies|forgive)\b|\b(?:have|has) (?:not )?(?:talked|told|said|kept|stayed|left|been|given)\b"
+    r"i (?:regret|hate)|my apologies|forgive)\b"
 )
-_SORRY = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry),? ")
+_REPORTED = re.compile(
+    r"\b(?:have|has) (?:not )?(?:talked|told|said|kept|stayed|left|been|given)\b"
+)
+"""That something was kept back is a report; a refusal is of now and later."""
+_SORRY = re.compile(r"^(?:i am (?:\w+ )?(?:sorry|afraid)|sorry), ")
 _TAG = re.compile(
     r",? (?:is|are|was|were|do|does|did|have|has|can|will|would|should|shall)(?: not)? (?:it|you|they|he|she|i|we)\?$"
 )
@@ -87,19 +91,14 @@ def act_of(sentence: str) -> Act:
     flat = main_clause(whole)
     if phrases("acts", "report_prefix").match(flat):
         return UNMARKED
-    if words := _refuses(flat):
-        return COMMISSIVES, words
+    if (words := refusal(flat)) and not _NO_REFUSAL.search(flat):
+        return (REPRESENTATIVES if _REPORTED.search(flat) else COMMISSIVES), words
     for act, pattern in _rules():
         if match := pattern.search(flat):
             return act, match[0].strip()
     if whole.endswith("?") and not _TAG.search(whole):
         return DIRECTIVES, "a question"
     return UNMARKED
-
-
-def _refuses(flat: str) -> str:
-    """Return the refusal that is the main clause, if it is no request, feeling or report."""
-    return "" if _NO_REFUSAL.search(flat) else refusal(flat)
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from typing import Final
 
 from pipeline.offline.reading import AnswerKey
 from pipeline.offline_judge.coherence import incoherence
+from pipeline.offline_judge.memory import belongs_elsewhere, recalled
 from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.utterance import Line, misleads, utterance_label
 from scenarios.wording import content_stems
@@ -57,12 +58,15 @@ def label_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
 
 
 def _coherence(asked: JudgeRequest) -> Given:
+    if belongs_elsewhere(asked.utterance, asked.situation):
+        return Given(COHERENT[1], "it is a line known by heart, of another scene")
     why = incoherence(
         asked.utterance,
         said=[text for _, text in asked.said],
         situation=asked.situation,
         about=asked.about,
         fact=asked.fact,
+        at_home=recalled(asked.utterance, asked.situation) is not None,
     )
     return Given(COHERENT[bool(why)], why or "it goes with what was said before")
 

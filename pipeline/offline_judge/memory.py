@@ -6,14 +6,13 @@ the line claims is held against what the prompt calls false.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from scenarios.catalogue import Catalogue
-from scenarios.lines.library import scenarios_with, stage_lines
+from scenarios.lines.library import scenarios_with, spoken_stage_lines
 from scenarios.lines.model import ANGLE, ANY_FACT, HARD_QUESTION, StageLine, StageLines
-from scenarios.real_names import has_real_names
 from scenarios.spec import Scenario
 from scenarios.wording import words
 
@@ -66,6 +65,34 @@ def recalled(text: str, situation: str) -> Remembered | None:
     return None
 
 
+def belongs_elsewhere(text: str, situation: str) -> bool:
+    """Whether a text is a stage line, and of other scenes alone."""
+    said = spoken(text)
+    known = any(
+        said[-len(own) :] == own and len(said) <= len(own) + LEAD
+        for _, line in _by_ending().get(said[-ENDING:], ())
+        if (own := spoken(line.text))
+    )
+    return known and recalled(text, situation) is None
+
+
+def is_public_answer(text: str, situation: str) -> bool:
+    """Whether a text is a fixed answer of this scene, which is true whatever the fact is."""
+    scene = spoken(situation)
+    return any(scene[: len(start)] == start for start in _public_answers().get(spoken(text), ()))
+
+
+@cache
+def _public_answers() -> Mapping[Words, list[Words]]:
+    """Return by its words where each answer of a shared opening is said."""
+    found: dict[Words, list[Words]] = {}
+    for scenario in Catalogue.load(environment={}).scenarios.values():
+        shared = scenario.opening.shared
+        for exchange in shared.exchanges if shared else ():
+            found.setdefault(spoken(exchange.answer), []).append(spoken(scenario.background))
+    return found
+
+
 @cache
 def spoken(text: str) -> Words:
     """Return the words of a text in lower case, by which two texts count as the same."""
@@ -73,45 +100,29 @@ def spoken(text: str) -> Words:
 
 
 @cache
-def remembered(*, real_names: bool = False) -> tuple[tuple[Words, Remembered], ...]:
-    """Return every stage line that ships, with the words of its scene.
-
-    Args:
-        real_names: whether the scenes are those that name real people and organisations.
-    """
+def remembered() -> tuple[tuple[Words, Remembered], ...]:
+    """Return every stage line that ships, with the words of its scene; nobody real says one."""
     entries = Catalogue.load(environment={}).entries
-    known: list[tuple[Words, Remembered]] = []
-    for name in scenarios_with("stage"):
-        lines = stage_lines(name)
-        if lines is not None and name in entries:
-            known += _lines(entries[name].template, lines, real_names)
-    return tuple(known)
+    return tuple(
+        (
+            spoken(entries[name].scenario.background),
+            _remembered(entries[name].scenario, lines, line),
+        )
+        for name in scenarios_with("stage")
+        if name in entries and (lines := spoken_stage_lines(entries[name].template)) is not None
+        for line in lines.responder
+    )
 
 
 @cache
 def _by_ending() -> Mapping[Words, list[tuple[Words, Remembered]]]:
     found: dict[Words, list[tuple[Words, Remembered]]] = {}
-    for background, line in (*remembered(), *remembered(real_names=True)):
+    for background, line in remembered():
         found.setdefault(spoken(line.text)[-ENDING:], []).append((background, line))
     return found
 
 
-def _lines(template: Scenario, lines: StageLines, real: bool) -> Iterator[tuple[Words, Remembered]]:
-    if real and not has_real_names(template):
-        return
-    scenario = template.named(real=real)
-    names = {
-        key: (known.real if real and known.real else known.alias)
-        for key, known in template.placeholders.items()
-    }
-    background = spoken(scenario.background)
-    for line in lines.responder:
-        yield background, _remembered(scenario, lines, line, names)
-
-
-def _remembered(
-    scenario: Scenario, lines: StageLines, line: StageLine, names: Mapping[str, str]
-) -> Remembered:
+def _remembered(scenario: Scenario, lines: StageLines, line: StageLine) -> Remembered:
     facts = [fact for fact in scenario.facts if line.fact in (fact.id, ANY_FACT)]
     claims = {claim.id: claim.text for claim in scenario.claims}
     false = facts[0].makes_false if facts else ()
@@ -119,31 +130,23 @@ def _remembered(
         scenario=scenario.id,
         goal=line.goal,
         labels=line.labels,
-        text=_filled(line.text, names),
+        text=line.text,
         facts=frozenset(spoken(fact.text) for fact in facts),
-        questions=_questions(scenario, lines, line, names),
+        questions=_questions(scenario, lines, line),
         claims=frozenset(spoken(claims[name]) for name in line.claims if name in claims),
         fact=facts[0].text if facts else "",
         false_claims=tuple(claims[name] for name in false if name in claims),
     )
 
 
-def _questions(
-    scenario: Scenario, lines: StageLines, line: StageLine, names: Mapping[str, str]
-) -> tuple[str, ...]:
+def _questions(scenario: Scenario, lines: StageLines, line: StageLine) -> tuple[str, ...]:
     """Return what it answers: every question that presses presses on the hard one."""
     if line.answers == ANGLE:
         angles = [fact.angle for fact in scenario.facts if line.fact in (fact.id, ANY_FACT)]
         return tuple(angle for angle in angles if angle)
-    pressed = [_filled(asked.text, names) for asked in lines.initiator]
+    pressed = [asked.text for asked in lines.initiator]
     shared = scenario.opening.shared
     hard = list(shared.hard_question) if shared else []
     if line.answers == HARD_QUESTION:
         return (*hard, *pressed)
     return (*pressed, *hard)
-
-
-def _filled(text: str, names: Mapping[str, str]) -> str:
-    for key, name in names.items():
-        text = text.replace("{" + key + "}", name)
-    return text

@@ -14,7 +14,7 @@ from pipeline.offline_judge.acts import ACTS, COMMISSIVES, act_of
 from pipeline.offline_judge.aims import AIMS, aim_of
 from pipeline.offline_judge.cues import plain
 from pipeline.offline_judge.likeness import stage_likeness, tokens_of
-from pipeline.offline_judge.memory import Remembered, recalled, spoken
+from pipeline.offline_judge.memory import Remembered, is_public_answer, recalled, spoken
 from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.refusals import refusal
 from pipeline.offline_judge.truth import (
@@ -148,6 +148,8 @@ def misleads(line: Line) -> str:
     alone do not tell discretion from deceit. Of a stage line the goal is known that it was written
     for.
     """
+    if is_public_answer(line.text, line.asked.situation):
+        return ""
     known = line.stage_line
     found = line_treatment(line)
     if found.label == QUALITY:
