@@ -59,12 +59,20 @@ def authored_answer(
     if not dice.chance(_share(asked)):
         return None
     line = dice.pick(others if (slot == "other" and others) or not own else own[:1])
-    if slot == "grammar":
+    if slot == "grammar" and _is_plain(line):
         return SpokenLine("", line)
-    differs = slot == "led" or (slot == "other" and not others)
+    differs = slot in ("led", "grammar") or (slot == "other" and not others)
     if differs and (lead := _lead(asked, line, seed)):
         return SpokenLine(f"{lead} {_lowered(line.text)}", line)
     return SpokenLine(line.text, line)
+
+
+def _is_plain(line: StageLine) -> bool:
+    """Whether the grammar has common words for the labels: a refusal, a plain lie or a plain truth."""
+    acts = ("Representatives", "Commissives")
+    return line.labels.get("veracity") in ("None", "Quality", "Quantity") and (
+        line.labels.get("illocutionary") in acts
+    )
 
 
 def has_unsaid(asked: ActorRequest, cast: Cast, wanted: Mapping[str, str]) -> bool:
