@@ -65,8 +65,9 @@ def test_the_whole_plan_is_played_without_a_failure_and_facts_are_told_apart(tmp
     assert endings(run) == {"generated": 1134}
     dialogues = list(run.dialogues())
     assert all(len(d.turns) == 2 + 2 * d.case.turns for d in dialogues)
-    apart = told_apart(dialogues)
-    assert len(apart) == 31 * 2 * 3
+    # One refusal may serve several facts; a conversation about one of them serves no other.
+    apart = told_apart(d for d in dialogues if d.case.turns > 1)
+    assert len(apart) == 31 * 2 * 2
     assert {facts for said in apart.values() for facts in map(frozenset, said.values())} == {
         frozenset({fact}) for d in dialogues for fact in [d.case.fact]
     }
@@ -91,4 +92,3 @@ def test_every_fact_is_played_by_vote_without_a_failure(tmp_path):
             -1.0 if candidate.score is None else candidate.score for candidate in trace.candidates
         ]
         assert trace.chosen == scores.index(max(scores))
-    assert all(len(said) == sum(map(len, said.values())) for said in told_apart(dialogues).values())
