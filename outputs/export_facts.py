@@ -15,8 +15,11 @@ from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals
 from outputs.value_names import names_of, value_names
+from pipeline.importing.imported_run import STRATEGY
 from scenarios.openings import opens_alike
 from scenarios.schemes.model import Dimension, Scheme
+
+_OPENINGS = ("shared", "by-goal", "")
 
 
 @dataclass(slots=True)
@@ -27,8 +30,8 @@ class Seen:
     corpus: CorpusCounts = field(init=False)
     goals: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
-    opened_alike: int = 0
-    """Dialogues whose fixed lines are the same under every goal."""
+    openings: Counter[str] = field(default_factory=Counter)
+    """Dialogues by their fixed lines: ``shared``, ``by-goal``, or "" for imported ones."""
     arms: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Dialogues by run and arm."""
     labels: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
@@ -47,7 +50,7 @@ class Seen:
         goal = selected.dialogue.case.goal
         self.corpus.add(selected)
         self.goals[goal] += 1
-        self.opened_alike += opens_alike(dict(selected.dialogue.case.variation))
+        self.openings[_opening(selected)] += 1
         self.languages[selected.dialogue.case.language] += 1
         self.arms[selected.source.name, selected.arm.id] += 1
         self.adjudicated += len(selected.adjudicated & turns)
@@ -104,15 +107,21 @@ def export_facts(
         by_category={k: row["dialogues"] for k, row in counts.items() if k != TOTAL},
         counts=counts,
         by_language=dict(sorted(seen.languages.items())),
-        by_label=_label_counts(seen),
-        support=_support(seen),
-        opened_alike=seen.opened_alike,
+        by_label=_label_counts(seen) if kind.declared_labels else {},
+        support=_support(seen) if kind.declared_labels else (),
+        openings={kind: n for kind in _OPENINGS if (n := seen.openings[kind])},
         includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),
         adjudicated=seen.adjudicated,
         real_names=any(run.material.recipe.real_names for run in found.runs),
         offline_baseline=any(g.provider == "offline" for g in generators),
         reliability=reliability(found.scheme, found.runs),
     )
+
+
+def _opening(selected: SelectedDialogue) -> str:
+    if selected.arm.strategy == STRATEGY:
+        return ""
+    return "shared" if opens_alike(dict(selected.dialogue.case.variation)) else "by-goal"
 
 
 def _chosen(selection: Selection) -> dict[str, object]:

@@ -87,6 +87,8 @@ class ExportKind:
     """Whether a row is a prompt with a better and a worse answer."""
     hub_tasks: tuple[str, ...] = ("text-generation",)
     """Task categories in the vocabulary of the Hugging Face hub, for the card."""
+    declared_labels: bool = True
+    """Whether the labels of its rows are those that the speakers declared, or an expert decided."""
     where_from: str = ""
     """What to look at if there is not one row; told to the user."""
 

@@ -47,9 +47,9 @@ class Reliability:
     """By dimension: labels that external judges named without seeing the declared ones, as many of
     them as are the declared ones, and all."""
     people: int = 0
-    """Who answered in review, in all runs."""
+    """Who answered in review; one who answered in two runs counts twice."""
     read_twice: int = 0
-    """Labels that two or more of them gave to the same words on the same dimension."""
+    """Labels by people that stand beside another person's of the same words and dimension."""
     note: str = ""
     """Why the agreement of people is not known although they answered."""
 

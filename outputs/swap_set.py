@@ -206,5 +206,6 @@ KIND = ExportKind(
     about="lies with the fact that makes them false, with one that does not, and with none",
     tasks=(ExportTask(lambda scheme, _: SwapRows(scheme)),),
     hub_tasks=("text-classification",),
+    declared_labels=False,
     where_from="swap items are made of lies that the scenario's claims decide",
 )

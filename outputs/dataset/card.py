@@ -96,7 +96,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
         ],
         "at_a_glance": at_a_glance(facts),
         "foils": facts.reliability.foils,
-        "parts": [*facts.by_goal, *_splits_of(facts)],
+        "parts": [goal or "no goal" for goal in _goals_of(facts)] + _splits_of(facts),
         "support": _support(facts),
         "measures": {d.id: _measure(d) for d in facts.scheme.dimensions},
         "goal_remark": READER_REMARK,
@@ -120,17 +120,22 @@ def _splits_of(facts: ExportFacts) -> list[str]:
     return sorted({one.split for one in facts.support}, key=_rank)
 
 
+def _goals_of(facts: ExportFacts) -> list[str]:
+    """Return the goals of the scheme, and what else dialogues have: imported ones may have none."""
+    return list(dict.fromkeys([*facts.by_goal, *(one.goal for one in facts.support)]))
+
+
 def _support(facts: ExportFacts) -> dict[tuple[str, str], list[int]]:
     """Return, by dimension and label, the utterances under each goal, then in each split."""
-    parts = [*facts.by_goal, *_splits_of(facts)]
+    goals, splits = _goals_of(facts), _splits_of(facts)
     counts = {
-        (dimension, label): [0] * len(parts)
+        (dimension, label): [0] * (len(goals) + len(splits))
         for dimension, labels in facts.by_label.items()
         for label in labels
     }
     for one in facts.support:
-        for part in (one.goal, one.split):
-            counts[one.dimension, one.label][parts.index(part)] += one.n
+        for part in (goals.index(one.goal), len(goals) + splits.index(one.split)):
+            counts[one.dimension, one.label][part] += one.n
     return counts
 
 

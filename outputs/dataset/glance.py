@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from outputs.dataset.manifest import ExportFacts
 
+UNKNOWN = "not measured"
 OFFLINE = "offline"
 """The provider of the built-in rules."""
 
@@ -15,13 +16,19 @@ def at_a_glance(facts: ExportFacts) -> list[tuple[str, str]]:
     return [
         ("Label scheme", facts.scheme.name),
         ("Written by", _written_by(facts)),
-        ("Judged by", ", ".join(sorted(facts.judges)) or "nobody"),
-        ("Declared labels confirmed blind", "; ".join(_confirmed(facts)) or "not measured"),
-        ("Foils (wrong labels shown to judges)", _foils(facts)),
-        ("Human readings", _human_readings(facts)),
+        ("Judged by others than the writer", _judged_by(facts)),
+        ("Declared labels confirmed blind (whole runs)", "; ".join(_confirmed(facts)) or UNKNOWN),
+        ("Foils, wrong labels shown to judges (whole runs)", _foils(facts)),
+        ("Human readings (whole runs)", _human_readings(facts)),
         ("Labels decided by an expert", f"{facts.adjudicated:,} utterances"),
         ("What the goal label means at the first lines", _goal_at_first_lines(facts)),
     ]
+
+
+def _judged_by(facts: ExportFacts) -> str:
+    rows = facts.reliability.consistency
+    judges = {judge for row in rows if row.source == "external" for judge in row.judges}
+    return ", ".join(sorted(judges)) or "nobody"
 
 
 def _written_by(facts: ExportFacts) -> str:
@@ -37,8 +44,10 @@ def _written_by(facts: ExportFacts) -> str:
 
 def _confirmed(facts: ExportFacts) -> Iterator[str]:
     """Yield the share of declared labels that judges found who did not see them, by dimension."""
-    for dimension, (same, all_of_them) in facts.reliability.found_blind.items():
-        yield f"{dimension} {same / all_of_them:.1%} of {all_of_them:,}"
+    for dimension in facts.scheme.utterance_dimensions:
+        if dimension.id in facts.reliability.found_blind:
+            same, all_of_them = facts.reliability.found_blind[dimension.id]
+            yield f"{dimension.id} {same / all_of_them:.1%} of {all_of_them:,}"
 
 
 def _foils(facts: ExportFacts) -> str:
@@ -60,11 +69,11 @@ def _human_readings(facts: ExportFacts) -> str:
 
 def _goal_at_first_lines(facts: ExportFacts) -> str:
     """Say what a goal label says of the lines that are fixed before anything is improvised."""
-    shared, other = facts.opened_alike, facts.dialogues - facts.opened_alike
     goal = facts.scheme.assigned
-    parts = []
-    if shared:
-        parts.append(f"nothing in {shared:,} dialogues: they are the same words under every {goal}")
-    if other:
-        parts.append(f"much of itself in {other:,} dialogues: they are written for the {goal}")
-    return "; ".join([*parts, "no row asks for it there"])
+    said = {
+        "shared": f"nothing where they are the same words under every {goal}",
+        "by-goal": f"much of itself where they are written for the {goal}",
+        "": "not known where dialogues were imported",
+    }
+    parts = [f"{said[kind]} ({n:,})" for kind, n in facts.openings.items()]
+    return "; ".join(parts) or UNKNOWN

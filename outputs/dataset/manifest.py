@@ -118,8 +118,8 @@ class ExportFacts:
     """Utterances per dimension and label; numbers per range (:mod:`outputs.value_names`)."""
     support: tuple[Support, ...] = field(default=(), kw_only=True)
     """The same by goal and split; what does not occur is left out."""
-    opened_alike: int = field(default=0, kw_only=True)
-    """Dialogues whose fixed lines are the same under every goal."""
+    openings: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    """Dialogues by their fixed lines: ``shared`` by all goals, ``by-goal``, or "" for imported."""
     includes_deception: bool
     """Whether there are rows that train a model to say what deceives."""
     real_names: bool

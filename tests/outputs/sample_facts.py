@@ -118,7 +118,7 @@ def sample_facts(folder: Path, **changes: Any) -> ExportFacts:
             Support("intention", "Inform", "deception", "test", 1),
             Support("intention", "Inform", "truthful non-disclosure", "test", 2),
         ),
-        opened_alike=5,
+        openings={"shared": 5, "by-goal": 3},
         includes_deception=False,
         real_names=False,
         offline_baseline=False,

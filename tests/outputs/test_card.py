@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from outputs.dataset.card import card_header, dataset_card, shares
-from outputs.dataset.manifest import Generator
+from outputs.dataset.manifest import Generator, Support
 from outputs.foil_acceptance import FoilAcceptance
 from outputs.judge_agreement import ConfirmedShare
 from outputs.markdown import escaped
@@ -161,14 +161,23 @@ def test_what_must_be_known_first_stands_at_the_top(facts):
     top = visible(card[: card.index("## What is in it")])
     assert "Label scheme | hipo@2" in top
     assert "Written by | language models (deepseek/v3, openai/gpt-4o)" in top
-    assert "Declared labels confirmed blind | intention 75.0% of 4" in top
-    assert "Foils (wrong labels shown to judges) | 10, of which 3 were accepted" in top
-    assert "Human readings | 0 (one person's answers" in top
-    assert "nothing in 5 dialogues: they are the same words under every goal" in top
-    assert "much of itself in 3 dialogues" in top
+    assert "Declared labels confirmed blind (whole runs) | intention 75.0% of 4" in top
+    assert "Foils, wrong labels shown to judges (whole runs) | 10, of which 3 were accepted" in top
+    assert "Human readings (whole runs) | 0 (one person's answers" in top
+    assert "nothing where they are the same words under every goal (5)" in top
+    assert "much of itself where they are written for the goal (3)" in top
     assert "| a/b | intention | 90.0% | 30.0% | 10 |" in card
     twice = dataset_card(replace(facts, reliability=Reliability(people=2, read_twice=40)))
-    assert "| Human readings | 40 labels by 2 people |" in twice
+    assert "| Human readings (whole runs) | 40 labels by 2 people |" in twice
+
+
+def test_labels_of_dialogues_without_a_goal_have_a_column_of_their_own(facts):
+    """Imported dialogues may have labels and no goal; a split may be called like a goal."""
+    support = (Support("veracity", "None", "", "deception", 7),)
+    card = dataset_card(replace(facts, support=support, openings={"": 8}))
+    assert "| deception | truthful non-disclosure | no goal | deception |" in card
+    assert "| None | 1,200 | 100.0% | 0 | 0 | 7 | 7 |" in card
+    assert "not known where dialogues were imported (8)" in visible(card)
 
 
 def test_the_corpus_is_counted_by_category(facts):
