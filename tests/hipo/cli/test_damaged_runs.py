@@ -29,7 +29,7 @@ COMMANDS = {
     "show": ("show", "bad"),
     "runs show": ("runs", "show", "bad"),
     "review reports": ("review", "reports", "bad"),
-    "review export": ("review", "export", "bad", "--to", "csv", "-o", "answers.csv"),
+    "review export": ("review", "export", "bad", "--to", "csv", "--all", "-o", "answers.csv"),
     "study": ("study", "--models", "offline/rules", "--scenarios", "used_car", "-n", "2",
               "--judge", "offline/judge", "-o", "study", "-q"),
 }  # fmt: skip
