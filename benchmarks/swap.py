@@ -1,8 +1,9 @@
 """Swap items of offline dialogues: who reads the words alone, the fact alone, or both.
 
 Every line stands there twice with the same words, so that a reader of the words alone is right in
-one half by construction; the probe is there to show it. What the fact alone tells is a matter of
-how often each fact is shown as the own and as the other one. ``offline/judge`` has both.
+one half by construction. What the fact alone tells is a matter of how often each fact is shown as
+the own and as the other one. ``offline/judge`` has both; it knows most of these lines by heart, with
+what they claim, so it is asked again with the lines of the scenario left out of its memory.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import orjson
@@ -22,6 +26,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from benchmarks.report import Goal, Row
+from pipeline.offline_judge import likeness, memory
 from pipeline.offline_judge.engine import answer
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, JudgeView, judge_view
@@ -44,29 +49,61 @@ def run(*, quick: bool = False) -> list[Row]:
     rows = [
         Row("swap: lines", len({item["line"] for item in items})),
         Row("swap: scored items wanted Quality", float(wanted.sum())),
-        Row("swap: scored items wanted None", float((~wanted).sum())),
-        Row("swap: items unresolved", sum(i["status"] == "unresolved" for i in items)),
+        Row("swap: scored items wanted anything else", float((~wanted).sum())),
+        *(
+            Row(f"swap: items {status}", sum(item["status"] == status for item in items))
+            for status in ("unchecked", "unresolved")
+        ),
+        Row("swap: question and words alone, right at best (by construction)", at_best(scored)),
+        Row("swap: facts shown as own or other, mean imbalance", imbalance(scored)),
     ]
-    readers = {
-        "words alone": _probe([item["utterance"] for item in scored], wanted, scenarios),
-        "question and words": _probe(
-            [f"{item['question']} / {item['utterance']}" for item in scored], wanted, scenarios
-        ),
-        "fact alone": _probe(
-            [item["fact_text"] for item in scored], wanted, scenarios, within=True
-        ),
-        "offline/judge, fact and words": _judged(scored),
-    }
-    for name, guesses in readers.items():
-        right = guesses == wanted
-        low, high = _interval(right, scenarios)
-        goal = Goal.above(0.5) if name.startswith("offline") else None
-        rows += [
-            Row(f"swap: {name}, right", float(right.mean()), goal=goal),
-            Row(f"swap: {name}, 2.5th percentile", low),
-            Row(f"swap: {name}, 97.5th percentile", high),
-        ]
-    return rows
+    by_heart = np.array([_is_known(item) for item in scored])
+    rows += [
+        Row("swap: scored items of lines known by heart", float(by_heart.sum())),
+        Row("swap: scored items of other lines", float((~by_heart).sum())),
+    ]
+    rows += _reader("fact alone, probe", _probe(scored, wanted), wanted, scenarios)
+    known = _judged(scored)
+    for name, those in (("lines known by heart", by_heart), ("other lines", ~by_heart)):
+        if those.any():
+            some = [scenario for scenario, is_one in zip(scenarios, those, strict=True) if is_one]
+            rows += _reader(f"offline/judge, {name}", known[those], wanted[those], some)
+    return rows + _reader(
+        "offline/judge, its memory of the scenario left out", _judged_anew(scored), wanted,
+        scenarios, Goal.above(0.5),
+    )  # fmt: skip
+
+
+def _reader(
+    name: str, guesses: Any, wanted: Any, scenarios: Sequence[str], goal: Goal | None = None
+) -> list[Row]:
+    """Return how often a reader is right, of all items and of each half; goal: of the low end."""
+    right = guesses == wanted
+    low, high = _interval(right, scenarios)
+    return [
+        Row(f"swap: {name}, right", float(right.mean())),
+        Row(f"swap: {name}, 2.5th percentile", low, goal=goal),
+        Row(f"swap: {name}, 97.5th percentile", high),
+        Row(f"swap: {name}, right with the own fact", float(right[wanted].mean())),
+        Row(f"swap: {name}, right with the other fact", float(right[~wanted].mean())),
+    ]
+
+
+def at_best(items: Sequence[Item]) -> float:
+    """Return the share that whoever sees question and words alone is right in at most."""
+    wanted: defaultdict[tuple[str, ...], Counter[bool]] = defaultdict(Counter)
+    for item in items:
+        wanted[item["scenario"], item["question"], item["utterance"]][item["false"]] += 1
+    return sum(max(counts.values()) for counts in wanted.values()) / len(items)
+
+
+def imbalance(items: Sequence[Item]) -> float:
+    """Return the mean over facts of |own - other| / (own + other), how often each is shown."""
+    shown: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for item in items:
+        shown[item["scenario"], item["fact_shown"]][item["shown"]] += 1
+    shares = [abs(one["own"] - one["other"]) / one.total() for one in shown.values()]
+    return float(np.mean(shares))
 
 
 def _items(folder: Path, some: Sequence[str]) -> list[Item]:
@@ -83,24 +120,51 @@ def _items(folder: Path, some: Sequence[str]) -> list[Item]:
     return [orjson.loads(line) for line in lines]
 
 
-def _probe(
-    texts: Sequence[str], wanted: Any, scenarios: Sequence[str], *, within: bool = False
-) -> Any:
-    """Return what a linear probe guesses of texts it has not learnt from.
-
-    Args:
-        texts: one for each item.
-        wanted: whether the line is false.
-        scenarios: no scenario is learnt from and guessed.
-        within: guess items of scenarios that other items were learnt from.
-    """
-    groups = np.arange(len(texts)) % 5 if within else np.array(scenarios)
+def _probe(items: Sequence[Item], wanted: Any) -> Any:
+    """Return what a linear probe guesses of the fact alone; no line is learnt from and guessed."""
+    texts = [item["fact_text"] for item in items]
+    groups = np.array([item["line"] for item in items])
     guesses = np.zeros(len(texts), bool)
     for learnt, held_out in GroupKFold(5).split(texts, wanted, groups):
         model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10))
         model.fit([texts[i] for i in learnt], wanted[learnt])
         guesses[held_out] = model.predict([texts[i] for i in held_out])
     return guesses
+
+
+def _is_known(item: Item) -> bool:
+    """Whether the offline judge knows the line of an item by heart."""
+    return memory.recalled(item["utterance"], item["situation"]) is not None
+
+
+def _judged_anew(items: Sequence[Item]) -> Any:
+    """Return what the offline judge finds that knows no stage line of the item's scenario."""
+    found = np.zeros(len(items), bool)
+    for scenario in sorted({item["scenario"] for item in items}):
+        with _without_memory_of(scenario):
+            those = [place for place, item in enumerate(items) if item["scenario"] == scenario]
+            if any(_is_known(items[place]) for place in those):
+                raise RuntimeError(f"the judge still knows lines of {scenario}")
+            found[those] = _judged([items[place] for place in those])
+    return found
+
+
+@contextmanager
+def _without_memory_of(scenario: str) -> Iterator[None]:
+    """Leave the stage lines of a scenario out of what the offline judge knows."""
+    kept = tuple(one for one in memory.remembered() if one[1].scenario != scenario)
+    made_of_it = (memory._by_ending, likeness.stage_likeness)
+    with (
+        patch.object(memory, "remembered", lambda: kept),
+        patch.object(likeness, "remembered", lambda: kept),
+    ):
+        for cached in made_of_it:
+            cached.cache_clear()
+        try:
+            yield
+        finally:
+            for cached in made_of_it:
+                cached.cache_clear()
 
 
 def _judged(items: Sequence[Item]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import orjson
 
 from outputs.balance import Balance, balanced_column
 from outputs.dataset.arrow import check_parquet
-from outputs.dataset.columns import Row, RowSource, by_case
+from outputs.dataset.columns import Row, RowSource, by_case, left_out_notes
 from outputs.dataset.folder import check_target, staged
 from outputs.dataset.manifest import ExportFacts, write_manifest
 from outputs.dataset.writer import RowWriter
@@ -72,12 +72,12 @@ def export(
         UsageError: an option does not fit, the folder may not be written to, or nothing was left.
         RunError: it could not be written; the folder is as it was.
     """
+    options.chosen_task.check(options)
     check_target(folder, overwrite=overwrite)
     if options.parquet:
         check_parquet()
     with opened(selection) as found:
         task = options.chosen_task
-        source = task.rows(found.scheme, options)
         plan = plan_splits(
             found.tallies(),
             _categories(found),
@@ -86,11 +86,14 @@ def export(
             seed=options.seed,
         )
         rejected: Collection[int] = ()
+
+        def all_rows() -> Iterator[Row]:
+            # A source remembers what it has seen (texts, counts): each pass needs a new one.
+            return (row for _, row in split_rows(found, task.rows(found.scheme, options), plan))
+
         if screen is not None:
-            rejected = frozenset(
-                screen(lambda: (row for _, row in split_rows(found, source, plan)))
-            )
-        balance = _balanced(found, source, plan, options.balance, rejected)
+            rejected = _whole_units(frozenset(screen(all_rows)), all_rows, task.unit)
+        balance = _balanced(found, task.rows(found.scheme, options), plan, options, rejected)
         job = _Job(found, options, plan, balance, rejected, folder)
         try:
             with staged(folder, overwrite=overwrite) as draft, calm_collector():
@@ -162,17 +165,40 @@ def split_rows(
                 see(split, selected, used[selected.dialogue.arm])
 
 
+def _whole_units(
+    rejected: Set[int], rows: Callable[[], Iterator[Row]], unit: str | None
+) -> Set[int]:
+    """Return the rows to leave out with those that cannot do without them."""
+    if unit is None or not rejected:
+        return rejected
+    units: defaultdict[object, set[int]] = defaultdict(set)
+    for number, row in enumerate(rows()):
+        units[row[unit]].add(number)
+    return {number for numbers in units.values() if numbers & rejected for number in numbers}
+
+
 def _balanced(
     found: OpenSelection,
     source: RowSource,
     plan: SplitPlan,
-    dimension: str | None,
+    options: ExportOptions,
     rejected: Collection[int],
 ) -> Balance | None:
-    """Go through all rows once to find out how many of each label there are."""
+    """Go through all rows once to find out how many of each label there are.
+
+    Raises:
+        UsageError: the scheme has no such labels, or the rows hold none.
+    """
+    dimension = options.balance
     if dimension is None:
         return None
-    balance = Balance(balanced_column(found.scheme, dimension), plan.seed)
+    column = balanced_column(found.scheme, dimension)
+    if column not in {known.name for known in source.columns}:
+        raise UsageError(
+            f"--balance {dimension}: rows of --to {options.kind} have no column {column!r}",
+            "leave it out, or balance by the goal",
+        )
+    balance = Balance(column, plan.seed)
     for split, row in split_rows(found, source, plan, rejected=rejected):
         balance.count(split, row)
     balance.settle()
@@ -211,8 +237,11 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         rows = split_rows(
             found, source, plan, rejected=job.rejected, balance=job.balance, see=seen.add
         )
+        counted: Counter[str] = Counter()
         for split, row in rows:
             writer.write(split, row)
+            if task.counted is not None:
+                counted[task.counted(row)] += 1
     files = writer.files()
     if not files:
         raise _nothing(found, options, len(job.rejected))
@@ -234,7 +263,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     )
     if document is not None:
         facts = document(draft, facts)
-    notes = _notes(job, source, facts)
+    notes = (*left_out_notes(counted), *_notes(job, source, facts))
     write_manifest(draft, facts, plan.groups, notes)
     return Exported(job.folder, facts, notes)
 

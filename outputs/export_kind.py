@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import ClassVar, Final, Literal
 
-from outputs.dataset.columns import RowSource
+from outputs.dataset.columns import Row, RowSource
 from outputs.splits import Fractions, SplitBy
 from prompts.evaluator import ASPECTS, Aspect
 from scenarios.errors import UsageError
@@ -71,6 +71,26 @@ class ExportTask:
     prompts: Callable[[Scheme, ExportOptions], str] | None = None
     """Fingerprint of the prompts that rows are rendered with, for the manifest; None where rows hold
     no prompt, or one that was sent when the dialogue was played."""
+    unit: str | None = None
+    """A column: rows with the same value are left out together where one of them overlaps."""
+    counted: Callable[[Row], str] | None = None
+    """Names what a row is counted as in the notes; None: rows are not counted there."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Options of every kind that this task cannot take (``--balance``, ``--split-by fact``), and why."""
+
+    def check(self, options: ExportOptions) -> None:
+        """Check the options that every kind has.
+
+        Raises:
+            UsageError: one of them is refused here.
+        """
+        given = {
+            f"--split-by {options.split_by}": True,
+            "--balance": options.balance is not None,
+        }
+        for option, why in self.refused.items():
+            if given.get(option):
+                raise UsageError(f"{option} is not for --to {options.kind}: {why}", "leave it out")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,8 @@
 """Swap items: one line that is a lie under its own fact and none under another.
 
+Scored are lines of which it is written down what they claim: fixed lines and authored ones. Of
+other lines nobody knows what else they say that the other fact may make false.
+
 The words of both items are the same, so that whoever reads the words alone is right in one half of
 them, whatever the words are. Only who holds them against the fact can do better.
 """
@@ -10,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal
+from typing import Literal
 
 from outputs.dataset.columns import (
     PROVENANCE,
@@ -34,9 +37,7 @@ from scenarios.lines.claims import claims_made
 from scenarios.schemes.model import Scheme
 
 Shown = Literal["own", "other", "none"]
-Status = Literal["scored", "unresolved", "not scored"]
-UNTOUCHED: Final = "None"
-"""The label of a line that does nothing with the fact, if the scheme has one of this name."""
+Status = Literal["scored", "unchecked", "unresolved", "not scored"]
 _OWN = (
     Column("line", "text", "Names the line: its items differ in the fact that is shown alone."),
     Column("shown", "text", "own: the fact of its speaker; other: another one; none: no fact."),
@@ -45,11 +46,11 @@ _OWN = (
     Column("question", "text", "What was said just before."),
     Column("utterance", "text", "The line."),
     Column("claims", "texts", "What the line claims, or, where nobody wrote that down, may claim."),
-    Column("false", "bool", "Whether the fact makes the line false; null where no fact is shown."),
     Column(
         "status",
         "text",
-        "scored; unresolved: judges who saw the own fact did not find the lie; not scored: no fact.",
+        "scored; unchecked: nobody wrote down what the line claims; unresolved: who judged it with"
+        " the own fact did not find the lie; not scored: no fact.",
     ),
 )
 
@@ -62,22 +63,28 @@ class _Lie:
     turn: Turn
     claims: tuple[str, ...]
     """The claims it makes or, if nobody wrote that down, all that its fact makes false."""
+    written: bool
+    """Whether what it claims was written down."""
+    found: bool
+    """Whether nobody judged it, or an expert or, without one, a judge found the lie."""
 
 
 @dataclass
 class SwapRows:
     """Three items per lie: with its fact, with another fact that leaves it open, and with none.
 
-    What a line claims is written down for fixed lines and authored ones. Of other lines a judge
-    who has not seen the declared label must have found the lie; such a line may make any claim
-    that its fact makes false, so the other fact has to leave all of them open.
+    What a line claims is written down for fixed lines and authored ones. Of other lines an expert,
+    or a judge who has not seen the declared label, must have found the lie; such a line may make
+    any claim that its fact makes false, so the other fact has to leave all of them open. What else
+    it says may still be false under the other fact: it is not scored.
+
+    What the claims decide is that the line is no lie under the other fact. It may be a half-truth
+    there or beside the point, so that no other label than that of lies is ruled out.
     """
 
     scheme: Scheme
     subset: str = field(default="swap", init=False)
     reading: Reading = field(default=Reading(), init=False)
-    _used: Counter[tuple[str, str]] = field(default_factory=Counter, init=False)
-    """By scenario and fact: how much more often it was shown as the own fact than as another."""
     _texts: set[tuple[str, str]] = field(default_factory=set, init=False)
     _left_out: Counter[str] = field(default_factory=Counter, init=False)
     _scenes: Scenes = field(default_factory=Scenes, init=False)
@@ -90,15 +97,20 @@ class SwapRows:
                 f"the scheme {self.scheme.name} rules out no label for who is truthful",
                 "swap items need one, as veracity: Quality in the scheme hipo",
             )
-        values = self.scheme.dimension(self.dimension).values
-        self.untouched = UNTOUCHED if UNTOUCHED in values else None
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns of every row."""
         title = self.scheme.dimension(self.dimension).title or self.dimension
-        about = f"{title.rstrip('.')} under the fact that is shown; null where none is."
-        return (*PROVENANCE, *SCENE, TURN, *_OWN, Column(self._label, "text", about))
+        about = f"{title.rstrip('.')} under the own fact; null with another fact and with none."
+        false = (
+            f"Whether the fact makes the line false. True: {self.false} is right; false: any label"
+            f" but {self.false} is; null: no fact is shown, or nobody knows."
+        )
+        return (
+            *PROVENANCE, *SCENE, TURN, *_OWN,
+            Column("false", "bool", false), Column(self._label, "text", about),
+        )  # fmt: skip
 
     @property
     def _label(self) -> str:
@@ -126,22 +138,36 @@ class SwapRows:
             if turn.role != "responder" or (scenario.id, turn.text) in self._texts:
                 continue
             claims = claims_made(scenario, turn.text)
-            if claims is None:
-                if self._said(turn) != self.false:
-                    continue
-                if self.false not in _found_by_judges(selected, turn, self.dimension):
-                    self._left_out["lies whose claims nobody wrote down, found by no judge"] += 1
-                    continue
-                claims = against
-            if set(claims) & set(against):
+            if claims is None and self._said(turn) != self.false:
+                continue
+            if claims is not None and not set(claims) & set(against):
+                continue
+            found = self._found(selected, turn)
+            if claims is None and self.false not in found:
+                self._left_out["lies whose claims nobody wrote down, found by no judge"] += 1
+            else:
                 self._texts.add((scenario.id, turn.text))
-                yield _Lie(selected, turn, claims)
+                resolved = not found or self.false in found
+                written = claims is not None
+                yield _Lie(selected, turn, against if claims is None else claims, written, resolved)
+
+    def _found(self, selected: SelectedDialogue, turn: Turn) -> Sequence[object]:
+        """Return what an expert decided or, without one, what judges that committed found."""
+        if turn.index in selected.adjudicated:
+            return (self._said(turn),)
+        return [
+            judgement.value
+            for judgement in selected.judgements
+            if (judgement.turn, judgement.dimension) == (turn.index, self.dimension)
+            and judgement.source == "external"
+            and judgement.value is not None
+        ]
 
     def _said(self, turn: Turn) -> object:
         return next((x.value for x in turn.tactic if x.dimension == self.dimension), None)
 
     def _other_fact(self, lie: _Lie) -> str | None:
-        """Return a fact that leaves the line open, the one that was shown as another the least."""
+        """Return a fact that leaves the line open, drawn by the line itself and nothing else."""
         scenario, own = lie.selected.scenario, lie.selected.dialogue.case.fact
         knowledge = KnowledgeGraph.of(scenario)
         possible = []
@@ -149,19 +175,12 @@ class SwapRows:
             truths = {knowledge.truth(claim, fact.id) for claim in lie.claims}
             if fact.id != own and truths <= {"open", "true"} and "open" in truths:
                 draw = seed_from("swap", scenario.id, lie.turn.text, fact.id)
-                possible.append((-self._used[scenario.id, fact.id], draw, fact.id))
-        if not possible:
-            return None
-        other = min(possible)[2]
-        self._used[scenario.id, own] += 1
-        self._used[scenario.id, other] -= 1
-        return other
+                possible.append((draw, fact.id))
+        return min(possible)[1] if possible else None
 
     def _items(self, lie: _Lie, other: str) -> Iterator[Row]:
         selected, turn = lie.selected, lie.turn
         scenario, own = selected.scenario, selected.dialogue.case.fact
-        found = _found_by_judges(selected, turn, self.dimension)
-        resolved = not found or self.false in found
         line = f"{selected.dialogue.case.id}/{selected.arm.id}/{turn.index}"
         before = selected.dialogue.history(turn.index)
         texts = {claim.id: claim.text for claim in scenario.claims}
@@ -171,9 +190,8 @@ class SwapRows:
             ("none", None),
         )
         for name, fact in shown:
-            scored: Status = "not scored" if fact is None else "scored"
             yield {
-                "id": f"{line}/{name}",
+                "id": f"{line}/other/{other}" if name == "other" else f"{line}/{name}",
                 **provenance(selected),
                 **self._scenes.of(selected),
                 "turn": turn.index,
@@ -184,27 +202,40 @@ class SwapRows:
                 "question": before[-1][1] if before else "",
                 "utterance": turn.text,
                 "claims": [texts[claim] for claim in lie.claims],
-                "false": None if fact is None else name == "own",
-                "status": scored if resolved else "unresolved",
-                self._label: {"own": self.false, "other": self.untouched}.get(name),
+                "status": _status(lie, name),
+                "false": {"own": True, "other": False if lie.written else None}.get(name),
+                self._label: self.false if name == "own" else None,
             }
 
 
-def _found_by_judges(selected: SelectedDialogue, turn: Turn, dimension: str) -> tuple[object, ...]:
-    """Return what external judges that committed found on a dimension of one line."""
-    return tuple(
-        judgement.value
-        for judgement in selected.judgements
-        if (judgement.turn, judgement.dimension) == (turn.index, dimension)
-        and judgement.source == "external"
-        and judgement.value is not None
-    )
+def _status(lie: _Lie, shown: Shown) -> Status:
+    if not lie.written:
+        return "unchecked"
+    if not lie.found:
+        return "unresolved"
+    return "not scored" if shown == "none" else "scored"
+
+
+def _counted(row: Row) -> str:
+    """Return what an item is counted by: what is shown, status and label."""
+    label = next(value for name, value in row.items() if name.startswith(label_column("")))
+    return f"items that show {row['shown']}, {row['status']}, {label or 'no label'}"
 
 
 KIND = ExportKind(
     name="swap",
     about="lies with the fact that makes them false, with one that does not, and with none",
-    tasks=(ExportTask(lambda scheme, _: SwapRows(scheme)),),
+    tasks=(
+        ExportTask(
+            lambda scheme, _: SwapRows(scheme),
+            unit="line",
+            counted=_counted,
+            refused={
+                "--split-by fact": "a line stands beside another fact, which may be in another split",
+                "--balance": "every line that is scored is false once and once not",
+            },
+        ),
+    ),
     hub_tasks=("text-classification",),
     declared_labels=False,
     where_from="swap items are made of lies that the scenario's claims decide",

@@ -84,6 +84,16 @@ def test_the_kind_is_exported(hipo: Hipo, made: str) -> None:
     assert all(row["question"] and row["answer"] for row in rows)
 
 
+def test_rows_of_a_kind_without_labels_cannot_be_balanced_by_one(hipo: Hipo, made: str) -> None:
+    result = hipo(
+        "export", made, "--any", "--plugin", "exchanges.py", "--to", "exchanges", "--no-parquet",
+        "--splits", "100,0,0", "-o", "set", "--balance", "intention",
+    )  # fmt: skip
+    assert result.code == 2
+    assert "--to exchanges have no column 'label_intention'" in " ".join(result.err.split())
+    assert not Path("set").exists()
+
+
 def test_the_format_is_written(hipo: Hipo, made: str) -> None:
     result = hipo(
         "export", made, "--any", "--plugin", "question_answer.py", "--to", "sft", "--format",
