@@ -21,7 +21,7 @@ RECIPE = """
 name: mine
 scenarios: [my_car]
 n: 4
-seed: 1
+seed: 3
 turns: [2]
 strategies: [direct, reflective]
 vary: [style]
