@@ -32,7 +32,7 @@ def audit(
         help="Write the audit there as JSON; default audit.json in the run, nothing for a set.",
     ),
     most: int = typer.Option(
-        MOST, "--dialogues", min=1, help="Look at so many at most: whole pairs, drawn by the seed."
+        MOST, "--dialogues", min=1, help="Look at about so many: whole pairs, drawn by the seed."
     ),
     seed: int = typer.Option(0, "--seed", help="Of folds, permutations and resamples."),
     output_format: Format = typer.Option(

@@ -27,7 +27,7 @@ def run_corpus(
     Args:
         found: the runs, opened.
         name: of the whole.
-        most: dialogues that are read about at most.
+        most: from how many dialogues on pairs are drawn, so that about so many are read.
         seed: which pairs are drawn where there are more.
         only: the dialogues and turns that count; None: all of them.
     """

@@ -252,11 +252,11 @@ def test_the_command_plays_judges_and_compares_and_does_nothing_twice(tmp_path, 
     assert hipo([*COMMAND, "-o", str(folder), "-q", "--format", "json"]) == 0
     first = json.loads(capsys.readouterr().out)
     assert first["cases"] == 3
-    assert first["judges"] == ["external offline/judge", "self offline/judge"]
+    assert first["judges"] == ["external offline/judge"]
     assert {m["strategy"] for m in first["measures"]} == {"direct", "reflective"}
     names = {child.name for child in folder.iterdir()}
     assert names == {
-        "offline_rules", "study.html", "study.json", "study-self.svg", "study-external.svg",
+        "offline_rules", "study.html", "study.json", "study-external.svg",
     }  # fmt: skip
     page = (folder / "study.html").read_bytes()
     assert hipo([*COMMAND, "-o", str(folder), "-q", "--format", "json"]) == 0
