@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 import mlcroissant
 import orjson
 import pytest
 from huggingface_hub import DatasetCard
 
+from hipo.app.demo import samples
 from hipo.cli.main import run
 from outputs.dataset.croissant import check_hashes
 from outputs.dataset.manifest import sha256_of
@@ -47,6 +49,15 @@ def texts_of(value):
         return [value]
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [text for part in parts for text in texts_of(part)]
+
+
+def test_the_readme_opens_with_what_the_demo_shows(demo, name):
+    """Votes depend on the last digits of a processor, and are not looked at."""
+    readme = " ".join((Path(__file__).parents[2] / "README.md").read_text("utf-8").split())
+    shown = {strategy: dialogue for dialogue, strategy in samples(demo)}
+    assert set(shown) == {"direct", "reflective", "consistency"}
+    for strategy in ("direct", "reflective"):
+        assert all(" ".join(turn.text.split()) in readme for turn in shown[strategy].answers())
 
 
 def test_every_file_is_there_with_its_hash(demo, name):
