@@ -11,10 +11,10 @@ from outputs.audit.corpus import AuditCorpus
 from outputs.audit.cross_fit import CrossFit, grouped_folds
 from outputs.audit.findings import Audit, Ceiling, SkippedProbe
 from outputs.audit.items import AuditItems, Unit
-from outputs.audit.measures import Measure
+from outputs.audit.measures import ScoreKind
 from outputs.audit.null_labels import DealtLabels, NullLabels, SwappedGoals
 from outputs.audit.probes import PROBES, ProbeKind, ShortcutProbe
-from outputs.audit.readings import Reading, ReadingResult, corrected, read
+from outputs.audit.readings import ProbeReading, ReadingResult, corrected, read
 from outputs.audit.significance import majority_in_scenario
 from outputs.audit.ties import LabelTie, tie_shares, ties_of
 from scenarios.errors import UsageError
@@ -135,14 +135,16 @@ class _Auditing:
         labels, values = items.labels(dimension)
         null: NullLabels
         if dimension == self.corpus.goal_dimension:
-            measure = Measure("AUC", items.scenarios, len(values))
+            measure = ScoreKind("AUC", items.scenarios, len(values))
             null = SwappedGoals(labels, items.cases, items.pairs, items.scenarios)
             floor = measure.chance
         else:
-            measure = Measure("balanced accuracy", items.scenarios, len(values))
+            measure = ScoreKind("balanced accuracy", items.scenarios, len(values))
             null = DealtLabels(labels, items.blocks(probe.block), items.ranks, items.scenarios)
             floor = majority_in_scenario(labels, items.scenarios, items.pairs, len(values))
-        reading = Reading(probe.name, probe.about, kind, dimension, measure, labels, null, floor)
+        reading = ProbeReading(
+            probe.name, probe.about, kind, dimension, measure, labels, null, floor
+        )
         seed = seed_from(self.seed, "audit", probe.name, dimension)
         result = read(reading, fit, seed=seed, planned=self.planned)
         if result is None:

@@ -42,7 +42,7 @@ def mean_rate(hits: Floats, chances: Floats) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True)
-class Measure:
+class ScoreKind:
     """What is guessed of some items, and how guesses are counted.
 
     *Balanced accuracy*: the class with the highest score for its share is guessed; the mean of the

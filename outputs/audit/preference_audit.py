@@ -12,10 +12,10 @@ from outputs.audit.auditing import FEWEST, SAME, check_installed
 from outputs.audit.cross_fit import CrossFit, Integers, Matrix, grouped_folds
 from outputs.audit.features import category_columns, number_columns, signs, word_columns
 from outputs.audit.findings import Audit, ShortcutFinding, SkippedProbe
-from outputs.audit.measures import Measure
+from outputs.audit.measures import ScoreKind
 from outputs.audit.null_labels import SwappedSides, codes
 from outputs.audit.probes import ProbeKind
-from outputs.audit.readings import Reading, ReadingResult, corrected, read
+from outputs.audit.readings import ProbeReading, ReadingResult, corrected, read
 from outputs.audit.row_text import answer_of, label_dimensions, message_texts
 from outputs.audit.run_corpus import MOST, is_drawn
 from outputs.comparable import Row
@@ -191,8 +191,8 @@ def _read(
     pairs: PreferencePairs, differences: Matrix, probe: PreferenceProbe, seed: int
 ) -> ReadingResult | None:
     chosen = np.ones(len(pairs.texts), np.int64)
-    measure = Measure("right order", pairs.scenarios, 2)
-    reading = Reading(
+    measure = ScoreKind("right order", pairs.scenarios, 2)
+    reading = ProbeReading(
         probe.name, probe.about, probe.kind, PREFERRED, measure, chosen,
         SwappedSides(pairs.places), measure.chance,
     )  # fmt: skip

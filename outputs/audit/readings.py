@@ -10,7 +10,7 @@ import numpy as np
 
 from outputs.audit.cross_fit import CrossFit
 from outputs.audit.findings import Ceiling, ShortcutFinding
-from outputs.audit.measures import Measure
+from outputs.audit.measures import ScoreKind
 from outputs.audit.null_labels import NullLabels
 from outputs.audit.probes import ProbeKind
 from outputs.audit.significance import (
@@ -31,14 +31,14 @@ _SHOWN_DRAWS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ProbeReading:
     """What is guessed, for whom it counts, and what it is compared with."""
 
     probe: str
     about: str
     kind: ProbeKind
     dimension: str
-    measure: Measure
+    measure: ScoreKind
     labels: np.typing.NDArray[np.int64]
     null: NullLabels
     floor: float
@@ -48,13 +48,13 @@ class Reading:
 class ReadingResult:
     """What a reading came to, before it is corrected for all the others."""
 
-    reading: Reading
+    reading: ProbeReading
     score: float
     chance: ChanceResult
     spread: ScenarioSpread
 
 
-def read(reading: Reading, fit: CrossFit, *, seed: int, planned: int) -> ReadingResult | None:
+def read(reading: ProbeReading, fit: CrossFit, *, seed: int, planned: int) -> ReadingResult | None:
     """Guess the labels, and permuted ones.
 
     Args:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from outputs.audit.cross_fit import CrossFit, Integers
-from outputs.audit.measures import HitTable, Measure, mean_rate
+from outputs.audit.measures import HitTable, ScoreKind, mean_rate
 from outputs.audit.null_labels import NullLabels
 from quality.bootstrap import Floats, Interval, Resampling, interval, resample
 
@@ -35,7 +35,7 @@ class ChanceResult:
 
 
 def against_chance(
-    fit: CrossFit, measure: Measure, null: NullLabels, value: float, *, seed: int, most: int
+    fit: CrossFit, measure: ScoreKind, null: NullLabels, value: float, *, seed: int, most: int
 ) -> ChanceResult:
     """Fit the probe to permuted labels until it is clear whether chance explains what it reaches.
 

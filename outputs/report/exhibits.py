@@ -16,8 +16,8 @@ from outputs.report.page import (
     Plot,
     Remark,
     ReportSection,
-    Step,
     Table,
+    TraceStep,
     Transcript,
 )
 from outputs.report.wording import count, counted, dimension_title, label
@@ -147,18 +147,18 @@ def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn, *, traced: bool)
     )
 
 
-def _steps(trace: Trace) -> Iterator[Step]:
+def _steps(trace: Trace) -> Iterator[TraceStep]:
     """Yield the candidates with their scores, or the attempts with what was found wrong."""
     for number, candidate in enumerate(trace.candidates):
         score = "" if candidate.score is None else f", likeness {candidate.score:.3f}"
         text = candidate.error or "" if candidate.draft is None else candidate.draft.text
-        yield Step(f"candidate {number + 1}{score}", text, number == trace.chosen)
+        yield TraceStep(f"candidate {number + 1}{score}", text, number == trace.chosen)
     for number, attempt in enumerate(trace.attempts):
         wrong = [f"{c.dimension}: {c.reason}" for c in attempt.critiques if not c.carried]
         if attempt.critiques and not wrong:
             wrong = ["nothing was found wrong with it"]
         what = f"revision {number}" if number else "draft"
-        yield Step(what, attempt.draft.text, number == trace.chosen, tuple(wrong))
+        yield TraceStep(what, attempt.draft.text, number == trace.chosen, tuple(wrong))
 
 
 def _shown(flags: Sequence[Flag]) -> tuple[str, ...]:

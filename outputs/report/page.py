@@ -93,7 +93,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TraceStep:
     """One text that came before an utterance, and what became of it: a candidate or an attempt."""
 
     what: str
@@ -113,7 +113,7 @@ class Line:
     opening: bool = False
     marks: tuple[Mark, ...] = ()
     flags: tuple[str, ...] = ()
-    trace: tuple[Step, ...] = ()
+    trace: tuple[TraceStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pipeline.offline.reading import AnswerKey
 from pipeline.offline_judge.coherence import incoherence
 from pipeline.offline_judge.memory import belongs_elsewhere, recalled
 from pipeline.offline_judge.reading import JudgeRequest
-from pipeline.offline_judge.utterance import Line, misleads, utterance_label
+from pipeline.offline_judge.utterance import JudgedLine, misleads, utterance_label
 from scenarios.wording import content_stems
 
 Value = str | float | list[str]
@@ -53,7 +53,7 @@ def label_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
         return _coherence(asked)
     if not asked.utterance:
         return _goal_by_rule(asked, labels)
-    found = utterance_label(Line(asked.utterance, asked.question, asked), labels)
+    found = utterance_label(JudgedLine(asked.utterance, asked.question, asked), labels)
     return None if found is None else _among(*found, labels)
 
 
@@ -90,7 +90,7 @@ def misleading_line(asked: JudgeRequest) -> tuple[str, str] | None:
     for who, text in asked.said:
         if who == "INITIATOR":
             question = text
-        elif reason := misleads(Line(text, question, asked)):
+        elif reason := misleads(JudgedLine(text, question, asked)):
             return text, reason
     return None
 

@@ -36,7 +36,7 @@ CALL = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class JudgedLine:
     """An utterance with the question it answers, in its scene."""
 
     text: str
@@ -66,10 +66,10 @@ Found = tuple[str, str]
 """A label, and why."""
 
 
-def utterance_label(line: Line, labels: Sequence[str]) -> Found | None:
+def utterance_label(line: JudgedLine, labels: Sequence[str]) -> Found | None:
     """Return the label of a line, and why; None where no rules are known for these labels."""
     options = set(labels)
-    rules: tuple[tuple[Sequence[str], Callable[[Line], Found]], ...] = (
+    rules: tuple[tuple[Sequence[str], Callable[[JudgedLine], Found]], ...] = (
         (ACTS, _act),
         (AIMS, _aim),
         (MANIPULATIONS, _veracity),
@@ -77,7 +77,7 @@ def utterance_label(line: Line, labels: Sequence[str]) -> Found | None:
     return next((rule(line) for known, rule in rules if options <= set(known)), None)
 
 
-def _act(line: Line) -> Found:
+def _act(line: JudgedLine) -> Found:
     if known := _from_memory(line, ACT):
         return known
     act, words = act_of(head_sentence(line.text))
@@ -87,7 +87,7 @@ def _act(line: Line) -> Found:
     return _alike(head, ACT, ACTS, act) or (act, "nothing marks another act")
 
 
-def _aim(line: Line) -> Found:
+def _aim(line: JudgedLine) -> Found:
     if known := _from_memory(line, INTENTION):
         return known
     aim, words = aim_of(line.text)
@@ -96,13 +96,13 @@ def _aim(line: Line) -> Found:
     return _alike(line, INTENTION, AIMS, aim) or (aim, "nothing shows another intention")
 
 
-def _veracity(line: Line) -> Found:
+def _veracity(line: JudgedLine) -> Found:
     found = line_treatment(line)
     alike = None if found.sure else _alike(line, VERACITY, MANIPULATIONS)
     return alike or (found.label, found.reason)
 
 
-def _from_memory(line: Line, dimension: str) -> Found | None:
+def _from_memory(line: JudgedLine, dimension: str) -> Found | None:
     """Return the remembered label of a dimension that the fact has no part in."""
     known = line.stage_line
     if known is None or not known.answers(line.question) or dimension not in known.labels:
@@ -110,7 +110,7 @@ def _from_memory(line: Line, dimension: str) -> Found | None:
     return known.labels[dimension], BY_HEART
 
 
-def line_treatment(line: Line) -> Treatment:
+def line_treatment(line: JudgedLine) -> Treatment:
     """Return how a line treats the fact: a stage line by its claims, another one by its words."""
     known = line.stage_line
     if known is None:
@@ -128,7 +128,7 @@ def line_treatment(line: Line) -> Treatment:
     return _with_another_fact(line, label, refuses=known.labels.get(ACT) == COMMISSIVES)
 
 
-def _with_another_fact(line: Line, label: str, *, refuses: bool) -> Treatment:
+def _with_another_fact(line: JudgedLine, label: str, *, refuses: bool) -> Treatment:
     """Return how a remembered line treats a fact that makes nothing false of what it claims."""
     if label == QUALITY:
         return Treatment(NONE, f"{BY_HEART}, and the fact makes false nothing that it claims")
@@ -137,11 +137,11 @@ def _with_another_fact(line: Line, label: str, *, refuses: bool) -> Treatment:
     return _without_lies(line)
 
 
-def _without_lies(line: Line) -> Treatment:
+def _without_lies(line: JudgedLine) -> Treatment:
     return open_treatment(line.text, line.matter) or without_lies(line.text, line.matter)
 
 
-def misleads(line: Line) -> str:
+def misleads(line: JudgedLine) -> str:
     """Return how a line leaves the hearer with a false belief; nothing where it does not.
 
     What is left out, vague or beside the point misleads only together with something false: words
@@ -170,7 +170,9 @@ def head_sentence(text: str) -> str:
     return (whole or parts or [""])[0]
 
 
-def _alike(line: Line, dimension: str, labels: Sequence[str], usual: str = "") -> Found | None:
+def _alike(
+    line: JudgedLine, dimension: str, labels: Sequence[str], usual: str = ""
+) -> Found | None:
     """Return the label of the stage lines that a line is most like, and why."""
     matter = line.matter
     tokens = tokens_of(line.text, matter.question, matter.fact, matter.false_claims)

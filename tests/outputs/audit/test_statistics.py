@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from outputs.audit.cross_fit import CrossFit, grouped_folds
-from outputs.audit.measures import Measure
+from outputs.audit.measures import ScoreKind
 from outputs.audit.null_labels import DealtLabels, SwappedGoals, SwappedSides
 from outputs.audit.significance import (
     against_chance,
@@ -44,7 +44,7 @@ def test_no_scenario_lies_in_two_folds(rng):
 
 def test_balanced_accuracy_is_that_of_scikit_learn(rng):
     labels, guesses = rng.integers(0, 4, 90), rng.normal(size=(90, 4))
-    measure = Measure("balanced accuracy", rng.integers(0, 6, 90), 4)
+    measure = ScoreKind("balanced accuracy", rng.integers(0, 6, 90), 4)
     table = measure.table(guesses, labels[:, None])
     assert table.rate[0] == pytest.approx(balanced_accuracy_score(labels, guesses.argmax(axis=1)))
 
@@ -52,20 +52,20 @@ def test_balanced_accuracy_is_that_of_scikit_learn(rng):
 def test_the_auc_is_that_of_each_scenario_weighted_by_its_items(rng):
     scenarios = np.repeat([0, 1, 2], [20, 30, 10])
     labels, guesses = rng.integers(0, 2, 60), np.round(rng.normal(size=60), 1)
-    found = Measure("AUC", scenarios, 2).table(guesses[:, None], labels[:, None]).rate[0]
+    found = ScoreKind("AUC", scenarios, 2).table(guesses[:, None], labels[:, None]).rate[0]
     parts = [roc_auc_score(labels[scenarios == s], guesses[scenarios == s]) for s in range(3)]
     assert found == pytest.approx(np.average(parts, weights=[20, 30, 10]))
 
 
 def test_a_scenario_with_one_goal_counts_for_nothing():
-    measure = Measure("AUC", np.array([0, 0, 1, 1]), 2)
+    measure = ScoreKind("AUC", np.array([0, 0, 1, 1]), 2)
     table = measure.table(np.array([[0.0], [1], [9], [9]]), np.array([[0], [1], [1], [1]]))
     assert table.rate[0] == 1.0
 
 
 def test_several_labellings_are_counted_as_each_by_itself(rng):
     scenarios, labels = rng.integers(0, 5, 80), rng.integers(0, 3, (80, 4))
-    measure = Measure("balanced accuracy", scenarios, 3)
+    measure = ScoreKind("balanced accuracy", scenarios, 3)
     guesses = rng.normal(size=(80, 12))
     together = measure.table(guesses, labels).rate
     alone = [
@@ -139,7 +139,7 @@ def _probe(rng, tells: float):
     labels, scenarios = np.tile([0, 1], 120), np.repeat(np.arange(12), 20)
     features = rng.normal(size=(240, 3)) + tells * labels[:, None]
     fit = CrossFit(features, grouped_folds(scenarios, 0))
-    measure = Measure("AUC", scenarios, 2)
+    measure = ScoreKind("AUC", scenarios, 2)
     value = float(measure.table(fit.scores(measure.targets(labels[:, None])), labels[:, None]).rate)
     null = SwappedGoals(labels, np.arange(240), pairs, scenarios)
     return against_chance(fit, measure, null, value, seed=1, most=999)
@@ -176,7 +176,7 @@ def test_few_scenarios_leave_a_wide_margin(rng):
     def spread(count):
         scenarios = np.repeat(np.arange(count), 30)
         labels = rng.integers(0, 2, len(scenarios))
-        table = Measure("AUC", scenarios, 2).table(
+        table = ScoreKind("AUC", scenarios, 2).table(
             rng.normal(size=(len(scenarios), 1)), labels[:, None]
         )
         return over_scenarios(type(table)(table.hits[0], table.chances[0]), Resampling(300, 1))
