@@ -108,8 +108,8 @@ class GoldLine(Exemplar):
     note: Text | None = None
     """Which step decides, where it is close."""
     readings: Annotated[tuple[dict[str, Text], ...], BeforeValidator(_as_readings)] = ()
-    """Where two readings by programs, made apart, differed: the labels of each; without any, both
-    gave the labels of the line. People's readings are collected by ``hipo review serve --mode gold``
+    """The labels of each of two readings by programs, made apart, where these are not the settled
+    ones; without any, both gave the labels of the line. People's readings are collected by ``hipo review serve --mode gold``
     and are not kept here."""
 
 
