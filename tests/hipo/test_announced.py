@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +48,26 @@ class StopAfter(Silent):
 def stopped_after(dialogues: int) -> Play:
     async def play(stage: PlayContext) -> RunOutcome:
         return await play_plan(replace(stage, watching=StopAfter(stage.stop, dialogues)))
+
+    return play
+
+
+def stopped_at_request(server: WireServer, number: int) -> Play:
+    """Ask for a stop when so many requests have arrived, before the last of them is answered."""
+
+    async def play(stage: PlayContext) -> RunOutcome:
+        loop, answer = asyncio.get_running_loop(), server.answer
+
+        def answer_and_stop(messages: Sequence[tuple[str, str]], seed: int) -> str:
+            if server.count >= number:
+                loop.call_soon_threadsafe(stage.stop.request, "seen enough")
+            return answer(messages, seed)
+
+        server.answer = answer_and_stop
+        try:
+            return await play_plan(stage)
+        finally:
+            server.answer = answer
 
     return play
 
@@ -97,7 +117,8 @@ def test_replies_of_a_dialogue_that_was_broken_off_are_not_announced_again(tmp_p
     with WireServer() as server:
         model = {"default": {"model": "compatible/m", "base_url": server.openai_url}}
         wanted = recipe(12, models=model, turns=[3])
-        told, first = go_on(run, wanted, play=stopped_after(4))
+        # A dialogue takes five requests: after six to nine of them one at least is half played.
+        told, first = go_on(run, wanted, play=stopped_at_request(server, 6))
         assert expected_calls(told) == 12 * 5
         assert first.calls > first.state().generated * 5, "some dialogue was broken off"
         told, second = go_on(run, wanted)
