@@ -1,0 +1,166 @@
+"""One row of ``results.jsonl``: what a model answered about an item, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.located import Located
+from scenarios.located_validation import validate_model
+
+Status = Literal["answered", "unreadable", "refused", "failed"]
+"""``failed``: no answer came, so that nothing is known of the model. The others are answers."""
+Fault = Literal["unreadable", "unknown label", "refused", "failed"]
+"""Why there is no label: the status, or one of the answer's labels is none of the scheme's."""
+Mark = Literal["its own judge", "its own generator"]
+"""The model that is evaluated had a hand in the references it is held against."""
+
+RESULTS: Final = "results.jsonl"
+"""The file of rows in the folder of an evaluation."""
+NOT: Final = "not "
+"""Begins a reference that rules one label out: ``not Quality`` is met by every other label."""
+
+
+class ResultRow(BaseModel):
+    """What one model answered about one item of one task, in one mode, draw and repeat.
+
+    Columns that it does not know are ignored, so that files of later versions, and files with
+    columns of somebody's own, can be read.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    item: str = Field(min_length=1)
+    """The id of the item; the same in every set that holds it."""
+    task: str = Field(min_length=1)
+    mode: str = Field(min_length=1)
+    draw: int = Field(default=0, ge=0)
+    """Which draw of worked examples was shown; 0 where none are."""
+    repeat: int = Field(default=0, ge=0)
+    """Which time of asking the same question this is, from 0. Only the first is scored."""
+    model: str = Field(min_length=1)
+    """``provider/name``."""
+    set: str = ""
+    """Fingerprint of the items, equal for evaluations of the same items."""
+    scheme: str = ""
+    """Id and version of the scheme, e.g. ``hipo 2``."""
+    case: str = ""
+    """Items of a case share words, so that they are no independent observations."""
+    arm: str = ""
+    scenario: str = ""
+    category: str = ""
+    turn: int | None = None
+    """Place of the utterance in its dialogue from 0; null where the item is a dialogue."""
+    goal: str | None = None
+    strategy: str = ""
+    generator: str = ""
+    """The model that wrote the item."""
+    split: str = ""
+    marks: tuple[Mark, ...] = ()
+    reply: str | None = None
+    """What the model wrote, as it wrote it; null where nothing came."""
+    status: Status
+    reason: str = ""
+    """Why there are no labels, in words."""
+    labels: Mapping[str, str | None] = {}
+    """The label by dimension; null where the answer gives none that can be read."""
+    raw: Mapping[str, str] = {}
+    """What was written for a label, by dimension, where it differs from the label."""
+    faults: Mapping[str, Fault] = {}
+    """Why a label is null, by dimension."""
+    harmonised: tuple[str, ...] = ()
+    """Dimensions whose label was read through an alias of the scheme."""
+    options: Mapping[str, tuple[str, ...]] = {}
+    """The labels on offer by dimension, in the order that the model saw."""
+    references: Mapping[str, Mapping[str, str]] = {}
+    """By reference (declared, agreed, adjudicated, gold, swap) the right label by dimension.
+
+    A dimension that a reference says nothing about is left out; so is an empty reference.
+    """
+    right: Mapping[str, Mapping[str, bool]] = {}
+    """By reference and dimension, whether the label is right. Null labels are wrong; rows that
+    failed have none."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data, columns in the order of the file."""
+        return self.model_dump(mode="json")
+
+    def to_line(self) -> bytes:
+        """Return the row as a line of JSON."""
+        return orjson.dumps(self.to_dict()) + b"\n"
+
+
+def is_right(label: str | None, reference: str) -> bool:
+    """Return whether a label meets a reference: it is the same, or it is not the one ruled out."""
+    if label is None:
+        return False
+    if reference.startswith(NOT):
+        return label != reference.removeprefix(NOT)
+    return label == reference
+
+
+def result_row(data: object, file: str = "row", line: int | None = None) -> ResultRow:
+    """Return the row that plain data holds.
+
+    Args:
+        data: an object of JSON.
+        file: what errors call the file.
+        line: where in the file it stands, from 1.
+
+    Raises:
+        InputError: it is no such row; every problem has its field, and what was expected.
+    """
+    located = Located(data, file, {} if line is None else {(): line})
+    if not isinstance(data, Mapping):
+        raise InputError(
+            [located.problem((), found="no object", expected="one JSON object per line")]
+        )
+    return validate_model(ResultRow, located)
+
+
+def read_results(path: Path, problems: list[Problem] | None = None) -> Iterator[ResultRow]:
+    """Yield the rows of a file of results, in its order.
+
+    Args:
+        path: ``results.jsonl``, or the folder that holds it.
+        problems: where given, lines that cannot be read are left out and told here; else the
+            first of them is an error.
+
+    Raises:
+        UsageError: there is no such file.
+        InputError: a line is no row of results, and ``problems`` is not given.
+    """
+    file = path / RESULTS if path.is_dir() else path
+    try:
+        with file.open("rb") as lines:
+            yield from _rows(lines, str(file), problems)
+    except OSError as error:
+        raise UsageError(
+            f"{file}: {error.strerror}", "give the folder that hipo evaluate wrote to with -o"
+        ) from error
+
+
+def _rows(lines: BinaryIO, file: str, problems: list[Problem] | None) -> Iterator[ResultRow]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield result_row(_object(line, file, number), file, number)
+        except InputError as error:
+            if problems is None:
+                raise
+            problems += error.problems
+
+
+def _object(line: bytes, file: str, number: int) -> object:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        found = f"a line that is no JSON ({error})"
+        problem = Problem(file, number, "", found, "one JSON object per line", "write it anew")
+        raise InputError([problem]) from error
