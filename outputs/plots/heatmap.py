@@ -1,10 +1,10 @@
-"""Heat map of a table of counts; colour shows a cell's share of its row."""
+"""Heat map of a table of counts; colour shows a cell's share of its row, and the plot says so."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from outputs.plots.canvas import WIDTH, Canvas, text_width
+from outputs.plots.canvas import LINE, WIDTH, Canvas, text_width
 
 _LEFT = 112.0
 _LABEL = 108.0
@@ -14,6 +14,11 @@ _NARROWEST = 34.0
 _SLOPE = 0.7072
 _DARKEST = 0.55
 """Opacity of a full cell: text stays readable on it in light and in dark."""
+_CORNER = 2 * LINE + 6
+"""Room for the names of both axes, in the corner left of the names of the columns."""
+_KEY = 22.0
+"""Room for what the colours mean, below."""
+_STEPS = 5
 
 
 def heatmap(
@@ -21,6 +26,7 @@ def heatmap(
     columns: Sequence[str],
     counts: Sequence[Sequence[int]],
     *,
+    axes: tuple[str, str],
     label: str,
 ) -> str:
     """Return an SVG of a table of counts, shaded by the share of each row.
@@ -29,6 +35,7 @@ def heatmap(
         rows: names of the rows; where a row and a column have one name, the cell is framed.
         columns: names of the columns, written at a slope.
         counts: one row of counts per row, shape ``(len(rows), len(columns))``.
+        axes: what the rows are, and what the columns are.
         label: what the plot shows, for those who cannot see it.
 
     Raises:
@@ -39,9 +46,12 @@ def heatmap(
     longest = min(_LABEL, max((text_width(name) for name in columns), default=0.0))
     right = longest * _SLOPE
     cell = max(_NARROWEST, (WIDTH - _LEFT - right) / max(1, len(columns)))
-    above = longest * _SLOPE + 16
+    above = max(longest * _SLOPE + 16, _CORNER)
     width = _LEFT + cell * len(columns) + right
-    canvas = Canvas(max(WIDTH, width), above + _CELL * len(rows) + 1, label)
+    below = above + _CELL * len(rows) + 1
+    canvas = Canvas(max(WIDTH, width), below + _KEY, label)
+    for line, text in enumerate((f"{axes[1]} →", f"{axes[0]} ↓")):
+        canvas.text((0, above - 6 - LINE * (1 - line)), text, room=_LEFT - 2, kind="tick")
     for number, name in enumerate(columns):
         x = _LEFT + (number + 0.5) * cell
         canvas.text((x, above - 6), name, room=longest + 0.5, turned=True)
@@ -64,7 +74,19 @@ def heatmap(
                 canvas.rect((x, y), (cell - 2, _CELL - 2), "frame")
             canvas.text((x + cell / 2 - 1, y + _CELL / 2 + 3), _short(count), room=cell,
                         anchor="middle", kind="value" if count else "faint")  # fmt: skip
+    _draw_key(canvas, below)
     return canvas.svg()
+
+
+def _draw_key(canvas: Canvas, y: float) -> None:
+    """Say below the table what its colours mean: from none to all of a row."""
+    size = LINE * 0.75
+    canvas.text((_LEFT - 6, y + 15), "0%", room=_LEFT, anchor="end", kind="tick")
+    for step in range(_STEPS):
+        at = (_LEFT + step * size, y + 5)
+        canvas.rect(at, (size, size), "cell")
+        canvas.rect(at, (size, size), "heat", opacity=round(_DARKEST * step / (_STEPS - 1), 3))
+    canvas.text((_LEFT + _STEPS * size + 6, y + 15), "100% of its row", room=160, kind="tick")
 
 
 def _short(count: int) -> str:

@@ -86,7 +86,7 @@ def pair_plot(
     same = sum(n for (first, second), n in counts.items() if first == second)
     title = dimension_title(run.scheme, dimension.id)
     agreement = f"{names[0]} and {names[1]} are the same in {part(same, counts.total())}"
-    drawn = heatmap(rows, columns, cells, label=f"{title}: {agreement}")
+    drawn = heatmap(rows, columns, cells, axes=names, label=f"{title}: {agreement}")
     numbers = Table(
         f"{title}: {names[0]} against {names[1]}",
         (f"{names[0]} ↓ {names[1]} →", *columns),

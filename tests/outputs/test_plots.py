@@ -118,7 +118,9 @@ def test_heat_maps_stay_inside_and_show_every_count(data, rows, columns):
         data.draw(st.lists(st.integers(0, 10**8), min_size=len(columns), max_size=len(columns)))
         for _ in rows
     ]
-    root = check(heatmap(rows, columns, counts, label="heat"))
+    root = check(heatmap(rows, columns, counts, axes=("right", "given"), label="heat"))
+    shown = [e.text for e in root.iter(f"{SVG}text")]
+    assert {"given →", "right ↓", "100% of its row"} <= set(shown)
     tooltips = [e.text for e in root.iter(f"{SVG}title")]
     for row in counts:
         for count in row:
@@ -200,7 +202,7 @@ def test_every_class_that_is_drawn_has_a_colour():
                   series=list("abcdefg")),
         line_chart([Series(str(i), (Spot(1, 0.5, "x", 0.1, 0.9), Spot(2, 0.5, "x"))) for i in range(7)],
                    label="x", axis="n"),
-        heatmap(["a"], ["a", "b"], [[3, 0]], label="x"),
+        heatmap(["a"], ["a", "b"], [[3, 0]], axes=("right", "given"), label="x"),
         funnel_chart([FunnelStage(str(i), 5, "x") for i in range(7)], label="x"),
     ]  # fmt: skip
     used = {

@@ -1,0 +1,77 @@
+"""What people are shown of an item beside the replies to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field
+
+from scenarios.atomic_files import new_file
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.located import Located
+from scenarios.located_validation import validate_model
+
+ITEMS: Final = "items.jsonl"
+"""The file of items in the folder of an evaluation."""
+
+
+class ShownItem(BaseModel):
+    """One item as a person can read it, whatever of it a task shows to models."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    item: str = Field(min_length=1)
+    """As in the rows of results."""
+    situation: str = ""
+    lines: tuple[tuple[str, str], ...]
+    """Who spoke, and what was said, up to the utterance in question; of a dialogue, all of it."""
+    target: int | None = None
+    """Place of the utterance in question; None: it is about the whole dialogue."""
+    language: str = "en"
+
+
+def item_line(item: ShownItem) -> bytes:
+    """Return an item as a line of JSON."""
+    return orjson.dumps(item.model_dump(mode="json")) + b"\n"
+
+
+def write_items(folder: Path, items: Iterable[ShownItem]) -> None:
+    """Write the items of an evaluation into its folder.
+
+    Raises:
+        UsageError: the folder cannot be written to.
+    """
+    with new_file(folder / ITEMS) as file:
+        file.writelines(map(item_line, items))
+
+
+def read_items(folder: Path) -> Iterator[ShownItem]:
+    """Yield the items of an evaluation, in the order of the file.
+
+    Raises:
+        UsageError: there is no such file.
+        InputError: a line of it is no item.
+    """
+    file = folder / ITEMS
+    try:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _item(line, str(file), number)
+    except OSError as error:
+        raise UsageError(
+            f"{file}: {error.strerror}", "give a folder that hipo evaluate wrote to with -o"
+        ) from error
+
+
+def _item(line: bytes, file: str, number: int) -> ShownItem:
+    try:
+        data = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        found = f"a line that is no JSON ({error})"
+        problem = Problem(file, number, "", found, "one JSON object per line", "write it anew")
+        raise InputError([problem]) from error
+    return validate_model(ShownItem, Located(data, file, {(): number}))
