@@ -85,6 +85,16 @@ class Client:
         sample = (await self._samples(question, ctx, (0,)))[0]
         return await self._usable(question, ctx, sample)
 
+    async def ask_once(self, question: Question[T], ctx: CallContext) -> ParsedSample[T]:
+        """Return an answer as it came, readable or not: nothing is repaired.
+
+        Raises:
+            ProviderError: the endpoint did not answer; its attempts are recorded.
+            BudgetReached: asking could exceed the budget.
+            Stopped: the run was asked to stop, and the answer was not in the cache.
+        """
+        return (await self._samples(question, ctx, (0,)))[0]
+
     async def ask_many(
         self, question: Question[T], ctx: CallContext, *, k: int
     ) -> list[T | AnswerUnusable]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hipo.app.old_runs import bring_up_to_date
+from pipeline.store.evaluation_store import EVALUATION
+from pipeline.store.locks import LOCK
 from pipeline.store.sqlite import DATABASE
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
@@ -17,6 +19,11 @@ def is_run(folder: Path) -> bool:
     return (folder / DATABASE).exists()
 
 
+def is_evaluation(folder: Path) -> bool:
+    """Return whether ``folder`` holds an evaluation, readable or not."""
+    return (folder / EVALUATION).exists()
+
+
 def check_output(folder: Path) -> None:
     """Do nothing where a run can be made or continued in ``folder``.
 
@@ -25,22 +32,35 @@ def check_output(folder: Path) -> None:
     """
     if is_run(folder):
         return
+    if is_evaluation(folder):
+        raise UsageError(f"{folder} holds an evaluation", "choose another folder with -o")
+    check_empty(folder, "a run", "run.")
+
+
+def check_empty(folder: Path, kind: str, ours: str) -> None:
+    """Do nothing where something new can be made in ``folder``.
+
+    Args:
+        folder: need not be there.
+        kind: what is to be made, e.g. ``a run``.
+        ours: how the names of files begin that are left by one that was killed before it had begun.
+
+    Raises:
+        UsageError: something else is there.
+    """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, not a folder", "choose another output with -o")
-    if folder.is_dir() and any(not _is_ours(child) for child in folder.iterdir()):
+    names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    if any(not name.startswith((ours, LOCK)) for name in names):
         raise UsageError(
-            f"{folder} holds something that is not a run", "choose an empty or a new folder with -o"
+            f"{folder} holds something that is not {kind}",
+            "choose an empty or a new folder with -o",
         )
     above = folder
     while not above.exists():
         above = above.parent
     if not above.is_dir():
         raise UsageError(f"{above} is a file, so {folder} cannot be made", "choose another output")
-
-
-def _is_ours(path: Path) -> bool:
-    """Return whether a file is what a run leaves that was killed before it had begun."""
-    return path.is_file() and path.name.startswith("run.")
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -75,6 +95,11 @@ def locate_run(name: str) -> Path:
     for folder in folders:
         if is_run(folder):
             return folder
+        if is_evaluation(folder):
+            raise UsageError(
+                f"{folder} holds an evaluation, not a run",
+                f"look at its results with: hipo evaluate table {folder}",
+            )
     names = [folder.name for folder in runs_in(RUNS)]
     hint = suggestion(name, names, listing="runs here") or "list them with: hipo runs"
     raise UsageError(f"there is no run {name!r}: neither a folder nor a name under ./{RUNS}", hint)

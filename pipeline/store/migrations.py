@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline.store.annotation_schema import add_annotations
 from pipeline.store.answering_models import add_answering_models
+from pipeline.store.evaluation_schema import add_answers
 from pipeline.store.gold_review_schema import add_gold_reviews
 from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.materials import add_materials
@@ -33,6 +34,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_answering_models,
     add_runner_up,
     add_gold_reviews,
+    add_answers,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 

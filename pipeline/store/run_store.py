@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pipeline.store.calls import CallLog, charge_lost
+from pipeline.store.calls import CallLog
 from pipeline.store.cases import CaseLog
 from pipeline.store.config_epochs import (
     RECIPE,
@@ -26,6 +26,7 @@ from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
 from pipeline.store.materials import MaterialItem, complete_items, read_items, store_items
 from pipeline.store.migrations import check_current, migrate, refuse_unnumbered
+from pipeline.store.opening import locked, start_writing
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import (
     STATES,
@@ -42,7 +43,7 @@ from pipeline.store.sqlite import (
     explained,
 )
 from pipeline.store.texts import TextTable
-from pipeline.store.writer import PATIENCE_S, Writer, required
+from pipeline.store.writer import Writer, required
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -119,7 +120,7 @@ class RunStore:
                 process, or lies on a network file system.
         """
         refuse_network_disk(folder, mounts)
-        lock = _locked(folder)
+        lock = locked(folder)
         with ExitStack() as undo:
             undo.callback(lock.release)
             _refuse_existing(folder)
@@ -156,7 +157,7 @@ class RunStore:
                 undo.pop_all()
             return store
         refuse_network_disk(folder, mounts)
-        lock = _locked(folder)
+        lock = locked(folder)
         with ExitStack() as undo:
             undo.callback(lock.release)
             undo.enter_context(explained(path))
@@ -169,12 +170,7 @@ class RunStore:
     @classmethod
     def _started(cls, folder: Path, connection: sqlite3.Connection, lock: RunLock) -> Self:
         """Start the writer on a database that is up to date."""
-        connection.execute("begin immediate")
-        charge_lost(connection)
-        connection.execute("commit")
-        texts = TextTable()
-        reader = connect_readonly(folder / DATABASE)
-        writer = Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget)
+        reader, writer, texts = start_writing(connection, folder / DATABASE)
         return cls(folder, reader, writer, lock, texts)
 
     def close(self) -> None:
@@ -330,13 +326,3 @@ def _emptied(folder: Path) -> StoreDamaged:
         f"{path} {what}, and with it everything that was generated and paid for",
         f"put a copy of it back; to begin anew and pay again, delete {folder / RECIPE} as well",
     )
-
-
-def _locked(folder: Path) -> RunLock:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return RunLock(folder)
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written: {error.strerror}", "choose another folder (-o)"
-        ) from error

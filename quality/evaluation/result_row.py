@@ -17,8 +17,9 @@ Status = Literal["answered", "unreadable", "refused", "failed"]
 """``failed``: no answer came, so that nothing is known of the model. The others are answers."""
 Fault = Literal["unreadable", "unknown label", "refused", "failed"]
 """Why there is no label: the status, or one of the answer's labels is none of the scheme's."""
-Mark = Literal["its own judge", "its own generator"]
-"""The model that is evaluated had a hand in the references it is held against."""
+Mark = Literal["its own judge", "its own generator", "same grammar"]
+"""The model that is evaluated had a hand in the references it is held against: it judged or wrote
+the items, or belongs to the program that wrote them."""
 
 RESULTS: Final = "results.jsonl"
 """The file of rows in the folder of an evaluation."""
@@ -48,7 +49,7 @@ class ResultRow(BaseModel):
     set: str = ""
     """Fingerprint of the items, equal for evaluations of the same items."""
     scheme: str = ""
-    """Id and version of the scheme, e.g. ``hipo 2``."""
+    """Id and version of the scheme, e.g. ``hipo@2``."""
     case: str = ""
     """Items of a case share words, so that they are no independent observations."""
     arm: str = ""

@@ -121,6 +121,16 @@ async def test_an_unreadable_answer_is_handed_back_with_the_reason(store):
 
 
 @pytest.mark.anyio
+async def test_an_answer_that_is_wanted_as_it_comes_is_never_repaired(store):
+    client, provider = client_of(store, lambda r, n: ["I would rather not"])
+    ctx = CallContext("initiator", 11, 0, "c1", "initiator")
+    sample = await client.ask_once(QUESTION, ctx)
+    assert (sample.row.text, sample.row.status) == ("I would rather not", "unparseable")
+    assert await client.ask_once(QUESTION, ctx) == sample
+    assert len(provider.requests) == 1
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("choice", "code"),
     [

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline import embeddings
 from pipeline.providers import registry
+from pipeline.store.evaluation_store import EvaluationStore
 from tests.hipo.cli.conftest import Hipo
 
 OFFLINE = ("--model", "offline/rules")
@@ -150,3 +151,12 @@ def test_the_value_of_a_key_is_never_shown(hipo: Hipo, monkeypatch: pytest.Monke
     text = hipo("models")
     assert "OPENAI_API_KEY set" in text.out
     assert "sk-very-secret" not in text.out
+
+
+def test_an_evaluation_is_told_from_a_run(hipo: Hipo, tmp_path: Path) -> None:
+    EvaluationStore.begin(tmp_path / "results").close()
+    for command in (("runs", "show"), ("verify",), ("export", "--to", "benchmark", "-o", "set")):
+        result = hipo(*command, "results")
+        assert (result.code, "results holds an evaluation, not a run" in result.err) == (2, True)
+    result = hipo("generate", "--model", "offline/rules", "-n", "1", "-o", "results")
+    assert (result.code, "results holds an evaluation" in result.err) == (2, True)

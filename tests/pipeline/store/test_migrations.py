@@ -114,3 +114,25 @@ def test_studies_of_a_run_from_before_keep_their_items_and_one_of_gold_lines_may
         connection.execute("delete from studies where seq = 1")
     with pytest.raises(sqlite3.IntegrityError):
         connection.execute(study, (3, "other", "other"))
+
+
+def test_a_run_from_before_evaluations_gets_their_tables_and_keeps_what_it_has(tmp_path):
+    path = tmp_path / "run.sqlite"
+    connection = connect(path)
+    before = [step.__name__ for step in MIGRATIONS].index("add_answers")
+    assert before == 10
+    migrate(connection, path, MIGRATIONS[:before])
+    connection.execute("insert into meta values ('name', 'trial')")
+    backup = migrate(connection, path)
+    assert backup is not None
+    assert schema_version(connection) == len(MIGRATIONS) >= 11
+    assert connection.execute("select value from meta").fetchall() == [("trial",)]
+    assert connection.execute("select count(*) from answers").fetchone() == (0,)
+    seat = "insert into evaluated (task, mode, draw, repeat, model, config) values ('t', 'm', 0, 0, 'x', '')"
+    connection.execute(seat)
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(seat)
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute(
+            "insert into answers values (1, 'i', 'guessed', 0, '', '', '{}', null, 0)"
+        )

@@ -1,0 +1,189 @@
+"""An evaluation on disk: ``evaluation.sqlite`` in its folder holds every call and every answer."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from pipeline.store.answers import AnswerLog
+from pipeline.store.calls import CallLog
+from pipeline.store.config_epochs import has_begun, set_state
+from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
+from pipeline.store.migrations import check_current, migrate, refuse_unnumbered
+from pipeline.store.opening import locked, start_writing
+from pipeline.store.queries.charges import Charges, read_charges
+from pipeline.store.sqlite import (
+    DATABASE,
+    connect,
+    connect_readonly,
+    explained,
+    parsing,
+)
+from pipeline.store.texts import TextTable
+from pipeline.store.writer import Writer, required
+from scenarios.errors import UsageError
+from scenarios.fingerprint import canonical_json, fingerprint
+
+EVALUATION = "evaluation.sqlite"
+Identity = Mapping[str, Any]
+"""What decides the answers of an evaluation, as plain data."""
+
+
+class EvaluationStore:
+    """One open evaluation. Make it with :meth:`begin` or :meth:`open`, and close it.
+
+    ``calls`` is what was asked and answered, the cache and the reservations; ``answers`` is how
+    every item ended. Reading never waits for writing.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        reader: sqlite3.Connection,
+        writer: Writer | None = None,
+        lock: RunLock | None = None,
+        texts: TextTable | None = None,
+    ) -> None:
+        """Join the parts; use :meth:`begin` or :meth:`open`."""
+        self.folder = folder
+        self._connection = reader
+        self._writer = writer
+        self._lock = lock
+        self.calls = CallLog(reader, writer, texts or TextTable())
+        self.answers = AnswerLog(reader, writer)
+
+    @staticmethod
+    def exists(folder: Path) -> bool:
+        """Whether ``folder`` holds an evaluation.
+
+        Raises:
+            StoreUnusable: its database cannot be read, or has lost what it held.
+        """
+        path = folder / EVALUATION
+        if not path.exists():
+            return False
+        with closing(connect_readonly(path)) as connection:
+            if has_begun(connection):
+                return True
+            refuse_unnumbered(connection, path)
+        return False
+
+    @classmethod
+    def begin(cls, folder: Path, *, mounts: Path = MOUNTS) -> Self:
+        """Open the evaluation in ``folder`` for writing, begun now where there is none.
+
+        Args:
+            folder: is made if need be; other files in it are left alone.
+            mounts: the table of mounted file systems, in the format of ``/proc/mounts``.
+
+        Raises:
+            UsageError: the folder cannot be written, is in use by another process, lies on a
+                network file system, or holds a run or an evaluation of a newer hipo.
+        """
+        refuse_network_disk(folder, mounts)
+        if (folder / DATABASE).exists():
+            raise UsageError(f"{folder} holds a run", "choose another folder with -o")
+        path = folder / EVALUATION
+        lock = locked(folder)
+        with ExitStack() as undo:
+            undo.callback(lock.release)
+            undo.enter_context(explained(path))
+            connection = undo.enter_context(closing(connect(path)))
+            migrate(connection, path)
+            if not has_begun(connection):
+                _begin(connection, folder.resolve().name)
+            reader, writer, texts = start_writing(connection, path)
+            store = cls(folder, reader, writer, lock, texts)
+            undo.pop_all()
+        return store
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open an evaluation to look at it.
+
+        Raises:
+            UsageError: there is none, or it was written by an older or newer hipo.
+        """
+        path = folder / EVALUATION
+        if not cls.exists(folder):
+            raise UsageError(f"there is no evaluation in {folder}", "hipo evaluate -o makes one")
+        with ExitStack() as undo:
+            reader = undo.enter_context(closing(connect_readonly(path)))
+            check_current(reader, path)
+            store = cls(folder, reader)
+            undo.pop_all()
+        return store
+
+    def close(self) -> None:
+        """Bring everything to disk and give the lock back; harmless when repeated."""
+        if self._writer is not None:
+            self.calls.flush()
+            # The reader goes first: the last to close tidies up the log, and may have to write.
+            self._connection.close()
+            self._writer.close()
+            self._writer = None
+        self._connection.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def identity(self) -> Identity | None:
+        """What decides the answers, as it was last recorded; None: nothing was asked yet."""
+        row = self._connection.execute(
+            "select config from config_epochs order by epoch desc limit 1"
+        ).fetchone()
+        if row is None:
+            return None
+        with parsing(self._connection, "what the evaluation asks"):
+            identity: Identity = orjson.loads(row[0])
+        return identity
+
+    def record_identity(self, identity: Identity) -> None:
+        """Store what decides the answers from now on; nothing is written if it is in force."""
+        text = canonical_json(dict(identity))
+        if self.identity is not None and canonical_json(dict(self.identity)) == text:
+            return
+        row = (fingerprint(dict(identity)), text.decode(), time.time())
+        required(self._writer).run(
+            lambda connection: connection.execute(
+                "insert into config_epochs (fingerprint, config, recorded_at) values (?, ?, ?)",
+                row,
+            )
+        )
+
+    def set_state(self, state: str, *, planned: int | None = None) -> None:
+        """Store what the evaluation is doing, durable on return; see ``RunStore.set_state``."""
+        required(self._writer).run(lambda connection: set_state(connection, state, planned))
+
+    def charges(self) -> Charges:
+        """Return what its calls came to, over its whole life."""
+        return read_charges(self._connection)
+
+
+def _begin(connection: sqlite3.Connection, name: str) -> None:
+    """Write down that an evaluation exists."""
+    now = repr(time.time())
+    connection.execute("begin immediate")
+    connection.executemany(
+        "insert into meta values (?, ?)",
+        [("name", name), ("created", now), ("state", "new"), ("state_at", now)],
+    )
+    connection.execute("commit")
