@@ -22,9 +22,10 @@ from pipeline.providers.errors import ProviderError
 from pipeline.providers.protocol import Provider, Request
 from pipeline.providers.registry import build_provider, parse_model
 from prompts.environment import Templates
-from prompts.judges import BlindLabel, JudgePrompts, JudgeView
+from prompts.judges import JudgePrompts, JudgeView
 from prompts.question import Question
 from prompts.responses import Unreadable
+from prompts.tasks.answers import BlindLabel
 from quality.confusion import Confusion, IntervalEstimate
 from quality.gold import GoldItem, Read, against_gold, gold_items
 from scenarios.arms import Parameters

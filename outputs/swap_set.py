@@ -32,8 +32,8 @@ from scenarios.dialogue import Turn
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.graph import KnowledgeGraph
-from scenarios.lines.checks import ruled_out_by_truth
 from scenarios.lines.claims import claims_made
+from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Scheme
 
 Shown = Literal["own", "other", "none"]

@@ -209,19 +209,34 @@ class LabelField:
     @property
     def placeholder(self) -> str:
         """What stands for the value in the skeleton."""
-        if self.dimension.measurement == "interval":
-            return f"<{self.expected}>"
-        quoted_options = _json(f"<{self.expected}>")
-        return f"[{quoted_options}]" if self.dimension.measurement == "multi" else quoted_options
+        return self.listing(self.dimension.values)
 
     @property
     def expected(self) -> str:
         """What the value may be, e.g. ``one of: A | B`` or ``number from 1 to 7``."""
+        return self._expected(self.dimension.values)
+
+    def listing(self, options: Sequence[str]) -> str:
+        """Return what stands for the value in a skeleton that lists the labels as given."""
+        expected = f"<{self._expected(options)}>"
+        if self.dimension.measurement == "interval":
+            return expected
+        quoted_options = _json(expected)
+        return f"[{quoted_options}]" if self.dimension.measurement == "multi" else quoted_options
+
+    def _expected(self, options: Sequence[str]) -> str:
         if self.dimension.range is not None and self.dimension.measurement == "interval":
             low, high = self.dimension.range
             return f"number from {low:g} to {high:g}"
-        options = " | ".join(one_line(label) for label in self.dimension.values)
-        return f"{'any of' if self.dimension.measurement == 'multi' else 'one of'}: {options}"
+        listed = " | ".join(map(one_line, options))
+        return f"{'any of' if self.dimension.measurement == 'multi' else 'one of'}: {listed}"
+
+    def written(self, answer: Answer) -> str:
+        """Return what the model wrote in its place, on one line; empty where there is nothing."""
+        value = value_of(answer, self.key)
+        if value is ABSENT:
+            return ""
+        return one_line(value if isinstance(value, str) else _json(value))
 
     def read(self, answer: Answer, findings: Findings) -> tuple[LabelValue, str | None]:
         """Return the label and, where it was spelled otherwise, what the model wrote.

@@ -24,13 +24,14 @@ from prompts.prompt import Prompt, make_prompt, prompts_fingerprint, transcript
 from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import label_text, reader_text
+from prompts.tasks.answers import BlindLabel
 from prompts.tolerant_json import Answer
 from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.graph import KnowledgeGraph
-from scenarios.schemes.model import Dimension, LabelValue, Level, Scheme
+from scenarios.schemes.model import Dimension, Level, Scheme
 from scenarios.spec import Scenario
 
 Declared = Sequence[TacticLabel]
@@ -63,17 +64,6 @@ class JudgeView:
     fact: str
     false_claims: tuple[str, ...] = ()
     """Sentences that are false because the fact is true, by the scenario's author."""
-
-
-@dataclass(frozen=True, slots=True)
-class BlindLabel:
-    """What a judge finds on one dimension, without having seen any label."""
-
-    dimension: str
-    value: LabelValue
-    second: LabelValue | None
-    """The label that comes next; None where only two are on offer, or numbers or several labels."""
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

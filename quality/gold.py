@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from prompts.judges import BlindLabel, JudgePrompts, JudgeView, judge_view, label_order
+from prompts.judges import JudgePrompts, JudgeView, judge_view, label_order
 from prompts.question import Question
+from prompts.tasks.answers import BlindLabel
 from quality.bootstrap import Resampling
 from quality.confusion import Confusion, confusion
 from scenarios.case import make_case

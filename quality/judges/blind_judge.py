@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pipeline.asking import Asker
 from pipeline.client import AnswerUnusable
-from prompts.judges import BlindLabel, JudgePrompts, judge_view, label_order
+from prompts.judges import JudgePrompts, judge_view, label_order
+from prompts.tasks.answers import BlindLabel
 from quality.judges.comparison import agrees, expected
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
 from scenarios.arms import Parameters

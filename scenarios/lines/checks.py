@@ -28,6 +28,7 @@ from scenarios.lines.model import (
 )
 from scenarios.located import Located, Step, shortened
 from scenarios.pack import LIBRARY_PLUS
+from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
@@ -177,15 +178,6 @@ def _truth(checked: _Checked, place: Place, line: LabelledLine, fact_id: str) ->
     if line.goal in checked.scheme.truthful_goals and {"false", "misleads"} & set(truths.values()):
         found = f"a claim that is false or misleads under {fact_id!r}"
         yield checked.error((*place, "claims"), found, f"none under {line.goal!r}", "truth")
-
-
-def ruled_out_by_truth(scheme: Scheme) -> Iterator[tuple[str, str]]:
-    """Yield each dimension and label that a truthful goal rules out: whoever says it, lies."""
-    for rule in scheme.contradictions:
-        if scheme.truthful_goals & set(rule.labels.get(scheme.assigned, ())):
-            for dimension, labels in rule.labels.items():
-                if dimension != scheme.assigned:
-                    yield from ((dimension, label) for label in labels)
 
 
 def _repeated(

@@ -1,6 +1,8 @@
-"""The goals of a scheme under which the hearer is to be misled."""
+"""The goals of a scheme under which the hearer is to be misled, and the labels of lies."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from scenarios.schemes.model import Scheme
 
@@ -16,3 +18,12 @@ def misleading_goals(scheme: Scheme) -> frozenset[str] | None:
         for label in requirement.when.get(scheme.assigned, ())
     }
     return frozenset(goals) if goals else None
+
+
+def ruled_out_by_truth(scheme: Scheme) -> Iterator[tuple[str, str]]:
+    """Yield each dimension and label that a truthful goal rules out: whoever says it, lies."""
+    for rule in scheme.contradictions:
+        if scheme.truthful_goals & set(rule.labels.get(scheme.assigned, ())):
+            for dimension, labels in rule.labels.items():
+                if dimension != scheme.assigned:
+                    yield from ((dimension, label) for label in labels)

@@ -9,7 +9,7 @@ import pytest
 
 import quality
 from benchmarks.judge_accuracy import JUDGE, judge_prompts, measured, shown
-from prompts.judges import BlindLabel
+from prompts.tasks.answers import BlindLabel
 from quality.gold import against_gold, gold_items
 from scenarios.lines.model import GoldLine
 from scenarios.schemes.registry import load_scheme

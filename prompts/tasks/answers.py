@@ -1,0 +1,162 @@
+"""The form of an answer that gives labels, and how it is read: strictly, or label by label."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import orjson
+
+from prompts.answer_fields import AnswerField, Findings, LabelField, TextField
+from prompts.responses import ResponseFormat, response_format
+from prompts.scheme_text import label_text
+from prompts.tolerant_json import Answer, find_object
+from scenarios.dialogue import TacticLabel
+from scenarios.schemes.model import Dimension, LabelValue
+
+Fault = Literal["", "unreadable", "unknown label"]
+
+
+@dataclass(frozen=True, slots=True)
+class BlindLabel:
+    """What a reader finds on one dimension, without having seen any label."""
+
+    dimension: str
+    value: LabelValue
+    second: LabelValue | None
+    """The label that comes next; None where it is not asked for, where only two are on offer, or
+    numbers or several labels."""
+    reason: str
+    raw: str | None = None
+    """What the model wrote, where an alias had to be resolved to ``value``."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLabel:
+    """What a reply says on one dimension, whatever it says on the others."""
+
+    dimension: str
+    value: LabelValue | None
+    """None where there is a fault."""
+    fault: Fault = ""
+    raw: str = ""
+    """What the model wrote in place of the label; empty where there is nothing."""
+    harmonised: bool = False
+    """Whether an alias of the scheme was needed to read it."""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class AnswerForm:
+    """The fields of an answer, in order."""
+
+    dimensions: tuple[Dimension, ...]
+    reasoned: frozenset[str] = frozenset()
+    """The ids of the dimensions a reason is asked for, before the label."""
+    runner_up: bool = False
+    """Whether the label that comes next is asked for, after the label."""
+    thoughts: TextField | None = None
+    """What comes before everything else."""
+
+    @cached_property
+    def fields(self) -> tuple[AnswerField, ...]:
+        """The fields, in order."""
+        own = [f for parts in self._parts for f in parts if f is not None]
+        return (*(() if self.thoughts is None else (self.thoughts,)), *own)
+
+    def format(self, name: str) -> ResponseFormat[tuple[BlindLabel, ...]]:
+        """Return the format, which refuses an answer that lacks a label.
+
+        Raises:
+            UsageError: the names of two dimensions make the same key, or one of ours.
+        """
+        parts = self._parts
+
+        def build(answer: Answer, findings: Findings) -> tuple[BlindLabel, ...]:
+            return tuple(_blind_label(fields, answer, findings) for fields in parts)
+
+        return response_format(name, self.fields, build)
+
+    def skeleton(self, options: Mapping[str, Sequence[str]]) -> str:
+        """Return the object as a model is shown it, with the labels of each dimension as given."""
+        lines = ",\n".join(
+            f'  "{field.key}": {field.listing(options[field.dimension.id])}'
+            if isinstance(field, LabelField)
+            else f'  "{field.key}": {field.placeholder}'
+            for field in self.fields
+        )
+        return f"{{\n{lines}\n}}"
+
+    def found(self, reply: str) -> tuple[FoundLabel, ...]:
+        """Return what a reply says on each dimension; what cannot be read is a fault of that one."""
+        parts = self._parts
+        answer = find_object(reply, [f.key for f in self.fields])
+        if answer is None:
+            return tuple(FoundLabel(d.id, None, "unreadable") for d in self.dimensions)
+        return tuple(_found_label(fields, answer) for fields in parts)
+
+    @cached_property
+    def _parts(self) -> tuple[_Parts, ...]:
+        return tuple(self._of(dimension) for dimension in self.dimensions)
+
+    def _of(self, dimension: Dimension) -> _Parts:
+        key = dimension.id
+        reason = None
+        if key in self.reasoned:
+            reason = TextField(reason_key(key), f"one or two sentences: why this {key}")
+        has_rivals = dimension.measurement in ("nominal", "ordinal") and len(dimension.labels) > 2
+        second = LabelField(dimension, f"{key}_second") if self.runner_up and has_rivals else None
+        return reason, LabelField(dimension), second
+
+
+_Parts = tuple[TextField | None, LabelField, LabelField | None]
+
+
+def _blind_label(parts: _Parts, answer: Answer, findings: Findings) -> BlindLabel:
+    reason, best, rival = parts
+    value, raw = best.read(answer, findings)
+    second = None
+    if rival is not None:
+        # A label is worth more than the one it was weighed against: that one may be missing.
+        named, _ = rival.read(answer, Findings())
+        second = named if named not in ("", value) else None
+    why = "" if reason is None else reason.read(answer)
+    return BlindLabel(best.dimension.id, value, second, why, raw)
+
+
+def _found_label(parts: _Parts, answer: Answer) -> FoundLabel:
+    reason, best, _ = parts
+    findings = Findings()
+    value, raw = best.read(answer, findings)
+    dimension, why = best.dimension.id, "" if reason is None else reason.read(answer)
+    if findings.reasons:
+        fault: Fault = "unknown label" if findings.kind == "unknown_label" else "unreadable"
+        return FoundLabel(dimension, None, fault, best.written(answer), False, why)
+    return FoundLabel(dimension, value, "", raw or label_text(value), raw is not None, why)
+
+
+def reason_key(dimension: str) -> str:
+    """Return the key under which the reason for a label stands."""
+    return f"{dimension}_reason"
+
+
+def labels_answer(labels: Sequence[TacticLabel], *, reasoned: bool = False) -> str:
+    """Return the answer that gives these labels.
+
+    Args:
+        labels: in the order of the format.
+        reasoned: whether the rationale of a label, if it has one, stands before it.
+    """
+    answer: dict[str, object] = {}
+    for label in labels:
+        if reasoned and label.rationale:
+            answer[reason_key(label.dimension)] = label.rationale
+        answer[label.dimension] = label.value
+    return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
+
+
+def one_line_answer(labels: Mapping[str, LabelValue]) -> str:
+    """Return the answer that gives these labels, on one line."""
+    return orjson.dumps(dict(labels)).decode()

@@ -1,0 +1,130 @@
+"""What a question may be made of: the scene, what was said, and what is private about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from prompts.languages import described_language
+from prompts.tasks.model import Sees
+from scenarios.dialogue import History
+from scenarios.errors import UsageError
+from scenarios.graph import KnowledgeGraph
+from scenarios.spec import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class SceneView:
+    """What both people know: the situation and who they are, nothing private."""
+
+    situation: str
+    initiator: str
+    initiator_description: str
+    responder: str
+    responder_description: str
+    language: str
+    """A BCP 47 code with its English name."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactView:
+    """What only the responder knows."""
+
+    about: str
+    """What the fact concerns."""
+    text: str
+    false_claims: tuple[str, ...] = ()
+    """Sentences that are false because the fact is true, by the scenario's author."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskItem:
+    """One utterance or dialogue with all that is known of it; a task chooses what is shown."""
+
+    id: str
+    """Decides the order in which options are listed."""
+    scene: SceneView
+    turns: History
+    """What was said up to and including the target; of a dialogue everything."""
+    target: int | None = None
+    """The place of the utterance in ``turns``, the last one; None: the dialogue is the subject."""
+    standing: int | None = None
+    """The place of the question that the target answers; None where there is none."""
+    fact: FactView | None = None
+    """None where it is not known."""
+    goal: str | None = None
+    """None where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The part of an item that a task shows."""
+
+    history: History
+    question: str | None
+    """The standing question, where it is shown apart from the history."""
+    utterance: str
+    """What is to be labelled; empty where it is the dialogue."""
+
+
+def scene_view(scenario: Scenario, language: str) -> SceneView:
+    """Return what both people of a dialogue know.
+
+    Args:
+        scenario: with its placeholders filled as in the dialogue.
+        language: the code of the language it is in.
+    """
+    initiator, responder = scenario.roles["initiator"], scenario.roles["responder"]
+    return SceneView(
+        situation=scenario.background,
+        initiator=initiator.name,
+        initiator_description=initiator.description,
+        responder=responder.name,
+        responder_description=responder.description,
+        language=described_language(language),
+    )
+
+
+def fact_view(scenario: Scenario, fact_id: str) -> FactView:
+    """Return a private fact with the sentences that it makes false.
+
+    Raises:
+        UsageError: the scenario has no such fact.
+    """
+    try:
+        fact = scenario.fact(fact_id)
+    except KeyError:
+        raise UsageError(f"scenario {scenario.id!r} has no fact {fact_id!r}") from None
+    against = KnowledgeGraph.of(scenario).claims_against(fact.id)
+    return FactView(fact.about, fact.text, tuple(claim.text for claim in against))
+
+
+def standing_question(turns: History, target: int) -> int | None:
+    """Return the place of the question that an answer answers: the last one of the initiator."""
+    places = (at for at in range(target - 1, -1, -1) if turns[at][0] == "initiator")
+    return next(places, None)
+
+
+def shown(item: TaskItem, sees: Sees) -> Shown:
+    """Return what a task shows of what was said: never anything after the target.
+
+    Raises:
+        UsageError: the target is none of the turns.
+    """
+    if item.target is None:
+        return Shown(_last(item.turns, sees), None, "")
+    if not 0 <= item.target < len(item.turns):
+        raise UsageError(f"item {item.id!r}: there is no turn {item.target} to be labelled")
+    before = item.turns[: item.target]
+    history = _last(before, sees)
+    question = None
+    standing = item.standing
+    if sees.standing_question and standing is not None and 0 <= standing < len(before):
+        left_out = len(before) - len(history)
+        question = before[standing][1] if standing < left_out else None
+    return Shown(history, question, item.turns[item.target][1])
+
+
+def _last(turns: History, sees: Sees) -> History:
+    if isinstance(sees.history, int):
+        return turns[-sees.history :]
+    return () if sees.history == "none" else turns

@@ -1,0 +1,88 @@
+"""A task: what a model is asked for, what it is shown, and how. A YAML file."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Final, Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from scenarios.plugins import PointName
+from scenarios.spec import Text
+from scenarios.strict import Strict
+
+Mode = Literal["zero-shot", "cot", "icl", "two-phase"]
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+"""Labels at once; a reason before each label; after worked examples; explained first, then chosen."""
+Subject = Literal["utterance", "dialogue"]
+FactShown = Literal["hidden", "shown", "claims"]
+
+DECLARED, GOAL, READERS, LIES = "declared", "goal", "readers", "lies"
+KEYWORDS: Final = (DECLARED, GOAL, READERS, LIES)
+"""In place of dimensions: what speakers declare of an utterance; the goal; what readers alone label
+of the subject; and the dimension that has a label which is ruled out for who is truthful."""
+
+TaskId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
+_Last = Annotated[int, Field(ge=1)]
+
+
+class Sees(Strict):
+    """What of a dialogue and of its private knowledge is shown."""
+
+    history: Literal["none", "before", "all"] | _Last
+    """``before``: all that was said before the target; ``all``: the whole dialogue; a number: as
+    many utterances at most, the last ones."""
+    standing_question: bool = False
+    """Whether the question that the target answers is shown, also where the history is not."""
+    fact: FactShown = "hidden"
+    """``claims``: the fact, and the sentences that it makes false."""
+    goal: bool = False
+
+
+class Task(Strict):
+    """One way to ask for labels."""
+
+    point: ClassVar[PointName] = "task"
+    id: TaskId
+    title: Text
+    about: Text
+    """What it measures, in a sentence."""
+    subject: Subject
+    """What is labelled."""
+    asks: Annotated[tuple[Text, ...], Field(min_length=1)]
+    """Keywords (see ``KEYWORDS``) and ids of dimensions, in the order in which they are asked."""
+    sees: Sees
+    questions: Literal["together", "per-dimension"] = "together"
+    """One question for all dimensions, or one for each."""
+    modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = ("zero-shot", "cot")
+    """The modes it can be asked in; the first is the default."""
+    rules: tuple[Text, ...] = ()
+    """What else a model is told, one line each."""
+
+    @property
+    def name(self) -> str:
+        """The name it is looked up by."""
+        return self.id
+
+    @property
+    def shows_fact(self) -> bool:
+        """Whether it shows what only the responder knows: its score is no result of a benchmark."""
+        return self.sees.fact != "hidden"
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if len(set(self.asks)) < len(self.asks):
+            raise ValueError("asks: something stands twice")
+        if len(set(self.modes)) < len(self.modes):
+            raise ValueError("modes: a mode stands twice")
+        history = self.sees.history
+        if self.subject == "utterance" and history == "all":
+            raise ValueError(
+                "sees: history: all shows what was said after the utterance; use before, or none"
+            )
+        if self.subject == "dialogue" and history in ("none", "before"):
+            raise ValueError(f"sees: history: {history} leaves nothing of a dialogue; use all")
+        if self.subject == "dialogue" and self.sees.standing_question:
+            raise ValueError("sees: standing_question: a dialogue as a whole answers none")
+        if self.sees.goal and GOAL in self.asks:
+            raise ValueError("sees: goal: the goal is asked for and cannot be shown")
+        return self

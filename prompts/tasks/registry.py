@@ -1,0 +1,66 @@
+"""Find a task: a shipped one or a plugin's by its name, or any by its file."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from prompts.tasks.asked import asked_dimensions, misfits
+from prompts.tasks.model import Task
+from scenarios.errors import InputError
+from scenarios.extensions import ExtensionPoint
+from scenarios.located import Located
+from scenarios.schemes.model import Scheme
+from scenarios.yaml_source import read_yaml, validate_model
+
+_SHIPPED: Final = Path(__file__).parent / "data"
+
+
+def task_names() -> tuple[str, ...]:
+    """Return the names of the tasks there are: those that ship, then those of plugins."""
+    return _tasks().names()
+
+
+def load_task(name_or_path: str, scheme: Scheme | None = None) -> Task:
+    """Return a task by its name, or from a path that ends in ``.yaml`` or ``.yml``.
+
+    Args:
+        name_or_path: e.g. ``hipo-utterance`` or ``tasks/mine.yaml``.
+        scheme: what it is asked of; None: whether it fits is not looked at.
+
+    Raises:
+        UsageError: there is no such task, or it does not fit the scheme.
+        InputError: the file is not a task, or its task does not fit the scheme.
+    """
+    path = Path(name_or_path)
+    if path.suffix in (".yaml", ".yml") or len(path.parts) > 1:
+        return _from_file(read_yaml(path), scheme)
+    task = _tasks().get(name_or_path)
+    if scheme is not None:
+        asked_dimensions(task, scheme)
+    return task
+
+
+def _from_file(located: Located, scheme: Scheme | None) -> Task:
+    task = validate_model(Task, located)
+    if scheme is not None:
+        problems = [
+            located.problem(
+                ("asks", misfit.place),
+                found=misfit.found,
+                expected=misfit.expected,
+                hint=misfit.hint,
+                code="misfit",
+            )
+            for misfit in misfits(task, scheme)
+        ]
+        if problems:
+            raise InputError(problems)
+    return task
+
+
+@cache
+def _tasks() -> ExtensionPoint[Task]:
+    files = sorted(_SHIPPED.glob("*.yaml"))
+    return ExtensionPoint("task", Task, {p.stem: _from_file(read_yaml(p), None) for p in files})
