@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scenarios.errors import UsageError
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, LabelValue
 from scenarios.schemes.vocabulary import resolve_label
 
 _SNAP = 0.05
@@ -155,8 +155,3 @@ def majority(values: Sequence[LabelValue]) -> LabelValue | None:
         if 2 * values.count(value) > len(values):
             return value
     return None
-
-
-def label_sets(scheme: Scheme) -> dict[str, tuple[str, ...]]:
-    """Return the labels of each nominal and ordinal dimension of a scheme, by dimension id."""
-    return {d.id: d.values for d in scheme.dimensions if d.measurement in ("nominal", "ordinal")}

@@ -1,4 +1,4 @@
-"""Percentile bootstrap intervals over items."""
+"""Percentile bootstrap intervals over items, or over clusters of items."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def resample(estimator: Estimator, items: int, resampling: Resampling) -> Floats
 
     Args:
         estimator: maps weights ``(r, items)`` to statistics ``(r,)`` or ``(r, k)``.
-        items: how many items there are, at least 1.
+        items: how many items, or clusters of items, there are, at least 1.
         resampling: how often and from which seed.
 
     Returns:

@@ -19,11 +19,11 @@ from outputs.audit.significance import (
     ChanceResult,
     ScenarioSpread,
     against_chance,
-    holm,
     over_scenarios,
     visible,
 )
 from quality.bootstrap import Resampling
+from quality.holm import holm
 
 RESAMPLES = 1_000
 _SHOWN_DRAWS = 40

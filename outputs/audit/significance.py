@@ -1,8 +1,7 @@
-"""What chance makes of a probe: permutation p-values, Holm's correction, bounds over scenarios."""
+"""What chance makes of a probe: permutation p-values, bounds over scenarios."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,16 +69,6 @@ def against_chance(
         p = (len(as_good) + 1) / (len(reached) + 1)
     spread = float(np.std(reached, ddof=1)) if len(reached) > 1 else 0.0
     return ChanceResult(min(1.0, p), float(np.mean(reached)), spread, len(reached))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values that hold for all of them at once. Source: Holm (1979)."""
-    adjusted = [1.0] * len(p_values)
-    highest = 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, p_values[place] * (len(p_values) - rank)))
-        adjusted[place] = highest
-    return adjusted
 
 
 @dataclass(frozen=True, slots=True)

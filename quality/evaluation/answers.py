@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Fault = Literal["", "unreadable", "unknown label", "refused", "failed"]
-"""Why there is no answer. ``failed``: the endpoint gave none, which is missing and not wrong; each
-of the others is a wrong answer."""
+from quality.evaluation.result_row import Fault, is_right
+
 Grouping = Literal["category", "turn", "goal", "strategy", "generator"]
 
 
@@ -22,16 +21,21 @@ class ScoredAnswer:
     scenario: str
     dimension: str
     reference: str
-    """The right label."""
+    """The right label; of swap items also ``not`` and a label that would be wrong, or, where
+    nothing is right or wrong, empty."""
     answer: str | None
     """The label that was given; None: there is none, and ``fault`` says why."""
-    fault: Fault = ""
+    fault: Fault | Literal[""] = ""
+    """``failed``: the endpoint gave no answer, which is missing and not wrong; every other fault
+    is a wrong answer."""
     harmonised: bool = False
     """Whether the label was read through an alias of the scheme."""
     options: tuple[str, ...] = ()
     """The labels in the order they were shown; empty: not known."""
     draw: int = 0
-    """Which of several askings of the same item: another draw of examples, or a repetition."""
+    """Which draw of examples was shown."""
+    repeat: int = 0
+    """Which time of asking the same; only the first is scored."""
     groups: Mapping[Grouping, str] = field(default_factory=dict)
     """What figures are broken down by."""
 
@@ -41,8 +45,8 @@ class ScoredAnswer:
 
     @property
     def right(self) -> bool:
-        """Whether the label that was given is the right one."""
-        return self.answer == self.reference
+        """Whether the label that was given is right."""
+        return bool(self.reference) and is_right(self.answer, self.reference)
 
     @property
     def position(self) -> int | None:

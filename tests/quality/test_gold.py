@@ -55,7 +55,7 @@ def test_scripted_answers_give_exactly_the_known_figures():
     assert intention.labels == ("Inform", "Convince", "Motivate", "Affect")
     assert intention.matrix == ((1, 1, 0, 0), (0, 1, 0, 0), (0, 0, 0, 0), (0, 0, 0, 0))
     assert intention.unreadable == (0, 0, 0, 1)
-    assert (intention.items, intention.unjudged) == (4, 1)
+    assert intention.items == 4
     assert intention.accuracy.value == 2 / 4
     convince = intention.per_label[1]
     assert (convince.support, convince.precision.value, convince.recall.value) == (1, 1 / 2, 1.0)

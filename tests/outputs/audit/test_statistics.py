@@ -13,7 +13,6 @@ from outputs.audit.measures import ScoreKind
 from outputs.audit.null_labels import DealtLabels, SwappedGoals, SwappedSides
 from outputs.audit.significance import (
     against_chance,
-    holm,
     majority_in_scenario,
     over_scenarios,
 )
@@ -128,10 +127,6 @@ def test_sides_of_one_place_are_swapped_together(rng):
     assert set(drawn.ravel()) == {-1, 1}
     assert (drawn[0] == drawn[1]).all()
     assert (drawn[3] == drawn[4]).all()
-
-
-def test_p_values_are_corrected_by_holm():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
 def _probe(rng, tells: float):

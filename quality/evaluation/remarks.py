@@ -1,0 +1,76 @@
+"""What to know before reading the figures of a model: what is missing, and what imbalance does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from quality.evaluation.answers import ScoredAnswer
+from quality.evaluation.clustering import FEWEST_ITEMS, FEWEST_SCENARIOS
+from quality.evaluation.scores import FloorScore
+
+
+def remarks(
+    answers: Sequence[ScoredAnswer],
+    scored: Sequence[ScoredAnswer],
+    majority: FloorScore,
+    balanced: float | None,
+) -> tuple[str, ...]:
+    """Return the sentences that belong beside the figures of some answers.
+
+    Args:
+        answers: all answers, those that failed included.
+        scored: those that enter the figures.
+        majority: what the commonest label reaches.
+        balanced: the balanced accuracy.
+    """
+    found = list(interval_remarks(scored))
+    failed = len(answers) - len(scored)
+    if failed:
+        found.append(f"{failed} of {len(answers)} answers never came: they are missing, not wrong")
+    lost = {a.reference for a in answers} - {a.reference for a in scored}
+    if lost:
+        names = ", ".join(sorted(lost))
+        found.append(f"no item of {names} was answered: the macro-F1 leaves these labels out")
+    found += _imbalance(scored, majority, balanced)
+    return tuple(found)
+
+
+def interval_remarks(scored: Sequence[ScoredAnswer]) -> Iterator[str]:
+    """Say why intervals are missing, or not to be trusted."""
+    items = len({answer.item for answer in scored})
+    cases = len({answer.case for answer in scored})
+    scenarios = len({answer.scenario for answer in scored})
+    if items < FEWEST_ITEMS:
+        yield f"no intervals: {_counted(items, 'item')}, {FEWEST_ITEMS} are needed"
+        return
+    if cases < 2:
+        yield "no interval over cases: all items are of one case"
+    elif cases < FEWEST_SCENARIOS:
+        yield f"{cases} cases: with fewer than {FEWEST_SCENARIOS} the interval comes out too narrow"
+    if scenarios < 2:
+        yield "no interval over scenarios, so no claim about other scenarios: there is one"
+    elif scenarios < FEWEST_SCENARIOS:
+        yield (
+            f"{scenarios} scenarios: with fewer than {FEWEST_SCENARIOS} the interval over"
+            " scenarios comes out too narrow"
+        )
+
+
+def _imbalance(
+    scored: Sequence[ScoredAnswer], majority: FloorScore, balanced: float | None
+) -> Iterator[str]:
+    """Say by how much the imbalance of classes alone lifts accuracy."""
+    if majority.accuracy is None or balanced is None:
+        return
+    classes = len({answer.reference for answer in scored})
+    even = 1 / classes
+    yield (
+        f"always answering {majority.label} is right in {majority.accuracy:.1%}, where"
+        f" {_counted(classes, 'class', 'classes')} alike would leave {even:.1%}: imbalance lifts"
+        f" accuracy by up to {100 * (majority.accuracy - even):.1f} points; balanced accuracy is"
+        f" {balanced:.1%}"
+    )
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

@@ -1,0 +1,285 @@
+"""Score the answers of one model on one dimension against one kind of reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast, get_args
+
+import numpy as np
+
+from quality.bootstrap import Floats, Resampling
+from quality.class_figures import (
+    ClassFigures,
+    Codes,
+    class_features,
+    class_figures,
+    count_matrix,
+)
+from quality.evaluation.answers import Grouping, ScoredAnswer
+from quality.evaluation.clustering import RESAMPLING, Clusters, clustered
+from quality.evaluation.floors import floors, majority_code
+from quality.evaluation.remarks import remarks
+from quality.evaluation.scores import (
+    AnswerTally,
+    ClassScore,
+    ClusteredEstimate,
+    DrawScore,
+    GroupScore,
+    PositionShare,
+    Scores,
+    Weighting,
+)
+from scenarios.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreKey:
+    """What a table of scores is of."""
+
+    reference: str
+    task: str
+    mode: str
+    model: str
+    dimension: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodedAnswers:
+    """Scored answers as numbers: failed ones are left out."""
+
+    labels: tuple[str, ...]
+    answers: tuple[ScoredAnswer, ...]
+    true: Codes
+    said: Codes
+    weights: Floats
+
+    @property
+    def features(self) -> Floats:
+        """What figures are made of, shape ``(answers, 3 * labels)``."""
+        return class_features(self.true, self.said, len(self.labels), self.weights)
+
+
+def coded(
+    answers: Sequence[ScoredAnswer],
+    labels: Sequence[str],
+    weights: Mapping[str, float] | None = None,
+) -> CodedAnswers:
+    """Turn answers into numbers.
+
+    A label that is none of ``labels`` counts as one that could not be read.
+
+    Args:
+        answers: of one dimension; those that failed are left out.
+        labels: the labels of the dimension.
+        weights: what an item counts; 1 where it is missing.
+
+    Raises:
+        UsageError: a reference is none of the labels.
+    """
+    place = {label: code for code, label in enumerate(labels)}
+    scored = tuple(answer for answer in answers if answer.fault != "failed")
+    for answer in scored:
+        if answer.reference not in place:
+            raise UsageError(
+                f"item {answer.item}: {answer.reference!r} is no label of {answer.dimension}",
+                f"its labels are {', '.join(labels)}",
+            )
+    return CodedAnswers(
+        labels=tuple(labels),
+        answers=scored,
+        true=np.array([place[answer.reference] for answer in scored], dtype=np.intp),
+        said=np.array([_said(answer, place) for answer in scored], dtype=np.intp),
+        weights=np.array([(weights or {}).get(answer.item, 1.0) for answer in scored]),
+    )
+
+
+def _said(answer: ScoredAnswer, place: Mapping[str, int]) -> int:
+    return len(place) if answer.answer is None else place.get(answer.answer, len(place))
+
+
+def score(
+    key: ScoreKey,
+    answers: Sequence[ScoredAnswer],
+    labels: Sequence[str],
+    *,
+    weights: Mapping[str, float] | None = None,
+    weighting: Weighting = "whole",
+    drawn_over: str = "",
+    how: Resampling = RESAMPLING,
+) -> Scores:
+    """Return the figures of one model on one dimension.
+
+    An answer that could not be read, with an unknown label, or refused is wrong, and counted
+    apart. One that the endpoint did not give is missing: it enters no figure, and is told.
+
+    Args:
+        key: what the figures are of.
+        answers: one per item and draw.
+        labels: the labels of the dimension, in the order of the scheme.
+        weights: what an item counts; 1 for each if None.
+        weighting: what the weights are.
+        drawn_over: the dimension over whose classes items were drawn evenly.
+        how: how intervals are bootstrapped.
+
+    Raises:
+        UsageError: a reference is none of the labels.
+    """
+    code = coded(answers, labels, weights)
+    names, groups = _groups(code.answers)
+    estimates = _estimates(code, groups, how)
+    size, whole = len(code.labels), estimates[0]
+    table = count_matrix(code.true, code.said, size)
+    draws = _draws(code)
+    majority, random = floors(code.labels, code.true, code.weights, _offered(code))
+    return Scores(
+        reference=key.reference,
+        task=key.task,
+        mode=key.mode,
+        model=key.model,
+        dimension=key.dimension,
+        labels=code.labels,
+        n=len(code.answers),
+        items=len({answer.item for answer in code.answers}),
+        cases=len({answer.case for answer in code.answers}),
+        scenarios=len({answer.scenario for answer in code.answers}),
+        tally=_tally(answers, code),
+        accuracy=whole[0],
+        macro_f1=whole[1],
+        balanced_accuracy=whole[2],
+        above_majority=whole[3],
+        classes=tuple(
+            ClassScore(
+                label, int(table[i].sum()), int(table[:, i].sum()), *whole[4 + i :: size][:3]
+            )
+            for i, label in enumerate(code.labels)
+        ),
+        matrix=tuple(tuple(map(int, row[:size])) for row in table),
+        unread=tuple(map(int, table[:, size])),
+        majority=majority,
+        random=random,
+        groups=tuple(
+            GroupScore(by, group, int(groups[:, i].sum()), *estimates[i][:2])
+            for i, (by, group) in enumerate(names, start=1)
+        ),
+        positions=_positions(code.answers),
+        draws=draws,
+        accuracy_sd=_spread([draw.accuracy for draw in draws]),
+        macro_f1_sd=_spread([draw.macro_f1 for draw in draws]),
+        weighting=weighting,
+        drawn_over=drawn_over,
+        remarks=remarks(answers, code.answers, majority, whole[2].value),
+    )
+
+
+def _estimates(
+    code: CodedAnswers, groups: np.typing.NDArray[np.bool_], how: Resampling
+) -> list[list[ClusteredEstimate]]:
+    """Return the columns of :func:`_columns` for all answers and for each group."""
+    size = len(code.labels)
+    features = code.features
+    support = features[:, size : 2 * size]
+    counted = np.stack([support[group].sum(axis=0) > 0 for group in groups.T])
+    commonest = majority_code(code.true, code.weights, size)
+
+    def figures(sums: Floats) -> Floats:
+        found = class_figures(sums, counted)
+        support = sums[..., size : 2 * size]
+        items = support.sum(axis=-1)
+        floor = np.full(items.shape, np.nan)
+        np.divide(support[..., commonest], items, out=floor, where=items > 0)
+        return _columns(found, floor)
+
+    return clustered(
+        features, figures, Clusters.of(code.answers), groups=groups, shares=(0,), how=how
+    )
+
+
+def _columns(found: ClassFigures, floor: Floats) -> Floats:
+    """Put accuracy, macro-F1, balanced accuracy and distance to the floor before those of labels."""
+    first = [found.accuracy, found.macro_f1, found.balanced_accuracy, found.accuracy - floor]
+    return np.concatenate(
+        [np.stack(first, axis=-1), found.precision, found.recall, found.f1], axis=-1
+    )
+
+
+def _groups(
+    answers: Sequence[ScoredAnswer],
+) -> tuple[list[tuple[Grouping, str]], np.typing.NDArray[np.bool_]]:
+    """Return the names of all groups, and which answers are in all and in each of them."""
+    names = [
+        (by, group)
+        for by in cast("tuple[Grouping, ...]", get_args(Grouping))
+        for group in sorted({a.groups[by] for a in answers if by in a.groups}, key=natural_order)
+    ]
+    columns = [[True] * len(answers)]
+    columns += [[answer.groups.get(by) == group for answer in answers] for by, group in names]
+    return names, np.array(columns, dtype=np.bool_).T.reshape(len(answers), len(columns))
+
+
+def natural_order(text: str) -> tuple[bool, int, str]:
+    """Sort numbers by size, before other texts."""
+    is_number = text.isdecimal()
+    return (not is_number, int(text) if is_number else 0, text)
+
+
+def _offered(code: CodedAnswers) -> Floats:
+    """Return the chance of each label where one of those shown is drawn evenly."""
+    offered = np.zeros((len(code.answers), len(code.labels)))
+    for row, answer in zip(offered, code.answers, strict=True):
+        shown = [label in answer.options or not answer.options for label in code.labels]
+        row[:] = np.array(shown) / max(sum(shown), 1)
+    return offered
+
+
+def _tally(answers: Sequence[ScoredAnswer], code: CodedAnswers) -> AnswerTally:
+    faults = [answer.fault for answer in answers]
+    outside = sum(
+        answer.answer is not None and said == len(code.labels)
+        for answer, said in zip(code.answers, code.said, strict=True)
+    )
+    return AnswerTally(
+        read=faults.count("") - outside,
+        unreadable=faults.count("unreadable"),
+        unknown_labels=faults.count("unknown label") + outside,
+        refused=faults.count("refused"),
+        failed=faults.count("failed"),
+        harmonised=sum(answer.harmonised for answer in answers),
+    )
+
+
+def _positions(answers: Sequence[ScoredAnswer]) -> tuple[PositionShare, ...]:
+    """Count the places of answers and of references among the options as they were shown."""
+    shown = [answer for answer in answers if answer.reference in answer.options]
+    given = [place for answer in shown if (place := answer.position) is not None]
+    right = [answer.options.index(answer.reference) for answer in shown]
+    size = max((len(answer.options) for answer in shown), default=0)
+    return tuple(
+        PositionShare(
+            position,
+            given.count(position) / len(given) if given else None,
+            right.count(position) / len(right),
+        )
+        for position in range(size)
+    )
+
+
+def _draws(code: CodedAnswers) -> tuple[DrawScore, ...]:
+    numbers = np.array([answer.draw for answer in code.answers], dtype=np.intp)
+    if len(np.unique(numbers)) < 2:
+        return ()
+    features = code.features
+    size = len(code.labels)
+    found = []
+    for number in np.unique(numbers):
+        mine = numbers == number
+        sums = features[mine].sum(axis=0)
+        figures = class_figures(sums, sums[size : 2 * size] > 0)
+        accuracy, macro = float(figures.accuracy), float(figures.macro_f1)
+        found.append(DrawScore(int(number), int(mine.sum()), accuracy, macro))
+    return tuple(found)
+
+
+def _spread(values: Sequence[float | None]) -> float | None:
+    defined = [value for value in values if value is not None]
+    return float(np.std(defined, ddof=1)) if len(defined) > 1 else None

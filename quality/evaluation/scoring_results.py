@@ -1,0 +1,197 @@
+"""From the rows of ``results.jsonl`` to all figures of an evaluation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quality.bootstrap import Resampling
+from quality.evaluation.answers import Grouping, ScoredAnswer
+from quality.evaluation.clustering import RESAMPLING
+from quality.evaluation.comparing import compare_all
+from quality.evaluation.draw import balancing_weights
+from quality.evaluation.flips import flip_rate
+from quality.evaluation.result_row import ResultRow
+from quality.evaluation.scores import EvaluationScores, Weighting
+from quality.evaluation.scoring import ScoreKey, score
+from quality.evaluation.swaps import swap_score, two_sided
+
+SWAP: Final = "swap"
+REFERENCES: Final = ("declared", "agreed", "adjudicated", "gold", SWAP)
+"""In the order they are shown."""
+Answers = dict[ScoreKey, list[ScoredAnswer]]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnOver:
+    """That items were drawn evenly over the classes of a dimension."""
+
+    dimension: str
+    shares: Mapping[str, float]
+    """Class -> its share of the whole set."""
+
+
+def score_results(
+    rows: Iterable[ResultRow],
+    labels: Mapping[str, Sequence[str]],
+    *,
+    drawn: DrawnOver | None = None,
+    how: Resampling = RESAMPLING,
+) -> EvaluationScores:
+    """Return every figure: scores, comparisons, flips and swap items.
+
+    Args:
+        rows: of any tasks, modes, draws, repeats and models.
+        labels: the labels of each dimension, in the order of the scheme; other dimensions are left
+            out.
+        drawn: if items were drawn evenly: every score then stands there twice, as drawn and
+            weighted back to the whole set.
+        how: how intervals are bootstrapped, and exchanges sampled.
+
+    Raises:
+        UsageError: a reference is none of the labels.
+    """
+    answers, classes = _read(rows, labels, drawn.dimension if drawn else "")
+    answers = {key: answers[key] for key in sorted(answers, key=_order(answers, list(labels)))}
+    first = {
+        key: [answer for answer in found if answer.repeat == 0] for key, found in answers.items()
+    }
+    swapped = {key: found for key, found in first.items() if key.reference == SWAP}
+    known: dict[ScoreKey, Sequence[str]] = {key: labels[key.dimension] for key in first}
+    for key, found in swapped.items():
+        first[key], known[key] = two_sided(found)
+    weightings: list[tuple[Weighting, Mapping[str, float] | None]] = [("whole", None)]
+    if drawn is not None:
+        weights = balancing_weights(classes, drawn.shares)
+        weightings = [("balanced", None), ("reweighted", weights)]
+    scored = {key: found for key, found in first.items() if found}
+    return EvaluationScores(
+        scores=tuple(
+            score(
+                key, found, known[key],
+                weights=weights, weighting=weighting,
+                drawn_over=drawn.dimension if drawn else "", how=how,
+            )
+            for key, found in scored.items()
+            for weighting, weights in weightings
+        ),
+        comparisons=tuple(
+            comparison
+            for weighting, weights in weightings
+            for comparison in compare_all(
+                scored, known, weights=weights, weighting=weighting, how=how
+            )
+        ),
+        flips=tuple(rate for key, found in _asked(answers) if (rate := flip_rate(key, found, how))),
+        swaps=tuple(swap_score(key, found, how) for key, found in swapped.items()),
+    )  # fmt: skip
+
+
+def scored_answers(
+    row: ResultRow, labels: Iterable[str]
+) -> Iterator[tuple[ScoreKey, ScoredAnswer]]:
+    """Yield what a row says on each dimension that was asked, by each reference that it has.
+
+    Args:
+        row: one answer of a model.
+        labels: the dimensions that are wanted.
+    """
+    asked = [name for name in labels if name in (row.options or row.labels)]
+    groups = _groups(row)
+    for reference in row.references:
+        for dimension in asked:
+            right = row.references[reference].get(dimension)
+            if right is not None:
+                yield _key(row, reference, dimension), _answer(row, dimension, right, groups)
+    if SWAP not in row.references and row.item.endswith("/none"):
+        for dimension in asked:
+            yield _key(row, SWAP, dimension), _answer(row, dimension, "", groups)
+
+
+def _read(
+    rows: Iterable[ResultRow], labels: Mapping[str, Sequence[str]], drawn_over: str
+) -> tuple[Answers, dict[str, str]]:
+    """Return the answers by what they are of, and the class of each item that was drawn."""
+    answers: defaultdict[ScoreKey, list[ScoredAnswer]] = defaultdict(list)
+    classes: dict[str, str] = {}
+    for row in rows:
+        for key, answer in scored_answers(row, labels):
+            answers[key].append(answer)
+        for reference in row.references.values():
+            if drawn_over in reference:
+                classes.setdefault(row.item, reference[drawn_over])
+    return {
+        key: found for key, found in answers.items() if any(a.reference for a in found)
+    }, classes
+
+
+def _asked(answers: Answers) -> Iterator[tuple[ScoreKey, list[ScoredAnswer]]]:
+    """Yield the answers to the same questions, which no reference matters to, each once."""
+    seen: set[tuple[str, str, str, str]] = set()
+    for key, found in answers.items():
+        what = (key.task, key.mode, key.model, key.dimension)
+        if what not in seen:
+            seen.add(what)
+            yield key, [answer for answer in found if answer.draw == 0]
+
+
+def _key(row: ResultRow, reference: str, dimension: str) -> ScoreKey:
+    return ScoreKey(reference, row.task, row.mode, row.model, dimension)
+
+
+def _answer(
+    row: ResultRow, dimension: str, right: str, groups: Mapping[Grouping, str]
+) -> ScoredAnswer:
+    label = None if row.status != "answered" else row.labels.get(dimension)
+    fault = row.faults.get(dimension)
+    if fault is None:
+        fault = "unreadable" if row.status == "answered" else row.status
+    return ScoredAnswer(
+        item=row.item,
+        case=row.case or row.item,
+        scenario=row.scenario or row.case or row.item,
+        dimension=dimension,
+        reference=right,
+        answer=label,
+        fault=fault if label is None else "",
+        harmonised=dimension in row.harmonised,
+        options=row.options.get(dimension, ()),
+        draw=row.draw,
+        repeat=row.repeat,
+        groups=groups,
+    )
+
+
+def _groups(row: ResultRow) -> dict[Grouping, str]:
+    known: dict[Grouping, str] = {
+        "category": row.category,
+        "turn": "" if row.turn is None else str(row.turn),
+        "goal": row.goal or "",
+        "strategy": row.strategy,
+        "generator": row.generator,
+    }
+    return {by: group for by, group in known.items() if group}
+
+
+def _order(
+    answers: Iterable[ScoreKey], dimensions: Sequence[str]
+) -> Callable[[ScoreKey], tuple[int, ...]]:
+    """Sort by task, mode, reference, model and dimension; what has no order, as it first came."""
+    places: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for key in answers:
+        for name in ("task", "mode", "model"):
+            places[name].setdefault(getattr(key, name), len(places[name]))
+
+    def place(key: ScoreKey) -> tuple[int, ...]:
+        known = key.reference in REFERENCES
+        return (
+            places["task"][key.task],
+            places["mode"][key.mode],
+            REFERENCES.index(key.reference) if known else len(REFERENCES),
+            places["model"][key.model],
+            dimensions.index(key.dimension),
+        )
+
+    return place

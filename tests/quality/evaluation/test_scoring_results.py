@@ -1,0 +1,125 @@
+import pytest
+
+from quality.evaluation.result_row import ResultRow
+from quality.evaluation.scores import EvaluationScores
+from quality.evaluation.scoring_results import DrawnOver, score_results
+from tests.quality.evaluation.scripted import QUICK
+
+LABELS = {"veracity": ("Quality", "Manner", "None"), "goal": ("deception", "disclosure")}
+
+
+def row(number, right, said, **fields):
+    values = {
+        "item": f"i{number}",
+        "task": "hipo-utterance",
+        "mode": "zero-shot",
+        "model": "m/one",
+        "case": f"c{number}",
+        "scenario": f"s{number}",
+        "category": "Finance",
+        "turn": 3,
+        "goal": "deception",
+        "strategy": "direct",
+        "generator": "g",
+        "status": "answered",
+        "labels": {"veracity": said},
+        "options": {"veracity": LABELS["veracity"]},
+        "references": {"declared": {"veracity": right, "goal": "deception"}},
+    }
+    return ResultRow(**{**values, **fields})
+
+
+def test_one_table_for_each_reference_model_and_dimension_that_was_asked():
+    agreed = {"declared": {"veracity": "Manner"}, "agreed": {"veracity": "Manner"}}
+    rows = [
+        row(0, "Quality", "Quality"),
+        row(1, "Manner", "Quality", references=agreed),
+        row(0, "Quality", "None", model="m/two"),
+    ]
+    found = score_results(rows, LABELS, how=QUICK)
+    assert [(s.reference, s.model, s.dimension, s.n, s.accuracy.value) for s in found.scores] == [
+        ("declared", "m/one", "veracity", 2, 0.5),
+        ("declared", "m/two", "veracity", 1, 0.0),
+        ("agreed", "m/one", "veracity", 1, 0.0),
+    ]
+    (pair,) = found.comparisons
+    assert (pair.first, pair.second, pair.n, pair.left_out) == ("m/one", "m/two", 1, 1)
+    assert {(g.by, g.group) for g in found.scores[0].groups} == {
+        ("category", "Finance"), ("turn", "3"), ("goal", "deception"), ("strategy", "direct"),
+        ("generator", "g"),
+    }  # fmt: skip
+    assert EvaluationScores.from_dict(found.to_dict()) == found
+
+
+def test_faults_are_read_from_the_status_and_from_each_dimension():
+    rows = [
+        row(0, "Quality", None, status="failed", labels={}),
+        row(1, "Quality", None, status="refused", labels={}),
+        row(2, "Quality", None, status="unreadable", labels={}),
+        row(3, "Quality", None, faults={"veracity": "unknown label"}),
+        row(4, "Quality", "Quality", harmonised=("veracity",)),
+    ]
+    (found,) = score_results(rows, LABELS, how=QUICK).scores
+    tally = found.tally
+    assert (tally.failed, tally.refused, tally.unreadable, tally.unknown_labels) == (1, 1, 1, 1)
+    assert (tally.read, tally.harmonised, found.n) == (1, 1, 4)
+
+
+def test_repetitions_are_not_scored_but_tell_how_often_answers_flip():
+    rows = [
+        row(0, "Quality", "Quality"), row(1, "Quality", "None"),
+        row(0, "Quality", "None", repeat=1), row(1, "Quality", "None", repeat=1),
+    ]  # fmt: skip
+    found = score_results(rows, LABELS, how=QUICK)
+    assert [score.n for score in found.scores] == [2]
+    (flips,) = found.flips
+    assert (flips.items, flips.times, flips.flipped.value) == (2, 2, 0.5)
+
+
+def test_draws_of_examples_are_scored_together_with_their_spread():
+    rows = [
+        row(0, "Quality", said, draw=i, mode="icl") for i, said in enumerate(["Quality", "None"])
+    ]
+    found = score_results(rows, LABELS, how=QUICK)
+    assert [draw.accuracy for draw in found.scores[0].draws] == [1.0, 0.0]
+    assert found.flips == ()
+
+
+def test_what_was_drawn_evenly_stands_there_as_drawn_and_weighted_back():
+    rows = [
+        row(0, "Quality", "Quality"), row(1, "Quality", "Quality"),
+        row(2, "Manner", "None"), row(3, "Manner", "None"),
+    ]  # fmt: skip
+    drawn = DrawnOver("veracity", {"Quality": 0.9, "Manner": 0.1})
+    found = score_results(rows, LABELS, drawn=drawn, how=QUICK).scores
+    assert [(s.weighting, s.accuracy.value, s.drawn_over) for s in found] == [
+        ("balanced", 0.5, "veracity"),
+        ("reweighted", pytest.approx(0.9), "veracity"),
+    ]
+
+
+def swap_row(number, shown, said, references):
+    return row(
+        0, "", said, item=f"c/a/{number}/{shown}", task="hipo-swap", references=references
+    )  # fmt: skip
+
+
+def test_swap_items_are_scored_by_own_other_and_no_fact_and_as_one_table():
+    rows = [
+        swap_row(1, "own", "Quality", {"swap": {"veracity": "Quality"}}),
+        swap_row(1, "other/f", "None", {"swap": {"veracity": "not Quality"}}),
+        swap_row(1, "none", "Quality", {}),
+        swap_row(2, "own", "Quality", {}),  # nobody wrote down what it claims
+    ]
+    found = score_results(rows, LABELS, how=QUICK)
+    (swap,) = found.swaps
+    assert (swap.n_own, swap.n_other, swap.both.value) == (1, 1, 1.0)
+    assert swap.named_without_fact.value == 1.0
+    (table,) = found.scores
+    assert (table.reference, table.labels, table.accuracy.value) == (
+        "swap", ("Quality", "not Quality"), 1.0,
+    )  # fmt: skip
+
+
+def test_no_rows_give_no_scores():
+    assert score_results([], LABELS) == EvaluationScores()
