@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from outputs.agreed_labels import AGREED, AgreedLabels, agreed_labels
 from outputs.dataset.columns import (
     PROVENANCE,
     TURN,
@@ -18,12 +19,12 @@ from outputs.dataset.columns import (
     provenance,
 )
 from outputs.dataset.manifest import Column
-from outputs.dataset.scenes import SCENE, Scenes
+from outputs.dataset.scenes import FACT, SCENE, Scenes, private_fact
 from outputs.export_kind import ExportKind, ExportTask
 from outputs.selection import SelectedDialogue
 from prompts.evaluator import ASPECTS, Aspect
 from scenarios.dialogue import Turn
-from scenarios.schemes.model import Scheme
+from scenarios.schemes.model import LabelValue, Scheme
 
 _OWN = (
     Column("aspect", "text", "What may be seen: utterance, cumulative, conversation."),
@@ -113,7 +114,7 @@ class BenchmarkRows:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns of every row."""
-        return (*PROVENANCE, *SCENE, TURN, *_OWN, *self._labels)
+        return (*PROVENANCE, *SCENE, *FACT, TURN, *_OWN, *self._labels, AGREED)
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the items of each dialogue."""
@@ -127,17 +128,27 @@ class BenchmarkRows:
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
         said = [{"role": turn.role, "content": turn.text} for turn in turns]
-        base = provenance(selected) | self._scenes.of(selected)
+        base = provenance(selected) | self._scenes.of(selected) | private_fact(selected)
+        agreed = agreed_labels(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
         for place in targets:
             labels = self._values.of(selected, turns[place])
             for aspect in self.aspects:
                 if aspect != "conversation":
                     context = said[:place] if aspect == "cumulative" else []
-                    yield self._row(base, aspect, turns[place], context, labels)
+                    shared = self._agreed(agreed, selected, turns[place])
+                    yield self._row(base, aspect, turns[place], context, labels | shared)
         if targets and "conversation" in self.aspects:
             labels = self._values.of(selected, None)
-            yield self._row(base, "conversation", None, said, labels)
+            shared = self._agreed(agreed, selected, None)
+            yield self._row(base, "conversation", None, said, labels | shared)
+
+    def _agreed(self, agreed: AgreedLabels, selected: SelectedDialogue, turn: Turn | None) -> Row:
+        """Return the dimensions of a row whose label every judge gave that did not see it."""
+        tactic = () if turn is None else turn.tactic
+        labels: dict[str, LabelValue] = {label.dimension: label.value for label in tactic}
+        labels[self.scheme.assigned] = selected.dialogue.case.goal
+        return {AGREED.name: agreed.of(None if turn is None else turn.index, labels)}
 
     def _row(
         self,

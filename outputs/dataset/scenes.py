@@ -1,4 +1,4 @@
-"""The columns that say what both people of a dialogue know."""
+"""The columns that say what both people of a dialogue know, and what one of them knows."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ SCENE: Final[tuple[Column, ...]] = (
     Column("initiator_description", "text", "About the initiator."),
     Column("responder", "text", "Who answers."),
     Column("responder_description", "text", "About the responder."),
+)
+FACT: Final[tuple[Column, ...]] = (
+    Column("fact_about", "text", "What the private fact concerns. For no model but an oracle."),
+    Column("fact_text", "text", "The private fact of the responder. For no model but an oracle."),
 )
 
 
@@ -33,3 +37,9 @@ class Scenes:
             view = evaluator_view(selected.scenario, case.language)
             self._known[key] = {column.name: getattr(view, column.name) for column in SCENE}
         return self._known[key]
+
+
+def private_fact(selected: SelectedDialogue) -> Row:
+    """Return the values of :data:`FACT`."""
+    fact = selected.scenario.fact(selected.dialogue.case.fact)
+    return {"fact_about": fact.about, "fact_text": fact.text}
