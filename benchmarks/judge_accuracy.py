@@ -26,6 +26,7 @@ from prompts.judges import JudgePrompts, JudgeView
 from prompts.question import Question
 from prompts.responses import Unreadable
 from prompts.tasks.answers import BlindLabel
+from prompts.tasks.items import FactView, SceneView
 from quality.confusion import Confusion, IntervalEstimate
 from quality.gold import GoldItem, Read, against_gold, gold_items
 from scenarios.arms import Parameters
@@ -45,16 +46,15 @@ def strays() -> Iterator[tuple[JudgeView, str, str]]:
     for i, text in enumerate(data["strays"]):
         scene = data["scenes"][i % len(data["scenes"])]
         initiator, responder = scene["people"]
-        view = JudgeView(
+        seen = SceneView(
             situation=scene["situation"],
             initiator=initiator,
             initiator_description="Asks.",
             responder=responder,
             responder_description="Answers.",
             language="en (English)",
-            about=scene["about"],
-            fact=scene["fact"],
         )
+        view = JudgeView(f"stray {i}", seen, FactView(scene["about"], scene["fact"]))
         yield view, scene["question"], text
 
 

@@ -1,36 +1,32 @@
 """The prompts of the judges: label an utterance anew, or say whether it carries declared labels.
 
-All judges see the private fact: without it nobody can say whether words mislead about what the
-speaker knows. None sees the goal, and those that label anew see no declared label.
+To label anew is a task like those of models under evaluation (``judge-turn``, ``judge-dialogue``);
+only judges are shown declared labels. All judges see the private fact: without it nobody can say
+whether words mislead about what the speaker knows. None sees the goal, and those that label anew
+see no declared label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-from prompts.answer_fields import (
-    THOUGHTS_BOUND,
-    AnswerField,
-    Findings,
-    FlagField,
-    LabelField,
-    TextField,
-)
+from prompts.answer_fields import THOUGHTS_BOUND, AnswerField, Findings, FlagField, TextField
 from prompts.environment import Templates
-from prompts.languages import described_language
 from prompts.prompt import Prompt, make_prompt, prompts_fingerprint, transcript
 from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import label_text, reader_text
-from prompts.tasks.answers import BlindLabel
+from prompts.tasks.answers import AnswerForm, BlindLabel
+from prompts.tasks.items import FactView, SceneView, TaskItem, fact_view, plain_view, scene_view
+from prompts.tasks.model import READERS, Task
+from prompts.tasks.option_order import label_order, reordered
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
 from prompts.tolerant_json import Answer
 from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
-from scenarios.errors import UsageError
-from scenarios.fingerprint import seed_from
-from scenarios.graph import KnowledgeGraph
 from scenarios.schemes.model import Dimension, Level, Scheme
 from scenarios.spec import Scenario
 
@@ -44,26 +40,26 @@ JUDGE_TEMPLATES: Final = (
     "judge_scene.j2", "judge_task.j2", "repair.j2", "terms.j2",
 )  # fmt: skip
 """The templates that a judgement depends on."""
-ORDERS: Final = 4
-"""In how many orders labels are listed: few, so that system messages stay in the caches of endpoints."""
+_TASKS: Final = {"utterance": "judge-turn", "dialogue": "judge-dialogue"}
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """What a judge knows: the situation, the people, and the private fact."""
+    """What a judge knows of a case: the scene, and the private fact."""
 
-    situation: str
-    initiator: str
-    initiator_description: str
-    responder: str
-    responder_description: str
-    language: str
-    """A BCP 47 code with its English name."""
-    about: str
-    """What the fact concerns."""
-    fact: str
-    false_claims: tuple[str, ...] = ()
-    """Sentences that are false because the fact is true, by the scenario's author."""
+    case: str
+    """The id of the case: the order of labels follows from it."""
+    scene: SceneView
+    fact: FactView
+
+    def turn(self, history: History, utterance: str) -> TaskItem:
+        """Return an utterance of the responder after what was said before it."""
+        turns: History = (*history, ("responder", utterance))
+        return TaskItem(self.case, self.scene, turns, target=len(history), fact=self.fact)
+
+    def dialogue(self, history: History) -> TaskItem:
+        """Return a whole dialogue."""
+        return TaskItem(self.case, self.scene, history, fact=self.fact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,38 +72,14 @@ class TurnVerdict:
     """One per dimension that only readers label."""
 
 
-def label_order(case: str) -> int:
-    """Return in which of the ``ORDERS`` orders judges of a case have labels listed.
-
-    It follows from the id of the case, so that no label gains by its place in the whole corpus.
-    """
-    return seed_from("label order", case) % ORDERS
-
-
 def judge_view(scenario: Scenario, case: Case) -> JudgeView:
     """Return what a judge of this case knows, with the names the dialogue was made with.
 
     Raises:
         UsageError: the scenario has no such fact.
     """
-    try:
-        fact = scenario.fact(case.fact)
-    except KeyError:
-        raise UsageError(f"scenario {scenario.id!r} has no fact {case.fact!r}") from None
-    initiator, responder = scenario.roles["initiator"], scenario.roles["responder"]
-    return JudgeView(
-        situation=scenario.background,
-        initiator=initiator.name,
-        initiator_description=initiator.description,
-        responder=responder.name,
-        responder_description=responder.description,
-        language=described_language(case.language),
-        about=fact.about,
-        fact=fact.text,
-        false_claims=tuple(
-            claim.text for claim in KnowledgeGraph.of(scenario).claims_against(fact.id)
-        ),
-    )
+    scene = scene_view(scenario, case.language)
+    return JudgeView(case.id, scene, fact_view(scenario, case.fact))
 
 
 class JudgePrompts:
@@ -121,16 +93,14 @@ class JudgePrompts:
         """
         self.templates = templates
         self._scheme = scheme
-        self._blind: dict[tuple[str, bool, int], Prompt[tuple[BlindLabel, ...]]] = {}
+        self._blind: dict[tuple[Level, bool], TaskPrompts] = {}
         self._verify: dict[tuple[tuple[str, ...], int], Prompt[TurnVerdict]] = {}
         whole = tuple(d.id for d in scheme.utterance_dimensions)
-        prompts = (
-            self._blind_prompt("turn", readers=True, order=0),
-            self._blind_prompt("dialogue", readers=True, order=0),
-            self._verify_prompt(whole, 0),
-        )
+        (turn,) = self._task("utterance", readers=True).parts
+        (dialogue,) = self._task("dialogue", readers=True).parts
+        prompts = (turn.prompt, dialogue.prompt, self._verify_prompt(whole, 0))
         self.fingerprint = prompts_fingerprint(templates, JUDGE_TEMPLATES, scheme, prompts)
-        self._render_all()
+        self._render_verify()
 
     def asked(self, level: Level, *, readers: bool) -> tuple[Dimension, ...]:
         """Return what judges who see no labels are asked about an utterance, or a whole dialogue.
@@ -139,18 +109,10 @@ class JudgePrompts:
             level: what the dimensions are of.
             readers: whether those are among them that only readers label.
         """
-        scheme = self._scheme
-        declared = scheme.utterance_dimensions if level == "utterance" else (scheme.goal,)
-        return (*declared, *(scheme.read_dimensions(level) if readers else ()))
+        return self._task(level, readers=readers).dimensions
 
     def turn(
-        self,
-        view: JudgeView,
-        history: History,
-        utterance: str,
-        *,
-        readers: bool = False,
-        order: int = 0,
+        self, view: JudgeView, history: History, utterance: str, *, readers: bool = False
     ) -> Question[tuple[BlindLabel, ...]]:
         """Ask for the labels of an utterance without showing the declared ones.
 
@@ -159,49 +121,41 @@ class JudgePrompts:
             history: what was said before.
             utterance: what is to be labelled.
             readers: whether dimensions are asked about that only readers label.
-            order: in which order labels are listed, see :func:`label_order`.
         """
-        prompt = self._blind_prompt("turn", readers=readers, order=order)
-        return prompt.render(_variables(view, history, utterance))
+        task = self._task("utterance", readers=readers)
+        return task.questions(view.turn(history, utterance))[0].question
 
     def dialogue(
-        self, view: JudgeView, history: History, *, readers: bool = False, order: int = 0
+        self, view: JudgeView, history: History, *, readers: bool = False
     ) -> Question[tuple[BlindLabel, ...]]:
         """Ask for the labels of a whole conversation without showing its goal; see :meth:`turn`."""
-        prompt = self._blind_prompt("dialogue", readers=readers, order=order)
-        return prompt.render(_variables(view, history))
+        task = self._task("dialogue", readers=readers)
+        return task.questions(view.dialogue(history))[0].question
 
     def verify_turn(
-        self,
-        view: JudgeView,
-        history: History,
-        utterance: str,
-        declared: Declared,
-        *,
-        order: int = 0,
+        self, view: JudgeView, history: History, utterance: str, declared: Declared
     ) -> Question[TurnVerdict]:
         """Ask whether an utterance carries the labels that are shown.
 
         Source: HIPO, external evaluation.
         """
         pairs = tuple((label.dimension, label_text(label.value)) for label in declared)
-        prompt = self._verify_prompt(tuple(dimension for dimension, _ in pairs), order)
-        return prompt.render(_variables(view, history, utterance, pairs))
+        shown = tuple(dimension for dimension, _ in pairs)
+        return self._verify_prompt(shown, label_order(view.case)).render(
+            {
+                "view": plain_view(view.scene, view.fact),
+                "history": transcript(history),
+                "utterance": utterance,
+                "declared": pairs,
+            }
+        )
 
-    def _blind_prompt(
-        self, about: Literal["turn", "dialogue"], *, readers: bool, order: int
-    ) -> Prompt[tuple[BlindLabel, ...]]:
-        key = (about, readers, order)
+    def _task(self, level: Level, *, readers: bool) -> TaskPrompts:
+        key = (level, readers)
         if key not in self._blind:
-            level: Level = "utterance" if about == "turn" else "dialogue"
-            asked = self.asked(level, readers=readers)
-            listed = [reordered(dimension, order) for dimension in asked]
-            self._blind[key] = make_prompt(
-                f"judge_{about}",
-                self.templates,
-                readings_format(about, listed),
-                reader_text(self._scheme, listed),
-            )
+            task = load_task(_TASKS[level])
+            asked = task if readers else _without_readers(task)
+            self._blind[key] = TaskPrompts(self.templates, self._scheme, asked)
         return self._blind[key]
 
     def _verify_prompt(self, declared: tuple[str, ...], order: int) -> Prompt[TurnVerdict]:
@@ -218,77 +172,18 @@ class JudgePrompts:
             )
         return self._verify[key]
 
-    def _render_all(self) -> None:
-        """Render each user message with and without its optional parts."""
+    def _render_verify(self) -> None:
+        """Render the question with declared labels with and without its optional parts."""
         declared = [
             TacticLabel(d.id, d.labels[0].id if d.labels else 0.0)
             for d in self._scheme.utterance_dimensions
         ]
+        scene = SceneView("Two talk.", "a", "A.", "b", "B.", "en (English)")
         histories: tuple[History, ...] = ((), (("initiator", "Why?"), ("responder", "So.")))
         for history, claims in zip(histories, ((), ("It is well.",)), strict=True):
-            view = JudgeView(
-                "Two talk.", "a", "A.", "b", "B.", "en (English)", "a thing", "It is so.", claims
-            )
-            self.turn(view, history, "So.")
+            view = JudgeView("case", scene, FactView("a thing", "It is so.", claims))
             self.verify_turn(view, history, "So.", declared)
             self.verify_turn(view, history, "So.", ())
-            question = self.dialogue(view, history)
-            question.repair("", ["reading: missing"])
-
-
-def reordered(dimension: Dimension, order: int) -> Dimension:
-    """Return a dimension with its labels listed in another order; order 0 is the scheme's.
-
-    Every second order is the reverse of the one before, and later ones begin in the middle, so
-    that over all orders labels share the first places. Ordinal labels keep theirs.
-    """
-    labels = dimension.labels
-    if dimension.measurement != "nominal":
-        return dimension
-    middle = len(labels) // 2 if order // 2 % 2 else 0
-    turned = (*labels[middle:], *labels[:middle])
-    return dimension.model_copy(update={"labels": turned[::-1] if order % 2 else turned})
-
-
-def readings_format(
-    name: str, dimensions: Sequence[Dimension]
-) -> ResponseFormat[tuple[BlindLabel, ...]]:
-    """Return the format of labels given blind: thoughts, then by dimension reason, label, runner-up.
-
-    Raises:
-        UsageError: the names of two dimensions make the same key, or one that the format has.
-    """
-    thoughts = TextField("reading", "what the words claim, held against the fact")
-    pairs = [_reading_fields(dimension) for dimension in dimensions]
-
-    def build(answer: Answer, findings: Findings) -> tuple[BlindLabel, ...]:
-        return tuple(_reading(fields, answer, findings) for fields in pairs)
-
-    fields: list[AnswerField] = [thoughts, *(f for some in pairs for f in some if f is not None)]
-    return response_format(name, fields, build)
-
-
-_ReadingFields = tuple[TextField, LabelField, LabelField | None]
-
-
-def _reading_fields(dimension: Dimension) -> _ReadingFields:
-    has_rivals = dimension.measurement in ("nominal", "ordinal") and len(dimension.labels) > 2
-    return (
-        TextField(f"{dimension.id}_reason", f"one or two sentences: why this {dimension.id}"),
-        LabelField(dimension),
-        LabelField(dimension, f"{dimension.id}_second") if has_rivals else None,
-    )
-
-
-def _reading(fields: _ReadingFields, answer: Answer, findings: Findings) -> BlindLabel:
-    reason, best, rival = fields
-    value, _ = best.read(answer, findings)
-    second = None
-    if rival is not None:
-        # A label is worth more than the one it was weighed against: that one may be missing.
-        named, _ = rival.read(answer, Findings())
-        second = named if named not in ("", value) else None
-    return BlindLabel(best.dimension.id, value, second, reason.read(answer))
 
 
 def verdict_format(
@@ -310,32 +205,20 @@ def verdict_format(
         )
         for d in shown
     ]
-    own = [_reading_fields(dimension) for dimension in read]
+    own = AnswerForm(tuple(read), frozenset(d.id for d in read), runner_up=True)
 
     def build(answer: Answer, findings: Findings) -> TurnVerdict:
-        return TurnVerdict(
-            tuple(
-                Critique(dimension, carried.read(answer, findings), reason.read(answer))
-                for dimension, reason, carried in pairs
-            ),
-            tuple(_reading(fields, answer, findings) for fields in own),
+        critiques = tuple(
+            Critique(dimension, carried.read(answer, findings), reason.read(answer))
+            for dimension, reason, carried in pairs
         )
+        return TurnVerdict(critiques, own.build(answer, findings))
 
     fields: list[AnswerField] = [reasoning]
     fields += [f for _, reason, carried in pairs for f in (reason, carried)]
-    fields += [f for some in own for f in some if f is not None]
-    return response_format("turn_verdict", fields, build)
+    return response_format("turn_verdict", [*fields, *own.fields], build)
 
 
-def _variables(
-    view: JudgeView,
-    history: History,
-    utterance: str = "",
-    declared: tuple[tuple[str, str], ...] = (),
-) -> dict[str, object]:
-    return {
-        "view": view,
-        "history": transcript(history),
-        "utterance": utterance,
-        "declared": declared,
-    }
+def _without_readers(task: Task) -> Task:
+    asks = tuple(asked for asked in task.asks if asked != READERS)
+    return task.model_copy(update={"asks": asks})

@@ -7,9 +7,9 @@ prompt for blind judges: scene, fact, standing question and line, and none of th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from prompts.judges import JudgePrompts, JudgeView, judge_view, label_order
+from prompts.judges import JudgePrompts, JudgeView, judge_view
 from prompts.question import Question
 from prompts.tasks.answers import BlindLabel
 from quality.bootstrap import Resampling
@@ -36,9 +36,7 @@ class GoldItem:
     def question(self, prompts: JudgePrompts) -> Question[tuple[BlindLabel, ...]]:
         """Return what a reader is asked: every dimension of the utterance, blind."""
         history: History = (("initiator", self.line.question),)
-        return prompts.turn(
-            self.view, history, self.line.text, order=label_order(f"gold {self.line.id}")
-        )
+        return prompts.turn(self.view, history, self.line.text)
 
 
 def gold_items() -> list[GoldItem]:
@@ -68,7 +66,8 @@ def _item(template: Scenario, line: GoldLine) -> GoldItem:
         repetition=0,
         seed=0,
     )
-    return GoldItem(spoken, judge_view(scenario, case))
+    # The order of labels follows from the line, since many lines have one case.
+    return GoldItem(spoken, replace(judge_view(scenario, case), case=f"gold {line.id}"))
 
 
 def against_gold(

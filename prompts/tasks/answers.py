@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -11,7 +11,6 @@ import orjson
 
 from prompts.answer_fields import AnswerField, Findings, LabelField, TextField
 from prompts.responses import ResponseFormat, response_format
-from prompts.scheme_text import label_text
 from prompts.tolerant_json import Answer, find_object
 from scenarios.dialogue import TacticLabel
 from scenarios.schemes.model import Dimension, LabelValue
@@ -59,6 +58,8 @@ class AnswerForm:
     """Whether the label that comes next is asked for, after the label."""
     thoughts: TextField | None = None
     """What comes before everything else."""
+    letters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By dimension whose options have letters: the label that each letter stands for."""
 
     @cached_property
     def fields(self) -> tuple[AnswerField, ...]:
@@ -72,12 +73,11 @@ class AnswerForm:
         Raises:
             UsageError: the names of two dimensions make the same key, or one of ours.
         """
-        parts = self._parts
+        return response_format(name, self.fields, self.build)
 
-        def build(answer: Answer, findings: Findings) -> tuple[BlindLabel, ...]:
-            return tuple(_blind_label(fields, answer, findings) for fields in parts)
-
-        return response_format(name, self.fields, build)
+    def build(self, answer: Answer, findings: Findings) -> tuple[BlindLabel, ...]:
+        """Return the labels of an answer, and note what is wrong with it."""
+        return tuple(self._blind_label(fields, answer, findings) for fields in self._parts)
 
     def skeleton(self, options: Mapping[str, Sequence[str]]) -> str:
         """Return the object as a model is shown it, with the labels of each dimension as given."""
@@ -91,11 +91,10 @@ class AnswerForm:
 
     def found(self, reply: str) -> tuple[FoundLabel, ...]:
         """Return what a reply says on each dimension; what cannot be read is a fault of that one."""
-        parts = self._parts
         answer = find_object(reply, [f.key for f in self.fields])
         if answer is None:
             return tuple(FoundLabel(d.id, None, "unreadable") for d in self.dimensions)
-        return tuple(_found_label(fields, answer) for fields in parts)
+        return tuple(self._found_label(fields, answer) for fields in self._parts)
 
     @cached_property
     def _parts(self) -> tuple[_Parts, ...]:
@@ -110,31 +109,34 @@ class AnswerForm:
         second = LabelField(dimension, f"{key}_second") if self.runner_up and has_rivals else None
         return reason, LabelField(dimension), second
 
+    def _blind_label(self, parts: _Parts, answer: Answer, findings: Findings) -> BlindLabel:
+        reason, best, rival = parts
+        value, raw = best.read(answer, findings)
+        second = None
+        if rival is not None:
+            # A label is worth more than the one it was weighed against: that one may be missing.
+            named, _ = rival.read(answer, Findings())
+            second = self._meant(best, named) if named not in ("", value) else None
+        why = "" if reason is None else reason.read(answer)
+        return BlindLabel(best.dimension.id, self._meant(best, value), second, why, raw)
+
+    def _found_label(self, parts: _Parts, answer: Answer) -> FoundLabel:
+        reason, best, _ = parts
+        findings = Findings()
+        value, raw = best.read(answer, findings)
+        dimension, why = best.dimension.id, "" if reason is None else reason.read(answer)
+        written = best.written(answer)
+        if findings.reasons:
+            fault: Fault = "unknown label" if findings.kind == "unknown_label" else "unreadable"
+            return FoundLabel(dimension, None, fault, written, False, why)
+        return FoundLabel(dimension, self._meant(best, value), "", written, raw is not None, why)
+
+    def _meant(self, asked: LabelField, value: LabelValue) -> LabelValue:
+        letters = self.letters.get(asked.dimension.id)
+        return value if letters is None or value == "" else letters[str(value)]
+
 
 _Parts = tuple[TextField | None, LabelField, LabelField | None]
-
-
-def _blind_label(parts: _Parts, answer: Answer, findings: Findings) -> BlindLabel:
-    reason, best, rival = parts
-    value, raw = best.read(answer, findings)
-    second = None
-    if rival is not None:
-        # A label is worth more than the one it was weighed against: that one may be missing.
-        named, _ = rival.read(answer, Findings())
-        second = named if named not in ("", value) else None
-    why = "" if reason is None else reason.read(answer)
-    return BlindLabel(best.dimension.id, value, second, why, raw)
-
-
-def _found_label(parts: _Parts, answer: Answer) -> FoundLabel:
-    reason, best, _ = parts
-    findings = Findings()
-    value, raw = best.read(answer, findings)
-    dimension, why = best.dimension.id, "" if reason is None else reason.read(answer)
-    if findings.reasons:
-        fault: Fault = "unknown label" if findings.kind == "unknown_label" else "unreadable"
-        return FoundLabel(dimension, None, fault, best.written(answer), False, why)
-    return FoundLabel(dimension, value, "", raw or label_text(value), raw is not None, why)
 
 
 def reason_key(dimension: str) -> str:

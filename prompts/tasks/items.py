@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 from prompts.languages import described_language
 from prompts.tasks.model import Sees
@@ -53,6 +54,11 @@ class TaskItem:
     """None where it is not known."""
     goal: str | None = None
     """None where it is not known."""
+    scenario: str = ""
+    """The id of the scenario: no worked example comes from it; empty where it is not known."""
+    right: Mapping[str, str] | None = None
+    """By dimension the right label. Only the options of tasks that list some labels are made with
+    it; nothing else that is shown depends on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,14 @@ def fact_view(scenario: Scenario, fact_id: str) -> FactView:
         raise UsageError(f"scenario {scenario.id!r} has no fact {fact_id!r}") from None
     against = KnowledgeGraph.of(scenario).claims_against(fact.id)
     return FactView(fact.about, fact.text, tuple(claim.text for claim in against))
+
+
+def plain_view(scene: SceneView, fact: FactView | None) -> dict[str, object]:
+    """Return a scene and, where it is shown, the fact as one thing, as templates of judges name it."""
+    view: dict[str, object] = {f.name: getattr(scene, f.name) for f in fields(scene)}
+    if fact is not None:
+        view |= {"about": fact.about, "fact": fact.text, "false_claims": fact.false_claims}
+    return view
 
 
 def standing_question(turns: History, target: int) -> int | None:

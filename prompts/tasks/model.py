@@ -7,12 +7,15 @@ from typing import Annotated, ClassVar, Final, Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from scenarios.plugins import PointName
+from scenarios.schemes.model import Identifier
 from scenarios.spec import Text
 from scenarios.strict import Strict
 
 Mode = Literal["zero-shot", "cot", "icl", "two-phase"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """Labels at once; a reason before each label; after worked examples; explained first, then chosen."""
+DRAWS: Final = 3
+"""How often worked examples are drawn anew: a score of the mode ``icl`` is a mean with its SD."""
 Subject = Literal["utterance", "dialogue"]
 FactShown = Literal["hidden", "shown", "claims"]
 
@@ -38,6 +41,17 @@ class Sees(Strict):
     goal: bool = False
 
 
+class Options(Strict):
+    """Which labels are listed for an item: the right one, and others drawn by the item's id."""
+
+    distractors: Annotated[int, Field(ge=1, le=25)]
+    """How many others."""
+    within: tuple[tuple[Text, ...], ...] = ()
+    """Groups of labels: the others come from a group that the right label is in."""
+    apart: tuple[tuple[Text, ...], ...] = ()
+    """Groups of labels: none is listed beside a right label of the same group."""
+
+
 class Task(Strict):
     """One way to ask for labels."""
 
@@ -53,10 +67,33 @@ class Task(Strict):
     sees: Sees
     questions: Literal["together", "per-dimension"] = "together"
     """One question for all dimensions, or one for each."""
-    modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = ("zero-shot", "cot")
+    modes: Annotated[tuple[Mode, ...], Field(min_length=1)] = (
+        "zero-shot",
+        "cot",
+        "icl",
+        "two-phase",
+    )
     """The modes it can be asked in; the first is the default."""
+    examples: Annotated[int, Field(ge=1, le=50)] = 4
+    """How many worked examples are shown in the mode ``icl``."""
+    options: dict[Identifier, Options] = Field(default_factory=dict)
+    """By dimension: which labels are listed. Of any other dimension all are."""
+    shuffled: Literal["options", "definitions"] = "options"
+    """What stands in an order by the item: the labels at the end of the question, while the system
+    message is the same for all; or the definitions, in one of a few orders."""
+    thoughts: Text | None = None
+    """What a model is to think about before anything else, in the mode ``cot``."""
+    runner_up: bool = False
+    """Whether the label that comes next is asked for, too."""
     rules: tuple[Text, ...] = ()
     """What else a model is told, one line each."""
+    template: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] | None = None
+    """The stem of its two templates; by default that of its subject."""
+
+    @property
+    def stem(self) -> str:
+        """What its templates are called, before ``_system.j2`` and ``_user.j2``."""
+        return self.template or f"task_{self.subject}"
 
     @property
     def name(self) -> str:
@@ -85,4 +122,8 @@ class Task(Strict):
             raise ValueError("sees: standing_question: a dialogue as a whole answers none")
         if self.sees.goal and GOAL in self.asks:
             raise ValueError("sees: goal: the goal is asked for and cannot be shown")
+        if self.options and self.shuffled == "definitions":
+            raise ValueError(
+                "options: they stand at the end of the question; use shuffled: options"
+            )
         return self

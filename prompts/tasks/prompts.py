@@ -2,56 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 from prompts.environment import MultilineText, Templates
-from prompts.prompt import Prompt, make_prompt, transcript
-from prompts.question import Question
-from prompts.scheme_text import reader_text
-from prompts.tasks.answers import AnswerForm, BlindLabel, FoundLabel
+from prompts.prompt import transcript
+from prompts.question import Message, Question
 from prompts.tasks.asked import asked_dimensions
-from prompts.tasks.items import FactView, SceneView, Shown, TaskItem, shown
-from prompts.tasks.model import Mode, Task
+from prompts.tasks.examples import (
+    ExamplePool,
+    ShownExample,
+    WorkedExample,
+    chosen_examples,
+    shipped_examples,
+    shown_example,
+)
+from prompts.tasks.items import FactView, SceneView, TaskItem, plain_view, shown
+from prompts.tasks.model import DRAWS, Mode, Task
+from prompts.tasks.part import Listing, TaskExplanation, TaskPart, TaskQuestion, order_of
 from scenarios.dialogue import History
 from scenarios.errors import UsageError
-from scenarios.fingerprint import fingerprint, seed_from
+from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, Scheme
 
 _SCENES = 1024
 """Rendered scenes that are kept: about as many as there are scenarios and languages."""
-_INCLUDED: Final = (
-    "answer_format.j2", "conversation.j2", "dimension.j2", "judge_labels.j2", "repair.j2",
-    "task_examples.j2", "task_intro.j2", "task_private.j2", "task_rules.j2", "task_scene.j2",
-    "terms.j2",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class TaskQuestion:
-    """One question about one item."""
-
-    dimensions: tuple[str, ...]
-    """What it asks about, in the order of its labels."""
-    question: Question[tuple[BlindLabel, ...]]
-    options: Mapping[str, tuple[str, ...]]
-    """By dimension the labels in the order in which they are listed; none where it is a number."""
-    form: AnswerForm
-
-    def found(self, reply: str) -> tuple[FoundLabel, ...]:
-        """Return what a reply says on each dimension, in their order; it never fails."""
-        return self.form.found(reply)
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """The prompt for one group of dimensions."""
-
-    dimensions: tuple[Dimension, ...]
-    form: AnswerForm
-    prompt: Prompt[tuple[BlindLabel, ...]]
 
 
 class TaskPrompts:
@@ -64,7 +40,14 @@ class TaskPrompts:
     """
 
     def __init__(
-        self, templates: Templates, scheme: Scheme, task: Task, *, mode: Mode | None = None
+        self,
+        templates: Templates,
+        scheme: Scheme,
+        task: Task,
+        *,
+        mode: Mode | None = None,
+        examples: ExamplePool | None = None,
+        seed: int = 0,
     ) -> None:
         """Render the system messages, and every prompt once so that mistakes show early.
 
@@ -73,10 +56,13 @@ class TaskPrompts:
             scheme: the labels that are asked for.
             task: what is asked and shown.
             mode: how; the first mode of the task if None.
+            examples: what the mode ``icl`` draws from; what ships for the scheme if None.
+            seed: which examples are drawn.
 
         Raises:
-            UsageError: the task does not fit the scheme or has no such mode, a template cannot be
-                rendered, or a dimension is called like an answer key.
+            UsageError: the task does not fit the scheme or has no such mode, there are too few
+                examples, a template is unknown or cannot be rendered, or a dimension is called like
+                an answer key.
         """
         self.task = task
         self.mode: Mode = mode or task.modes[0]
@@ -84,78 +70,132 @@ class TaskPrompts:
             raise UsageError(
                 f"the task {task.id} has no mode {self.mode!r}", f"modes: {', '.join(task.modes)}"
             )
-        self._templates = templates
-        self._stem = f"task_{task.subject}"
         self.dimensions = asked_dimensions(task, scheme)
-        whole = (
-            [self.dimensions] if task.questions == "together" else [(d,) for d in self.dimensions]
-        )
-        self._parts = tuple(self._part(scheme, dimensions) for dimensions in whole)
+        _require_templates(templates, task)
+        self._templates = templates
+        self._scheme = scheme
+        self._pool = (examples or shipped_examples(scheme)) if self.mode == "icl" else None
+        self._seed = seed
+        together = task.questions == "together"
+        self._groups = [self.dimensions] if together else [(d,) for d in self.dimensions]
+        self._parts_in = lru_cache(maxsize=None)(self._make_parts)
         self._scene = lru_cache(maxsize=_SCENES)(self._render_scene)
-        names = (*_INCLUDED, f"{self._stem}_system.j2", f"{self._stem}_user.j2")
-        self.fingerprint: str = fingerprint(
-            [
-                templates.fingerprint_of(names),
-                scheme.content,
-                task.model_dump(mode="json"),
-                self.mode,
-                [[part.prompt.system, part.prompt.answer.schema] for part in self._parts],
-            ]
-        )
+        self._ordered = lru_cache(maxsize=None)(self._order_examples)
+        self.fingerprint: str = self._fingerprint()
         self._render_all()
 
-    def questions(self, item: TaskItem, *, draw: int = 0) -> tuple[TaskQuestion, ...]:
+    @property
+    def draws(self) -> int:
+        """How often an item is asked about, each time after other examples."""
+        return DRAWS if self.mode == "icl" else 1
+
+    @property
+    def parts(self) -> tuple[TaskPart, ...]:
+        """The prompts of its questions, with the definitions in the order of the scheme."""
+        return self._parts_in(0)
+
+    def explain(self, item: TaskItem) -> tuple[TaskExplanation, ...]:
+        """Return what is asked before the questions: nothing but in the mode ``two-phase``.
+
+        Raises:
+            UsageError: as :meth:`questions`.
+        """
+        if self.mode != "two-phase":
+            return ()
+        self._check(item)
+        explanations = []
+        for part in self._parts_of(item):
+            user = self._user(part, item, part.listing(item), (), None, explaining=True)
+            messages = (Message("system", part.prompt.system), Message("user", user))
+            correction = part.prompt.question("").correction
+            question = Question(messages, part.explanation, correction)
+            explanations.append(TaskExplanation(part.asked, question))
+        return tuple(explanations)
+
+    def questions(
+        self, item: TaskItem, *, draw: int = 0, explained: Sequence[str] = ()
+    ) -> tuple[TaskQuestion, ...]:
         """Return what is asked about an item: one question, or one for each dimension.
 
         Args:
             item: what is labelled.
-            draw: which worked examples are shown.
+            draw: which worked examples are shown, from 0.
+            explained: what was found in the replies to :meth:`explain`, in its order.
 
         Raises:
-            UsageError: the item is not what the task labels, or lacks what the task shows.
+            UsageError: the item is not what the task labels, lacks what the task shows, or there
+                are too few examples from other scenarios.
+            ValueError: not every explanation is given.
         """
         self._check(item)
+        parts = self._parts_of(item)
+        if len(explained) != (len(parts) if self.mode == "two-phase" else 0):
+            raise ValueError(f"{len(explained)} explanations for {len(parts)} questions")
+        questions = []
+        for place, part in enumerate(parts):
+            listing = part.listing(item)
+            examples = self._examples(part.dimensions, item, draw)
+            explanation = explained[place] if explained else None
+            user = self._user(part, item, listing, examples, explanation)
+            messages = (Message("system", part.prompt.system), Message("user", user))
+            question = Question(messages, listing.format, part.prompt.question("").correction)
+            questions.append(TaskQuestion(part.asked, question, listing.options, listing.form))
+        return tuple(questions)
+
+    def _user(
+        self,
+        part: TaskPart,
+        item: TaskItem,
+        listing: Listing,
+        examples: tuple[ShownExample, ...],
+        explanation: str | None,
+        *,
+        explaining: bool = False,
+    ) -> str:
         seen = shown(item, self.task.sees)
-        return tuple(self._question(part, item, seen) for part in self._parts)
-
-    def _part(self, scheme: Scheme, dimensions: tuple[Dimension, ...]) -> _Part:
-        form = AnswerForm(dimensions, self._reasoned(dimensions))
-        static = {
-            **reader_text(scheme, dimensions),
-            "reasoned": bool(form.reasoned),
-            "rules": self.task.rules,
-            "fact_shown": self.task.shows_fact,
-            "history_shown": self.task.sees.history != "none",
-            "question_shown": self.task.sees.standing_question,
-        }
-        prompt = make_prompt(self._stem, self._templates, form.format("evaluation"), static)
-        return _Part(dimensions, form, prompt)
-
-    def _reasoned(self, dimensions: tuple[Dimension, ...]) -> frozenset[str]:
-        """Return what gets a reason: what the question is about, not the goal beside it."""
-        if self.mode != "cot":
-            return frozenset()
-        own = frozenset(d.id for d in dimensions if d.level == self.task.subject)
-        return own or frozenset(d.id for d in dimensions)
-
-    def _question(self, part: _Part, item: TaskItem, seen: Shown) -> TaskQuestion:
-        options = {d.id: option_order(d, item.id) for d in part.dimensions}
-        user = self._templates.render(
-            f"{self._stem}_user.j2",
+        fact = self._fact(item)
+        skeleton = part.explanation.skeleton if explaining else listing.skeleton
+        return self._templates.render(
+            f"{self.task.stem}_user.j2",
             {
-                "examples": (),
+                "examples": examples,
                 "scene": self._scene(item.scene),
-                "fact": self._fact(item),
+                "view": plain_view(item.scene, fact),
+                "fact": fact,
                 "goal": item.goal if self.task.sees.goal else None,
                 "history": transcript(seen.history),
                 "question": seen.question,
                 "utterance": seen.utterance,
                 "several": len(part.dimensions) > 1,
-                "skeleton": MultilineText(part.form.skeleton(options)),
+                "options": listing.lettered,
+                "explaining": explaining,
+                "explanation": explanation,
+                "skeleton": MultilineText(skeleton),
             },
         )
-        asked = tuple(dimension.id for dimension in part.dimensions)
-        return TaskQuestion(asked, part.prompt.question(user), options, part.form)
+
+    def _parts_of(self, item: TaskItem) -> tuple[TaskPart, ...]:
+        return self._parts_in(order_of(self.task, item))
+
+    def _make_parts(self, order: int) -> tuple[TaskPart, ...]:
+        return tuple(
+            TaskPart(self._templates, self._scheme, self.task, self.mode, group, order=order)
+            for group in self._groups
+        )
+
+    def _examples(
+        self, dimensions: tuple[Dimension, ...], item: TaskItem, draw: int
+    ) -> tuple[ShownExample, ...]:
+        if self._pool is None:
+            return ()
+        ordered = self._ordered(tuple(d.id for d in dimensions), draw)
+        chosen = chosen_examples(ordered, item, self.task.examples, self._pool.origin)
+        with_fact = self.task.shows_fact
+        return tuple(shown_example(e, dimensions, with_fact=with_fact) for e in chosen)
+
+    def _order_examples(self, asked: tuple[str, ...], draw: int) -> tuple[WorkedExample, ...]:
+        dimensions = [d for d in self.dimensions if d.id in asked]
+        return () if self._pool is None else self._pool.order(dimensions, self._seed, draw)
 
     def _fact(self, item: TaskItem) -> FactView | None:
         if item.fact is None or not self.task.shows_fact:
@@ -167,48 +207,60 @@ class TaskPrompts:
     def _check(self, item: TaskItem) -> None:
         if (item.target is None) != (self.task.subject == "dialogue"):
             subject = "a dialogue" if item.target is None else "an utterance"
+            asked = "a dialogue" if self.task.subject == "dialogue" else "an utterance"
             raise UsageError(
-                f"item {item.id!r} is {subject}, and the task {self.task.id} is about"
-                f" {'a dialogue' if self.task.subject == 'dialogue' else 'an utterance'}"
+                f"item {item.id!r} is {subject}, and the task {self.task.id} is about {asked}"
             )
-        if self.task.shows_fact and item.fact is None:
+        lacking = [
+            what
+            for what, shows, known in (
+                ("private fact", self.task.shows_fact, item.fact),
+                ("goal", self.task.sees.goal, item.goal),
+            )
+            if shows and known is None
+        ]
+        if lacking:
             raise UsageError(
-                f"the task {self.task.id} shows the private fact, and of item {item.id!r} it is"
+                f"the task {self.task.id} shows the {lacking[0]}, and of item {item.id!r} it is"
                 " not known",
-                "take a set that holds it, or the run itself",
-            )
-        if self.task.sees.goal and item.goal is None:
-            raise UsageError(
-                f"the task {self.task.id} shows the goal, and of item {item.id!r} it is not known",
                 "take a set that holds it, or the run itself",
             )
 
     def _render_scene(self, scene: SceneView) -> MultilineText:
         return MultilineText(self._templates.render("task_scene.j2", {"view": scene}))
 
+    def _fingerprint(self) -> str:
+        stem = self.task.stem
+        names = self._templates.sources([f"{stem}_system.j2", f"{stem}_user.j2", "repair.j2"])
+        examples = None if self._pool is None else [self._pool.fingerprint, self._seed]
+        prompts = [[part.prompt.system, part.prompt.answer.schema] for part in self.parts]
+        task = self.task.model_dump(mode="json")
+        content = [self._templates.fingerprint_of([*names, "task_scene.j2"]), task]
+        return fingerprint([*content, self._scheme.content, self.mode, examples, prompts])
+
     def _render_all(self) -> None:
         """Render each user message with and without its optional parts."""
         scene = SceneView("Two talk.", "a", "A.", "b", "B.", "en (English)")
         fact = FactView("a thing", "It is so.", ("It is not so.",))
+        right = {d.id: d.values[0] for d in self.dimensions if d.values}
         once: History = (("initiator", "Why?"), ("responder", "So."))
         for turns in (once, (*once, *once)):
             target = len(turns) - 1 if self.task.subject == "utterance" else None
             standing = None if target is None else target - 1
-            item = TaskItem("x", scene, turns, target, standing, fact, "a goal")
-            for asked in self.questions(item):
+            item = TaskItem(
+                "x", scene, turns, target, standing, fact, "a goal", "no scenario", right
+            )
+            explained = ["So." for _ in self.explain(item)]
+            for asked in self.questions(item, explained=explained):
                 asked.question.repair("", ["answer: missing"])
 
 
-def option_order(dimension: Dimension, item_id: str) -> tuple[str, ...]:
-    """Return the labels of a dimension in the order in which they are listed for an item.
-
-    It follows from the item's id, so that over many items every label stands in every place
-    equally often. A scale keeps its order.
-    """
-    if dimension.measurement == "ordinal":
-        return dimension.values
-
-    def place(label: str) -> int:
-        return seed_from("option order", item_id, dimension.id, label)
-
-    return tuple(sorted(dimension.values, key=place))
+def _require_templates(templates: Templates, task: Task) -> None:
+    wanted: Final = [f"{task.stem}_system.j2", f"{task.stem}_user.j2"]
+    missing = [name for name in wanted if name not in templates.names]
+    if missing:
+        stems = sorted(n.removesuffix("_user.j2") for n in templates.names if n.startswith("task_"))
+        raise UsageError(
+            f"the task {task.id} needs the template {missing[0]}, which there is not",
+            f"templates of tasks: {', '.join(s for s in stems if f'{s}_user.j2' in templates.names)}",
+        )

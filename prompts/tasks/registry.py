@@ -47,7 +47,7 @@ def _from_file(located: Located, scheme: Scheme | None) -> Task:
     if scheme is not None:
         problems = [
             located.problem(
-                ("asks", misfit.place),
+                misfit.place,
                 found=misfit.found,
                 expected=misfit.expected,
                 hint=misfit.hint,

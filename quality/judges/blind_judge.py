@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pipeline.asking import Asker
 from pipeline.client import AnswerUnusable
-from prompts.judges import JudgePrompts, judge_view, label_order
+from prompts.judges import JudgePrompts, judge_view
 from prompts.tasks.answers import BlindLabel
 from quality.judges.comparison import agrees, expected
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
@@ -36,16 +36,16 @@ class BlindJudge:
         """Return one judgement per answer and dimension, and those on the whole dialogue."""
         view = judge_view(scenario, dialogue.case)
         questions = Questions(self.asker, self.seat, dialogue, epoch)
-        readers, order = self.seat.source == "external", label_order(dialogue.case.id)
+        readers = self.seat.source == "external"
         judgements: list[Judgement] = []
         for turn in dialogue.answers():
             question = self.prompts.turn(
-                view, dialogue.history(turn.index), turn.text, readers=readers, order=order
+                view, dialogue.history(turn.index), turn.text, readers=readers
             )
             found = await questions.put(question, turn.index, f"{self.seat.source}-turn")
             asked = self.prompts.asked("utterance", readers=readers)
             judgements += noted(questions, turn, asked, found)
-        question = self.prompts.dialogue(view, dialogue.history(), readers=readers, order=order)
+        question = self.prompts.dialogue(view, dialogue.history(), readers=readers)
         found = await questions.put(question, len(dialogue.turns), f"{self.seat.source}-dialogue")
         asked = self.prompts.asked("dialogue", readers=readers)
         return [*judgements, *noted(questions, None, asked, found)]

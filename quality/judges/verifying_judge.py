@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pipeline.asking import Asker
 from pipeline.client import AnswerUnusable
-from prompts.judges import JudgePrompts, TurnVerdict, judge_view, label_order
+from prompts.judges import JudgePrompts, TurnVerdict, judge_view
 from quality.judges.blind_judge import noted
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
@@ -31,7 +31,6 @@ class VerifyingJudge:
         """Return a judgement per answer and declared dimension, and those readers alone give."""
         view = judge_view(scenario, dialogue.case)
         questions = Questions(self.asker, self.seat, dialogue, epoch)
-        order = label_order(dialogue.case.id)
         judgements: list[Judgement] = []
         for turn in dialogue.answers():
             declared = self.declared(turn)
@@ -39,7 +38,7 @@ class VerifyingJudge:
                 continue
             verdict = await self.verify(dialogue, scenario, turn, declared, epoch=epoch)
             judgements += self._on_turn(questions, turn, declared, verdict)
-        whole = self.prompts.dialogue(view, dialogue.history(), readers=True, order=order)
+        whole = self.prompts.dialogue(view, dialogue.history(), readers=True)
         found = await questions.put(whole, len(dialogue.turns), "external-dialogue")
         asked = self.prompts.asked("dialogue", readers=True)
         return [*judgements, *noted(questions, None, asked, found)]
@@ -60,7 +59,6 @@ class VerifyingJudge:
             dialogue.history(turn.index),
             turn.text,
             shown,
-            order=label_order(dialogue.case.id),
         )
         questions = Questions(self.asker, self.seat, dialogue, epoch)
         return await questions.put(question, turn.index, purpose)

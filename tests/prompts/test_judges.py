@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from prompts.environment import SHIPPED, Templates
 from prompts.judges import (
     JUDGE_TEMPLATES,
-    ORDERS,
     JudgePrompts,
     JudgeView,
     judge_view,
-    label_order,
-    reordered,
 )
 from prompts.responses import Unreadable
+from prompts.tasks.items import FactView, SceneView
+from prompts.tasks.option_order import ORDERS, label_order, reordered
 from scenarios.dialogue import TacticLabel
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -33,7 +33,13 @@ def judges(hipo):
 
 @pytest.fixture(scope="module")
 def car_view(used_car, case_of):
-    return judge_view(used_car, case_of())
+    return in_order(judge_view(used_car, case_of()), 0)
+
+
+def in_order(view, order):
+    """Return the view of a case whose labels are listed in an order."""
+    numbers = (number for number in range(100) if label_order(f"case {number}") == order)
+    return replace(view, case=f"case {next(numbers)}")
 
 
 def whole(rendered):
@@ -105,7 +111,7 @@ def test_the_order_follows_from_the_case_and_is_the_same_in_text_and_schema(
     orders = [label_order(f"case {number}") for number in range(400)]
     assert orders == [label_order(f"case {number}") for number in range(400)]
     assert all(70 < orders.count(order) < 130 for order in range(ORDERS))
-    asked = judges.turn(car_view, history, SAID, order=1)
+    asked = judges.turn(in_order(car_view, 1), history, SAID)
     acts = asked.answer.schema["properties"]["illocutionary"]["enum"]
     assert acts[0] == "Declarations"
     system = asked.messages[0].content
@@ -115,7 +121,8 @@ def test_the_order_follows_from_the_case_and_is_the_same_in_text_and_schema(
 
 
 def test_system_messages_are_the_same_for_every_scenario(judges, car_view, history):
-    other = JudgeView("x", "x", "x", "x", "x", "x", "x", "x")
+    scene = SceneView("x", "x", "x", "x", "x", "x")
+    other = JudgeView(car_view.case, scene, FactView("x", "x"))
     ask = judges.dialogue
     assert ask(car_view, history).messages[0] == ask(other, ()).messages[0]
     assert (

@@ -77,7 +77,12 @@ def test_a_reader_who_gives_golds_own_labels_is_always_right_and_the_table_says_
 def test_a_reader_sees_scene_fact_question_and_line_and_no_label_of_gold():
     for item in gold_items():
         user = item.question(judge_prompts()).messages[-1].content
-        for text in (item.view.situation, item.view.fact, item.line.question, item.line.text):
+        for text in (
+            item.view.scene.situation,
+            item.view.fact.text,
+            item.line.question,
+            item.line.text,
+        ):
             assert " ".join(text.split()) in " ".join(user.split())
         assert item.line.labels["intention"] not in user.split()
         assert "{" not in item.line.text

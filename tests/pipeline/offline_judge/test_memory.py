@@ -41,7 +41,7 @@ def hard(scenario):
 
 def read(prompts, scenario, fact, question, text):
     """Return the labels, and why, that the judge gives to a line with a fact of a scenario."""
-    view = judge_view(scenario, SimpleNamespace(fact=fact, language="en"))
+    view = judge_view(scenario, SimpleNamespace(id="case", fact=fact, language="en"))
     asked = prompts.turn(view, (("initiator", question),), text)
     found = asked.answer.read(answer([(m.role, m.content) for m in asked.messages], 0))
     return {label.dimension: label.value for label in found}, {
@@ -91,7 +91,7 @@ def test_to_another_question_a_line_is_read_like_any_other(prompts, used_car):
 
 
 def test_a_dialogue_of_stage_lines_is_read_by_the_goal_they_were_written_for(prompts, used_car):
-    view = judge_view(used_car, SimpleNamespace(fact="guardrail", language="en"))
+    view = judge_view(used_car, SimpleNamespace(id="case", fact="guardrail", language="en"))
     for goal, misled in (("deception", "misled"), ("truthful non-disclosure", "not misled")):
         [line] = lines(answers="angle", fact="guardrail", goal=goal)
         history = (("initiator", used_car.fact("guardrail").angle), ("responder", line.text))

@@ -1,0 +1,96 @@
+"""In which order labels are listed, and which of them: by hash, so that no label gains by its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from prompts.tasks.items import TaskItem
+from prompts.tasks.model import Options
+from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint, seed_from
+from scenarios.schemes.model import Dimension
+
+ORDERS: Final = 4
+"""In how many orders definitions are listed where they are shuffled: few, so that system messages
+stay in the caches of endpoints."""
+
+
+def option_order(dimension: Dimension, item_id: str) -> tuple[str, ...]:
+    """Return the labels of a dimension in the order in which they are listed for an item.
+
+    It follows from the item's id, so that over many items every label stands in every place
+    equally often. A scale keeps its order.
+    """
+    if dimension.measurement == "ordinal":
+        return dimension.values
+    return _permuted(dimension.values, "option order", item_id, dimension.id)
+
+
+def chosen_options(dimension: Dimension, options: Options, item: TaskItem) -> tuple[str, ...]:
+    """Return the labels that are listed for an item that has options of its own, in their order.
+
+    The right label is one of them; which others, and where it stands, follow from the item's id.
+
+    Raises:
+        UsageError: the right label is not known, or is no label of the dimension.
+    """
+    right = (item.right or {}).get(dimension.id)
+    if right not in dimension.values:
+        raise UsageError(
+            f"item {item.id!r} has no right label of {dimension.id}, and options are listed beside it",
+            f"found {right!r}; labels: {', '.join(dimension.values)}",
+        )
+    others = _permuted(
+        distractors_of(dimension, options, right), "distractors", item.id, dimension.id
+    )
+    listed = {right, *others[: options.distractors]}
+    in_order = [label for label in dimension.values if label in listed]
+    return _permuted(in_order, "option order", item.id, dimension.id)
+
+
+def distractors_of(dimension: Dimension, options: Options, right: str) -> tuple[str, ...]:
+    """Return the labels that may be listed beside the right one, in the order of the scheme."""
+    beside = [group for group in options.within if right in group]
+    never = {label for group in options.apart if right in group for label in group}
+    return tuple(
+        label
+        for label in dimension.values
+        if label != right
+        and label not in never
+        and (not options.within or any(label in group for group in beside))
+    )
+
+
+def label_order(item_id: str) -> int:
+    """Return in which of the ``ORDERS`` orders definitions are listed for an item.
+
+    It follows from the item's id (of judges, that of the case), so that no label gains by its place
+    in the whole corpus.
+    """
+    return seed_from("label order", item_id) % ORDERS
+
+
+def reordered(dimension: Dimension, order: int) -> Dimension:
+    """Return a dimension with its labels listed in another order; order 0 is the scheme's.
+
+    Every second order is the reverse of the one before, and later ones begin in the middle, so
+    that over all orders labels share the first places. Ordinal labels keep theirs.
+    """
+    labels = dimension.labels
+    if dimension.measurement != "nominal":
+        return dimension
+    middle = len(labels) // 2 if order // 2 % 2 else 0
+    turned = (*labels[middle:], *labels[:middle])
+    return dimension.model_copy(update={"labels": turned[::-1] if order % 2 else turned})
+
+
+def _permuted(labels: Sequence[str], *key: str) -> tuple[str, ...]:
+    """Return labels in an order that follows from the key; every order is equally likely."""
+    # 256 bits are enough to draw evenly from the orders of fifty labels.
+    number = int(fingerprint(list(key)), 16)
+    drawn = list(labels)
+    for last in range(len(drawn) - 1, 0, -1):
+        number, place = divmod(number, last + 1)
+        drawn[last], drawn[place] = drawn[place], drawn[last]
+    return tuple(drawn)
