@@ -103,6 +103,10 @@ TAIL = """## People who review
 against_programs}`: `lines` and `canary` of gold lines (0 and null otherwise), `readers` lines by code, `agreement` a list of
 `{dimension, statistic, value, interval, items, annotators}`, and the two others lists of `{reader, other, dimension, items,
 same, kappa, interval, labels, matrix}`, where rows of `matrix` are the other's labels.
+
+`hipo evaluate people DIR RUN --format json` prints `{study, annotators, dialogues, hidden, scores, comparisons}`: `annotators`
+a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it did not offer, and the two others as in
+`scores.json` ([docs/evaluation.md](evaluation.md)), where the models `people` and `people/CODE` stand for annotators.
 """
 
 

@@ -38,6 +38,9 @@ class ReviewOptions:
     most: int | None = None
     categories: Sequence[str] = ()
     reasons: Sequence[str] = ()
+    evenly_over: str | None = None
+    """The dimension over whose labels ``most`` dialogues of a quiz are drawn evenly; None: over
+    those of all dimensions of utterances."""
     hidden: Sequence[str] = ()
     """``dimension=label`` each, beside what the mode leaves out."""
     consent: Path | None = None
@@ -98,6 +101,7 @@ def open_study(store: ReviewStore, material: RunMaterial, options: ReviewOptions
             another mode than ``gold``, or other dialogues in this one.
     """
     _check_mode(store.folder, material, options)
+    _check_dimension(material.scheme, options)
     study = store.studies.begin(
         options.name or options.mode,
         options.mode,
@@ -161,6 +165,22 @@ def _check_mode(folder: Path, material: RunMaterial, options: ReviewOptions) -> 
         )
 
 
+def _check_dimension(scheme: Scheme, options: ReviewOptions) -> None:
+    """Refuse to draw over a dimension that utterances do not have, or in another mode."""
+    if options.evenly_over is None:
+        return
+    if options.mode != "quiz":
+        raise UsageError(
+            "--evenly-over draws the dialogues of a quiz", "add --mode quiz, or leave it out"
+        )
+    known = [d.id for d in scheme.utterance_dimensions if d.measurement in ("nominal", "ordinal")]
+    if options.evenly_over not in known:
+        raise UsageError(
+            f"--evenly-over {options.evenly_over!r} is no dimension of utterances with labels",
+            suggestion(options.evenly_over, known),
+        )
+
+
 def _hidden(scheme: Scheme, options: ReviewOptions) -> Mapping[str, tuple[str, ...]]:
     hidden = dict(quiz_hides(scheme)) if options.mode == "quiz" else {}
     dimensions = {d.id: d for d in scheme.declared}
@@ -185,6 +205,7 @@ def _selection(store: ReviewStore, options: ReviewOptions) -> QueueSelection:
         categories=tuple(options.categories),
         reasons=tuple(options.reasons),
         most=options.most,
+        evenly_over=options.evenly_over,
     )
 
 

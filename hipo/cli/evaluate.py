@@ -13,6 +13,7 @@ class EvaluateGroup(LazyGroup):
 
     table: ClassVar[Mapping[str, CommandEntry]] = {
         "table": CommandEntry("hipo.cli.evaluate_table", "Print results as tables."),
+        "people": CommandEntry("hipo.cli.evaluate_people", "Print people beside models."),
     }
 
 

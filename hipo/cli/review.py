@@ -40,6 +40,12 @@ _MODE = typer.Option(
     help="review: what was flagged, with the fact; quiz: the human baseline, without; gold: the gold "
     "lines, of which a run is made in a new folder RUN.",
 )
+_EVENLY = typer.Option(
+    None,
+    "--evenly-over",
+    metavar="DIMENSION",
+    help="Of a quiz with -n: the dimension whose labels are drawn evenly; default all of utterances.",
+)
 _HIDE = typer.Option(
     [], "--hide", metavar="DIMENSION=LABEL", help="A label that is not offered; repeatable."
 )
@@ -72,7 +78,10 @@ def serve(
     per_item: int = typer.Option(3, "--per-item", min=1, help="Annotators who see every item."),
     seed: int = typer.Option(42, "--seed", help="Decides orders and draws."),
     everything: bool = typer.Option(False, "--all", help="Every dialogue, flagged or not."),
-    most: int | None = typer.Option(None, "-n", min=1, help="At most so many items, drawn."),
+    most: int | None = typer.Option(
+        None, "-n", min=1, help="At most so many items, drawn; a quiz evenly."
+    ),
+    evenly_over: str | None = _EVENLY,
     category: list[str] = typer.Option([], "--category", help="Only this category; repeatable."),
     reason: list[str] = typer.Option([], "--reason", help="Only flagged for this; repeatable."),
     hide: list[str] = _HIDE,
@@ -98,6 +107,7 @@ def serve(
         seed=seed,
         everything=everything,
         most=most,
+        evenly_over=evenly_over,
         categories=category,
         reasons=reason,
         hidden=hide,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -12,7 +12,7 @@ import numpy as np
 from quality.bootstrap import Floats, Resampling
 from quality.class_figures import class_figures
 from quality.evaluation.answers import ScoredAnswer
-from quality.evaluation.clustering import RESAMPLING, Clusters, clustered, numbered, sums_by
+from quality.evaluation.clustering import RESAMPLING, Clusters, clustered, sums_by
 from quality.evaluation.scores import ClusteredEstimate, ModelComparison, Weighting
 from quality.evaluation.scoring import CodedAnswers, ScoreKey, coded
 from quality.holm import holm
@@ -34,8 +34,8 @@ def compare(
 ) -> ModelComparison:
     """Return by how much the model of ``key`` differs from another one.
 
-    Only items (of the same draw of examples) count that both answered; a failed one is answered
-    by nobody.
+    Only items count that both answered; one that failed was not answered. Where an item was asked
+    with several draws of examples, its answers share what it counts.
 
     Args:
         key: what is compared; its model is the first.
@@ -50,14 +50,17 @@ def compare(
     Raises:
         UsageError: a reference is none of the labels.
     """
-    first, second, left_out = _shared(mine, theirs)
-    one, two = coded(first, labels, weights), coded(second, labels, weights)
-    difference = one.weights * ((one.true == one.said) * 1.0 - (two.true == two.said) * 1.0)
+    first, second = _shared(mine, theirs), _shared(theirs, mine)
+    one, two = (coded(found, labels, _over_draws(found, weights)) for found in (first, second))
+    items = {answer.item for answer in first}
+    either = {a.item for a in (*mine, *theirs) if a.fault != "failed"}
+    clusters = Clusters.of([*first, *second])
     p, exact = None, False
-    cases = numbered([answer.case for answer in one.answers])
-    if len(difference):
-        p, exact = exchange_test(sums_by(cases, difference[:, None])[:, 0], how)
-    estimates = _differences(one, two, how)
+    if items:
+        gains = [one.weights * (one.true == one.said), -two.weights * (two.true == two.said)]
+        by_case = sums_by(clusters.cases, np.concatenate(gains)[:, None])[:, 0]
+        p, exact = exchange_test(by_case, how)
+    estimates = _differences(one, two, clusters, how)
     return ModelComparison(
         reference=key.reference,
         task=key.task,
@@ -65,9 +68,9 @@ def compare(
         dimension=key.dimension,
         first=key.model,
         second=other,
-        n=len(one.answers),
-        cases=len(set(cases.tolist())),
-        left_out=left_out,
+        n=len(items),
+        cases=len({answer.case for answer in first}),
+        left_out=len(either - items),
         accuracy=estimates[0],
         macro_f1=estimates[1],
         p=p,
@@ -153,24 +156,29 @@ def exchange_test(differences: Floats, how: Resampling = RESAMPLING) -> tuple[fl
     return (as_large + 1) / (how.resamples + 1), False
 
 
-def _shared(
-    mine: Sequence[ScoredAnswer], theirs: Sequence[ScoredAnswer]
-) -> tuple[list[ScoredAnswer], list[ScoredAnswer], int]:
-    first, second = (
-        {(a.item, a.draw): a for a in answers if a.fault != "failed"} for answers in (mine, theirs)
-    )
-    both = sorted(set(first) & set(second))
-    return (
-        [first[key] for key in both],
-        [second[key] for key in both],
-        len(set(first) ^ set(second)),
-    )
+def _shared(mine: Sequence[ScoredAnswer], theirs: Sequence[ScoredAnswer]) -> list[ScoredAnswer]:
+    """Return those of my answers that came, to items that they have answered, too."""
+    answered = {answer.item for answer in theirs if answer.fault != "failed"}
+    return [a for a in mine if a.fault != "failed" and a.item in answered]
 
 
-def _differences(one: CodedAnswers, two: CodedAnswers, how: Resampling) -> list[ClusteredEstimate]:
+def _over_draws(
+    answers: Sequence[ScoredAnswer], weights: Mapping[str, float] | None
+) -> dict[str, float]:
+    """Return what an answer counts: as much as its item, divided by how often that was answered."""
+    times = Counter(answer.item for answer in answers)
+    return {item: (weights or {}).get(item, 1.0) / count for item, count in times.items()}
+
+
+def _differences(
+    one: CodedAnswers, two: CodedAnswers, clusters: Clusters, how: Resampling
+) -> list[ClusteredEstimate]:
     size = len(one.labels)
-    features = np.hstack([one.features, two.features])
-    counted = one.features[:, size : 2 * size].sum(axis=0) > 0
+    mine, theirs = one.features, two.features
+    features = np.vstack(
+        [np.hstack([mine, np.zeros_like(mine)]), np.hstack([np.zeros_like(theirs), theirs])]
+    )
+    counted = mine[:, size : 2 * size].sum(axis=0) > 0
 
     def figures(sums: Floats) -> Floats:
         first, second = (class_figures(half, counted) for half in np.split(sums, 2, axis=-1))
@@ -178,4 +186,4 @@ def _differences(one: CodedAnswers, two: CodedAnswers, how: Resampling) -> list[
             [first.accuracy - second.accuracy, first.macro_f1 - second.macro_f1], axis=-1
         )
 
-    return clustered(features, figures, Clusters.of(one.answers), how=how)[0]
+    return clustered(features, figures, clusters, how=how)[0]

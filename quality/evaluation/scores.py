@@ -152,6 +152,7 @@ class ModelComparison:
     first: str
     second: str
     n: int
+    """Items that both answered."""
     cases: int
     left_out: int
     """Items that only one of them answered."""

@@ -236,7 +236,7 @@ def _tally(answers: Sequence[ScoredAnswer], code: CodedAnswers) -> AnswerTally:
     faults = [answer.fault for answer in answers]
     outside = sum(
         answer.answer is not None and said == len(code.labels)
-        for answer, said in zip(code.answers, code.said, strict=True)
+        for answer, said in zip(code.answers, code.said.tolist(), strict=True)
     )
     return AnswerTally(
         read=faults.count("") - outside,

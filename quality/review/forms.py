@@ -12,8 +12,9 @@ from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 KEYS = "1234567890"
 """Keys that choose, in order; a tenth choice is 0, later ones have no key."""
-QUIZ_HIDES = "none"
-"""A label of this name means that there is nothing to see; the quiz does not offer it."""
+QUIZ_HIDES = ("none", "declarations")
+"""Labels that the quiz does not offer: one says that there is nothing to see, and no line of the
+paper's corpus has the other."""
 
 Fields = Mapping[str, Sequence[str]]
 """A form as a browser sends it."""
@@ -67,14 +68,14 @@ class Filled:
 
 
 def quiz_hides(scheme: Scheme) -> dict[str, tuple[str, ...]]:
-    """Return the labels that the quiz leaves out, by dimension: those called None.
+    """Return the labels that the quiz leaves out, by dimension: those called None or Declarations.
 
-    Source: HIPO, appendix E (the human baseline is asked without None).
+    Source: HIPO, appendix E and figure 10 (the human baseline is asked without them).
     """
     return {
         d.id: hidden
         for d in scheme.declared
-        if (hidden := tuple(v for v in d.values if v.casefold() == QUIZ_HIDES))
+        if (hidden := tuple(v for v in d.values if v.casefold() in QUIZ_HIDES))
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pipeline.store.review_studies import ReviewCandidate, Which
 from pipeline.store.reviews import ReviewStore
 from quality.review.exhibits import ScenarioOf
+from quality.review.quiz_draw import quiz_draw
 from scenarios.fingerprint import seed_from
 from scenarios.reviews import ReviewStudy
 
@@ -24,6 +25,9 @@ class QueueSelection:
     """Codes of flags, one of which a dialogue must have; empty is all."""
     most: int | None = None
     """Largest number of items; drawn by the seed of the study."""
+    evenly_over: str | None = None
+    """The dimension over whose labels a quiz is drawn evenly; None: over those of all of
+    utterances."""
 
 
 def fill(
@@ -48,6 +52,21 @@ def fill(
         chosen.append((candidate, its_category))
     if selection.most is not None:
         room = max(0, selection.most - len(store.sheets.items(study)))
-        chosen.sort(key=lambda pair: seed_from(study.seed, "draw", pair[0].case, pair[0].arm))
-        chosen = chosen[:room]
+        chosen = _drawn(store, study, chosen, room, selection.evenly_over)
     return store.studies.add_items(study, chosen)
+
+
+def _drawn(
+    store: ReviewStore,
+    study: ReviewStudy,
+    chosen: list[tuple[ReviewCandidate, str]],
+    room: int,
+    evenly_over: str | None,
+) -> list[tuple[ReviewCandidate, str]]:
+    """Draw items: those of a quiz evenly over labels, others by hash alone."""
+    if study.mode != "quiz" or not room:
+        chosen.sort(key=lambda pair: seed_from(study.seed, "draw", pair[0].case, pair[0].arm))
+        return chosen[:room]
+    by_id = {f"{candidate.case}/{candidate.arm}": (candidate, of) for candidate, of in chosen}
+    dialogues = {name: store.dialogues.dialogue(name) for name in by_id}
+    return [by_id[name] for name in quiz_draw(dialogues, study, room, dimension=evenly_over)]

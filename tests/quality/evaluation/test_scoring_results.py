@@ -1,3 +1,4 @@
+import orjson
 import pytest
 
 from quality.evaluation.result_row import ResultRow
@@ -48,7 +49,8 @@ def test_one_table_for_each_reference_model_and_dimension_that_was_asked():
         ("category", "Finance"), ("turn", "3"), ("goal", "deception"), ("strategy", "direct"),
         ("generator", "g"),
     }  # fmt: skip
-    assert EvaluationScores.from_dict(found.to_dict()) == found
+    written = orjson.dumps(found.to_dict())
+    assert EvaluationScores.from_dict(orjson.loads(written)) == found
 
 
 def test_faults_are_read_from_the_status_and_from_each_dimension():

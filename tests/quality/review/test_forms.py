@@ -43,8 +43,8 @@ def test_every_label_comes_with_its_key_definition_and_example() -> None:
     assert all(choice.definition and choice.example for choice in veracity.choices)
 
 
-def test_the_quiz_has_no_none() -> None:
-    assert quiz_hides(HIPO) == {"veracity": ("None",)}
+def test_the_quiz_has_no_none_and_no_declarations() -> None:
+    assert quiz_hides(HIPO) == {"veracity": ("None",), "illocutionary": ("Declarations",)}
     veracity = sections(HIPO, [3], quiz_hides(HIPO))[0].fields[1]
     assert "None" not in [choice.value for choice in veracity.choices]
 

@@ -1,0 +1,112 @@
+"""People beside models: the answers of a quiz and the results of an evaluation on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipo.app.reviewing import run_material, study_of
+from pipeline.store.reviews import ReviewStore
+from quality.annotations import Answer
+from quality.evaluation.evaluation_record import EvaluationRecord, read_record
+from quality.evaluation.people import human_baseline
+from quality.evaluation.result_row import read_results
+from quality.evaluation.scores import EvaluationScores
+from quality.evaluation.scoring_results import score_results
+from quality.review.answer_table import answers
+from scenarios.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class QuizAnswers:
+    """What people answered in a quiz."""
+
+    study: str
+    scheme: str
+    """Id and version."""
+    dialogues: tuple[str, ...]
+    """Of the study, as ``case/arm``, whether anybody has answered them or not."""
+    people: tuple[Answer, ...]
+    hidden: Mapping[str, tuple[str, ...]]
+    """Labels that were not offered, by dimension."""
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The codes of everybody who answered."""
+        return tuple(sorted({answer.annotator for answer in self.people}))
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleBesideModels:
+    """The human baseline of an evaluation."""
+
+    quiz: QuizAnswers
+    record: EvaluationRecord
+    scores: EvaluationScores
+
+
+def quiz_answers(folder: Path, study: str | None = None) -> QuizAnswers:
+    """Return what people answered in a quiz of a run.
+
+    Args:
+        folder: the run.
+        study: its name; None: the only quiz there is.
+
+    Raises:
+        UsageError: there is no such study, or it is none that was asked as a quiz.
+    """
+    with ReviewStore.open(folder) as store:
+        quizzes = [found.id for found in store.studies.all() if found.mode == "quiz"]
+        if study is None and len(quizzes) == 1:
+            study = quizzes[0]
+        chosen = study_of(store, study)
+        if chosen.mode != "quiz":
+            raise UsageError(
+                f"the study {chosen.id!r} of {folder} is no quiz: its people were shown the fact",
+                f"hipo review serve {folder} --mode quiz -n 33 begins the human baseline",
+            )
+        return QuizAnswers(
+            study=chosen.id,
+            scheme=run_material(folder).scheme.name,
+            dialogues=tuple(item.id for item, _ in store.sheets.items(chosen)),
+            people=tuple(answers(store.sheets.sheets(chosen))),
+            hidden=chosen.hidden,
+        )
+
+
+def people_beside_models(
+    evaluation: Path, run: Path, study: str | None = None
+) -> PeopleBesideModels:
+    """Score people and models on the items that both answered.
+
+    Args:
+        evaluation: a folder that ``hipo evaluate`` wrote.
+        run: the run whose dialogues people answered.
+        study: the quiz; None: the only one there is.
+
+    Raises:
+        UsageError: the folder holds no evaluation, the run no quiz; they have other schemes, or no
+            item that both answered.
+        InputError: a file of the evaluation is damaged.
+    """
+    record, quiz = read_record(evaluation), quiz_answers(run, study)
+    if record.set.scheme != quiz.scheme:
+        raise UsageError(
+            f"the models of {evaluation} were asked for labels of {record.set.scheme}, the people"
+            f" of {run} for those of {quiz.scheme}",
+            "their answers cannot stand in one table",
+        )
+    if not quiz.people:
+        raise UsageError(
+            f"nobody has answered the quiz {quiz.study!r} of {run} yet",
+            f"hipo review serve {run} --mode quiz lets people in",
+        )
+    labels = record.set.labels
+    rows = human_baseline(read_results(evaluation), quiz.people, labels, hidden=quiz.hidden)
+    if not rows:
+        raise UsageError(
+            f"no model of {evaluation} was asked about what people answered in {run}",
+            f"hipo evaluate {run} asks about all of its dialogues",
+        )
+    return PeopleBesideModels(quiz, record, score_results(rows, labels))

@@ -1,0 +1,114 @@
+"""``hipo evaluate people``: the human baseline beside models, on the very same items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import typer
+
+from hipo.app.evaluation_people import PeopleBesideModels, people_beside_models
+from hipo.app.run_folders import find_run
+from hipo.cli.console import Format, columns, plain, plural, write_json
+from hipo.cli.errors import ExitCode
+from hipo.cli.main import RUN, command_app
+from quality.bootstrap import Interval
+from quality.evaluation.scores import ClusteredEstimate, ModelComparison, Scores
+
+app = command_app()
+
+_EVALUATION = typer.Argument(..., metavar="DIR", help="What hipo evaluate wrote with -o.")
+_HEAD = ["dimension", "model", "items", "accuracy", "95% interval", "macro-F1", "95% interval"]
+
+
+@app.command("people")
+def people(
+    evaluation: Path = _EVALUATION,
+    run: str = RUN,
+    study: str | None = typer.Option(None, "--study", help="Which quiz, where there are several."),
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
+    ),
+) -> int:
+    """Print what people score in a quiz of RUN, and models on the very same items.
+
+    The quiz is hipo review serve RUN --mode quiz. People do not see the fact and are not offered
+    every label, so only lines count that have a label they could give. "people" is all of them
+    together, "people/CODE" one alone; intervals are over cases.
+    """
+    found = people_beside_models(evaluation, find_run(run), study)
+    if output_format is Format.JSON:
+        write_json(people_as_json(found))
+    else:
+        print("\n\n".join(_text(found)))
+    return ExitCode.DONE
+
+
+def people_as_json(found: PeopleBesideModels) -> dict[str, object]:
+    """Return what ``hipo evaluate people --format json`` prints.
+
+    ``study``; ``annotators`` by code; ``dialogues`` of the study; ``hidden``: the labels that were
+    not offered; ``scores`` and ``comparisons`` as in ``scores.json``.
+    """
+    figures = found.scores.to_dict()
+    return {
+        **plain(found.quiz, "study annotators"),
+        "dialogues": len(found.quiz.dialogues),
+        "hidden": {name: list(labels) for name, labels in found.quiz.hidden.items()},
+        "scores": figures["scores"],
+        "comparisons": figures["comparisons"],
+    }
+
+
+def _text(found: PeopleBesideModels) -> Iterator[str]:
+    quiz = found.quiz
+    hidden = ", ".join(label for labels in quiz.hidden.values() for label in labels)
+    who = f"{plural(len(quiz.annotators), 'annotator')} of the quiz {quiz.study!r}"
+    shown = "people saw no fact" + (f" and were not offered {hidden}" if hidden else "")
+    yield f"{who}: {', '.join(quiz.annotators)}\n{shown}"
+    for (task, mode, reference), scores in groupby(found.scores.scores, _block):
+        yield f"{task}, {mode}, against {reference} labels\n" + columns(_HEAD, list(_rows(scores)))
+    tested = [one for one in found.scores.comparisons if _of_people(one)]
+    if tested:
+        head = ["dimension", "first", "second", "items", "difference", "95% interval", "p (Holm)"]
+        yield "difference in accuracy between people and models\n" + columns(
+            head, [_difference(one) for one in tested]
+        )
+
+
+def _block(scores: Scores) -> tuple[str, str, str]:
+    return scores.task, scores.mode, scores.reference
+
+
+def _rows(scores: Iterable[Scores]) -> Iterator[list[str]]:
+    ordered = sorted(scores, key=lambda one: one.dimension)
+    for dimension, block in groupby(ordered, lambda one: one.dimension):
+        members = list(block)
+        for one in members:
+            figures = [*_figure(one.accuracy), *_figure(one.macro_f1)]
+            yield [dimension, one.model, str(one.items), *figures]
+        for floor in (members[0].majority, members[0].random):
+            pair = [ClusteredEstimate(floor.accuracy), ClusteredEstimate(floor.macro_f1)]
+            figures = [text for estimate in pair for text in _figure(estimate)]
+            yield [dimension, f"({floor.name})", str(members[0].items), *figures]
+
+
+def _of_people(one: ModelComparison) -> bool:
+    return "people" in (one.first, one.second) and not any(
+        name.startswith("people/") for name in (one.first, one.second)
+    )
+
+
+def _difference(one: ModelComparison) -> list[str]:
+    p = "" if one.p_holm is None else f"{one.p_holm:.4f}"
+    return [one.dimension, one.first, one.second, str(one.n), *_figure(one.accuracy), p]
+
+
+def _figure(estimate: ClusteredEstimate) -> list[str]:
+    value = "undefined" if estimate.value is None else f"{estimate.value:.3f}"
+    return [value, _range(estimate.by_case)]
+
+
+def _range(interval: Interval | None) -> str:
+    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"

@@ -1,0 +1,125 @@
+"""The human baseline: answers of a quiz beside those of models on the very same items.
+
+People label some dialogues, without the fact and without labels that the quiz does not offer. A
+model is held against them only on the lines and dimensions that people answered.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from quality.annotations import Answer
+from quality.evaluation.result_row import ResultRow, is_right
+
+PEOPLE: Final = "people"
+"""Stands where models have names: all annotators together; each alone is ``people/CODE``."""
+Given = Mapping[str, Mapping[str, str]]
+"""Dimension -> annotator -> label, of one line or dialogue."""
+
+
+def human_baseline(
+    rows: Iterable[ResultRow],
+    people: Iterable[Answer],
+    labels: Mapping[str, Sequence[str]],
+    *,
+    hidden: Mapping[str, Sequence[str]],
+) -> list[ResultRow]:
+    """Return the rows of people and of models on what both answered, as far as people could.
+
+    Under each task and mode people stand once together, where an annotator is a draw, so that
+    their figures are means over annotators, and once each alone.
+
+    Args:
+        rows: results of models; repetitions are left out.
+        people: answers of a quiz; ``item`` is ``case/arm#turn``, or ``case/arm``.
+        labels: the labels of each dimension.
+        hidden: labels that people were not offered, by dimension; references that have them are
+            left out.
+
+    Returns:
+        Rows that :func:`~quality.evaluation.scoring_results.score_results` takes; none where no
+        model was asked what people answered.
+    """
+    given: defaultdict[str, defaultdict[str, dict[str, str]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    names: set[str] = set()
+    for answer in people:
+        if isinstance(answer.value, str) and answer.dimension in labels:
+            given[answer.item][answer.dimension][answer.annotator] = answer.value
+            names.add(answer.annotator)
+    offered = {
+        dimension: tuple(label for label in known if label not in hidden.get(dimension, ()))
+        for dimension, known in labels.items()
+    }
+    shared = [
+        row.model_copy(update={"references": references})
+        for row in rows
+        if row.repeat == 0 and (references := _references(row, given.get(place_of(row)), offered))
+    ]
+    templates = {(row.item, row.task, row.mode): row for row in reversed(shared)}
+    answered = [
+        readings
+        for row in reversed(templates.values())
+        for readings in _readings(row, given[place_of(row)], sorted(names), offered)
+    ]
+    return [*shared, *answered]
+
+
+def place_of(row: ResultRow) -> str:
+    """Return what a row is about as reviews name it: ``case/arm#turn``, or ``case/arm``."""
+    dialogue = f"{row.case}/{row.arm}"
+    return dialogue if row.turn is None else f"{dialogue}#{row.turn}"
+
+
+def _references(
+    row: ResultRow, given: Given | None, offered: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, str]]:
+    """Return the references that people answered and could have met."""
+    kept = {
+        reference: {
+            dimension: label
+            for dimension, label in right.items()
+            if dimension in (given or {}) and label in offered[dimension]
+        }
+        for reference, right in row.references.items()
+    }
+    return {reference: right for reference, right in kept.items() if right}
+
+
+def _readings(
+    row: ResultRow, given: Given, names: Sequence[str], offered: Mapping[str, tuple[str, ...]]
+) -> Iterator[ResultRow]:
+    """Yield what each annotator said about an item, as one of all and alone."""
+    asked = set(row.options or row.labels)
+    for number, name in enumerate(names):
+        said = {d: by[name] for d, by in given.items() if name in by and d in asked}
+        if not said:
+            continue
+        answer = row.model_copy(
+            update={
+                "draw": number,
+                "model": PEOPLE,
+                "marks": (),
+                "reply": None,
+                "status": "answered",
+                "reason": "",
+                "labels": said,
+                "raw": {},
+                "faults": {},
+                "harmonised": (),
+                "options": {dimension: offered[dimension] for dimension in said},
+                "right": {
+                    reference: {
+                        dimension: is_right(said[dimension], label)
+                        for dimension, label in right.items()
+                        if dimension in said
+                    }
+                    for reference, right in row.references.items()
+                },
+            }
+        )
+        yield answer
+        yield answer.model_copy(update={"draw": 0, "model": f"{PEOPLE}/{name}"})

@@ -1,0 +1,151 @@
+"""``hipo evaluate people``: the human baseline and models on the very same items."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import orjson
+import pytest
+
+from hipo.app.reviewing import run_material
+from pipeline.store.run_store import RunStore
+from quality.evaluation.evaluation_record import (
+    EvaluatedModel,
+    EvaluatedSet,
+    EvaluatedTask,
+    EvaluationRecord,
+    write_record,
+)
+from quality.evaluation.result_row import RESULTS, ResultRow
+from quality.review.exhibits import target_turns
+from tests.hipo.cli.conftest import Hipo
+from tests.quality.review.serving import generated_run
+
+VERACITY = ("Quantity", "Quality", "Relevance", "Manner", "None")
+
+
+@pytest.fixture
+def run(hipo: Hipo, tmp_path: Path) -> Path:
+    return generated_run(tmp_path / "run", n=6, turns=[1])
+
+
+def results(run: Path, folder: Path, *, scheme: str | None = None) -> Path:
+    """An evaluation in which a model always says Quality."""
+    with RunStore.open(run, readonly=True) as store:
+        dialogues = list(store.dialogues())
+    rows = [
+        ResultRow(
+            item=f"{dialogue.case.id}/{dialogue.arm}/{turn.index}/utterance",
+            task="hipo-utterance",
+            mode="zero-shot",
+            model="test/liar",
+            case=dialogue.case.id,
+            arm=dialogue.arm,
+            scenario=dialogue.case.scenario,
+            turn=turn.index,
+            status="answered",
+            labels={"veracity": "Quality"},
+            options={"veracity": VERACITY},
+            references={"declared": {"veracity": label.value}},
+        )
+        for dialogue in dialogues
+        for turn in dialogue.turns
+        if turn.index in target_turns(dialogue)
+        for label in turn.tactic
+        if label.dimension == "veracity"
+    ]
+    folder.mkdir()
+    (folder / RESULTS).write_bytes(b"".join(row.to_line() for row in rows))
+    record = EvaluationRecord(
+        name="x", code_version="0", seed=1,
+        set=EvaluatedSet(
+            name="run", kind="run", fingerprint="f", items=len(rows),
+            scheme=scheme or run_material(run).scheme.name, labels={"veracity": VERACITY},
+        ),
+        tasks=(EvaluatedTask(id="hipo-utterance", title="t", mode="zero-shot", dimensions=("veracity",)),),
+        models=(EvaluatedModel(name="test/liar"),),
+    )  # fmt: skip
+    write_record(folder, record)
+    return folder
+
+
+def answer_as_declared(hipo: Hipo, run: Path) -> int:
+    """Begin a quiz and let two people answer it: one by the book, one always Manner."""
+    assert (
+        hipo(
+            "review",
+            "export",
+            str(run),
+            "--to",
+            "csv",
+            "--blank",
+            "--mode",
+            "quiz",
+            "--per-item",
+            "2",
+            "-o",
+            "out",
+        ).code
+        == 0
+    )
+    with Path("out/blank.csv").open(encoding="utf-8-sig") as file:
+        items = [row["item"] for row in csv.DictReader(file)]
+    with RunStore.open(run, readonly=True) as store:
+        declared = {
+            f"{d.case.id}/{d.arm}#{turn.index}": str(label.value)
+            for d in store.dialogues()
+            for turn in d.turns
+            for label in turn.tactic
+            if label.dimension == "veracity"
+        }
+    offered = [item for item in items if declared.get(item, "None") != "None"]
+    lines = ["item,annotator,veracity"]
+    lines += [f"{item},Ada,{declared[item]}" for item in offered]
+    lines += [f"{item},Bea,Manner" for item in offered]
+    Path("in.csv").write_text("\n".join(lines) + "\n")
+    result = hipo("review", "import", str(run), "in.csv")
+    assert result.code == 0, result.err
+    return len(offered)
+
+
+def test_people_and_models_stand_in_one_table_on_the_same_items(hipo: Hipo, run: Path) -> None:
+    items = answer_as_declared(hipo, run)
+    folder = results(run, Path("evaluated"))
+    found = hipo("evaluate", "people", str(folder), str(run), "--format", "json")
+    assert found.code == 0, found.err
+    data = orjson.loads(found.out)
+    by_model = {score["model"]: score for score in data["scores"]}
+    first, second = (f"people/{code}" for code in data["annotators"])
+    assert {score["items"] for score in by_model.values()} == {items}
+    assert max(by_model[name]["accuracy"]["value"] for name in (first, second)) == 1.0
+    mean = (by_model[first]["accuracy"]["value"] + by_model[second]["accuracy"]["value"]) / 2
+    assert by_model["people"]["accuracy"]["value"] == pytest.approx(mean)
+    assert data["hidden"] == {"veracity": ["None"], "illocutionary": ["Declarations"]}
+    text = hipo("evaluate", "people", str(folder), str(run)).out
+    assert "2 annotators of the quiz 'quiz'" in text
+    assert "people saw no fact and were not offered None, Declarations" in text
+    assert "test/liar" in text
+    assert "(majority)" in text
+
+
+def test_what_cannot_stand_in_one_table_is_refused(hipo: Hipo, run: Path) -> None:
+    folder = results(run, Path("evaluated"))
+    nobody = hipo("evaluate", "people", str(folder), str(run))
+    assert (nobody.code, "nobody has reviewed" in nobody.err) == (2, True)
+    answer_as_declared(hipo, run)
+    other = results(run, Path("other"), scheme="cei@1")
+    wrong = hipo("evaluate", "people", str(other), str(run))
+    assert (wrong.code, "cei@1" in wrong.err) == (2, True)
+    (folder / RESULTS).write_bytes(b"")
+    nothing = hipo("evaluate", "people", str(folder), str(run))
+    assert (nothing.code, "no model of" in nothing.err) == (2, True)
+    missing = hipo("evaluate", "people", "nowhere", str(run))
+    assert (missing.code, "holds no evaluation" in missing.err) == (2, True)
+
+
+def test_a_review_is_no_human_baseline(hipo: Hipo, run: Path) -> None:
+    folder = results(run, Path("evaluated"))
+    hipo("review", "export", str(run), "--to", "csv", "--blank", "--all", "-o", "out")
+    found = hipo("evaluate", "people", str(folder), str(run))
+    assert (found.code, "is no quiz" in found.err) == (2, True)
