@@ -44,5 +44,5 @@ def table(
     These are results on other items with other labels than any corpus made here has, so no score
     on such a corpus belongs in one table with them. Notes say what does not add up in print.
     """
-    print(_WRITERS[output_format](paper_results()), end="")
+    print(_WRITERS[output_format]([paper_results()]), end="")
     return ExitCode.DONE

@@ -244,4 +244,5 @@ def plot_styles() -> str:
 def standalone(svg: str) -> str:
     """Return a plot as the text of an SVG file."""
     head, bracket, rest = svg.partition(">")
-    return f"{head}{bracket}<style>{plot_styles()}</style>{rest}\n"
+    styles = f"{plot_styles()}svg.plot {{ background: var(--paper); }}\n"
+    return f"{head}{bracket}<style>{styles}</style>{rest}\n"

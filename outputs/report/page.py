@@ -30,6 +30,16 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     marks: Mapping[tuple[int, int], CellMark] = field(default_factory=dict)
     """By place (row, column): how a number stands to others of its column."""
+    reasons: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """By place (row, column): why there is no number; said below the table, by letter."""
+    spans: tuple[tuple[str, int], ...] = ()
+    """What columns have in common, from left to right: (name, how many of them)."""
+
+    @property
+    def lettered(self) -> Mapping[str, str]:
+        """The reasons, each once, with the letter that stands beside the cells."""
+        distinct = dict.fromkeys(self.reasons[place] for place in sorted(self.reasons))
+        return {reason: _letter(number) for number, reason in enumerate(distinct)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +143,46 @@ class Transcript:
     unfolded: bool = False
 
 
-Block = Table | Plot | Grid | Remark | Tiles | Transcript
+@dataclass(frozen=True, slots=True)
+class GivenReply:
+    """What one model answered about an item, and whether that is right."""
+
+    model: str
+    mode: str
+    labels: tuple[tuple[str, str, bool | None], ...]
+    """(dimension, label or why there is none, whether it is right; None: not known)."""
+    text: str
+    """As the model wrote it; empty where nothing came."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredItem:
+    """One item of an evaluation to read: what it is about, what is right, what models replied."""
+
+    kind: ClassVar[str] = "answered"
+    id: str
+    title: str
+    tags: tuple[str, ...]
+    situation: str
+    lines: tuple[tuple[str, str, bool], ...]
+    """(speaker, words, whether this is what the question is about)."""
+    right: tuple[tuple[str, str], ...]
+    """(reference and dimension, label)."""
+    replies: tuple[GivenReply, ...]
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Blocks under a headline that opens and closes."""
+
+    kind: ClassVar[str] = "fold"
+    title: str
+    blocks: tuple[Table | Plot | Grid | Remark, ...]
+    unfolded: bool = False
+
+
+Block = Table | Plot | Grid | Remark | Tiles | Transcript | AnsweredItem | Fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +209,9 @@ class Page:
 _HERE = Path(__file__).parent
 GENERATOR = '<meta name="generator" content="hipo">'
 """What every page contains, so that it is known as ours."""
-_NUMBER = re.compile(r"^[-+$]?[\d.,]+\s?(%|ms|s|k|M)?(\s[(\[].*| of [\d,]+)?$|^\u2013$|^$")
+_NUMBER = re.compile(
+    r"^(< )?[-+\u2212$]?[\d.,]+\s?(%|ms|s|k|M)?(\s[(\[].*| of [\d,]+)?$|^\u2013$|^$"
+)
 
 
 def render_page(page: Page) -> str:
@@ -188,6 +239,15 @@ def _environment() -> Environment:
     environment.filters["markup"] = Markup
     environment.filters["numeric"] = numeric_columns
     return environment
+
+
+def _letter(number: int) -> str:
+    """Return a, b, and so on; aa after z."""
+    letters = ""
+    while number >= 0:
+        letters = chr(ord("a") + number % 26) + letters
+        number = number // 26 - 1
+    return letters
 
 
 def _finalised(value: object) -> object:

@@ -1,61 +1,79 @@
-"""The paper's results as a file: Markdown, CSV or a page of HTML."""
+"""Tables of results as a file: Markdown, CSV or a page of HTML."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from outputs.markdown import rendered
-from outputs.report.page import Page, Remark, numeric_columns, render_page
+from outputs.report.page import Page, Remark, ReportSection, numeric_columns, render_page
 from outputs.result_tables.marks import result_marks
-from outputs.result_tables.model import PaperResults
+from outputs.result_tables.model import ResultBlock
 from outputs.result_tables.sections import result_section
 
-_TITLE = "Published results"
 CSV_COLUMNS = (
-    "source", "items", "table", "kind", "family", "name", "base", "task", "dimension", "label",
-    "metric", "value", "unit", "mark",
+    "source", "items", "table", "reference", "kind", "family", "name", "mode", "base", "task",
+    "dimension", "label", "metric", "value", "unit", "mark",
 )  # fmt: skip
 """One row is one number; ``mark`` is best, second, up, down or nothing."""
 
 
-def results_as_markdown(results: PaperResults) -> str:
-    """Return all tables as one Markdown document."""
-    return rendered(
-        "results.md.j2",
-        {
-            "title": f"{_TITLE}: {results.items}",
-            "about": results.about,
-            "warning": results.warning,
-            "sections": [result_section(table) for table in results.tables],
-            "numeric_columns": numeric_columns,
-        },
+def results_as_markdown(blocks: Sequence[ResultBlock]) -> str:
+    """Return all tables as one Markdown document, one headline of the first order per block."""
+    return "\n".join(
+        rendered(
+            "results.md.j2",
+            {
+                "title": _headline(block),
+                "about": block.about,
+                "warning": block.warning,
+                "sections": [result_section(table) for table in block.tables],
+                "numeric_columns": numeric_columns,
+            },
+        )
+        for block in blocks
     )
 
 
-def results_as_csv(results: PaperResults) -> str:
+def results_as_csv(blocks: Sequence[ResultBlock]) -> str:
     """Return all numbers, one in a row, with the columns ``CSV_COLUMNS``."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    writer.writerows(_numbers(results))
+    for block in blocks:
+        writer.writerows(_numbers(block))
     return text.getvalue()
 
 
-def results_as_html(results: PaperResults) -> str:
-    """Return all tables as one self-contained page."""
+def results_as_html(blocks: Sequence[ResultBlock]) -> str:
+    """Return all tables as one self-contained page; every further block begins with a section."""
+    first = blocks[0]
+    sections = [result_section(table) for table in first.tables]
+    for number, block in enumerate(blocks[1:], 2):
+        sections.append(
+            ReportSection(f"block-{number}", _headline(block), block.about, tuple(_warning(block)))
+        )
+        sections += [result_section(table) for table in block.tables]
     page = Page(
-        title=f"{_TITLE}: {results.items}",
-        subtitle=results.about,
-        notices=(Remark(results.warning, tone="warning"),),
-        sections=tuple(result_section(table) for table in results.tables),
+        title=_headline(first),
+        subtitle=first.about,
+        notices=tuple(_warning(first)),
+        sections=tuple(sections),
         footer=("This page loads nothing.",),
     )
     return render_page(page)
 
 
-def _numbers(results: PaperResults) -> Iterator[tuple[str, ...]]:
+def _headline(block: ResultBlock) -> str:
+    return f"{block.title}: {block.items}"
+
+
+def _warning(block: ResultBlock) -> list[Remark]:
+    return [Remark(block.warning, tone="warning")] if block.warning else []
+
+
+def _numbers(results: ResultBlock) -> Iterator[tuple[str, ...]]:
     for table in results.tables:
         marks = result_marks(table)
         for number, row in enumerate(table.rows):
@@ -66,9 +84,11 @@ def _numbers(results: PaperResults) -> Iterator[tuple[str, ...]]:
                     table.source,
                     results.items,
                     table.id,
+                    table.reference,
                     row.kind,
                     row.family,
                     row.name,
+                    row.mode,
                     row.base,
                     column.task,
                     column.dimension or row.dimension,

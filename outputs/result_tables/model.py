@@ -6,7 +6,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-ResultKind = Literal["model", "tuned", "average", "human"]
+ResultKind = Literal["model", "tuned", "average", "human", "floor", "own"]
+"""``floor`` is what is reached without reading; ``own`` a model's row in somebody else's table."""
 Unit = Literal["percent", "share"]
 
 _TOP: dict[Unit, float] = {"percent": 100.0, "share": 1.0}
@@ -22,16 +23,18 @@ class ResultColumn(_Frozen):
 
     task: str = ""
     dimension: str = ""
-    metric: Literal["accuracy", "F1"]
+    metric: Literal["accuracy", "F1", "macro-F1"]
 
 
-class ResultRow(_Frozen):
+class TableRow(_Frozen):
     """The results of one model, of a mean of models, or of people."""
 
     kind: ResultKind
     name: str = ""
     family: str = ""
     """Whose models these are."""
+    mode: str = ""
+    """How the model was asked, where several ways stand in one table."""
     base: str = ""
     """Of a tuned model: the name of the row it was before."""
     dimension: str = ""
@@ -46,11 +49,13 @@ class ResultTable(_Frozen):
     id: str
     source: str
     title: str
+    reference: str = ""
+    """What labels are held against, where tables of several references stand together."""
     unit: Unit
     ranked: bool = False
     """Whether the best and the second of the models are marked in each column."""
     columns: tuple[ResultColumn, ...]
-    rows: tuple[ResultRow, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -72,11 +77,12 @@ class ResultTable(_Frozen):
         return f"{value:.{_DIGITS[self.unit]}f}"
 
 
-class PaperResults(_Frozen):
-    """The result tables of one paper, and what they are about."""
+class ResultBlock(_Frozen):
+    """Result tables that belong together, and what they are about."""
 
+    title: str
     about: str
     items: str
-    """In a few words, why no other results belong in one table with these."""
-    warning: str
+    """In a few words, which items these are, and why no others belong in one table with them."""
+    warning: str = ""
     tables: tuple[ResultTable, ...]

@@ -13,7 +13,6 @@ def remarks(
     answers: Sequence[ScoredAnswer],
     scored: Sequence[ScoredAnswer],
     majority: FloorScore,
-    balanced: float | None,
 ) -> tuple[str, ...]:
     """Return the sentences that belong beside the figures of some answers.
 
@@ -21,7 +20,6 @@ def remarks(
         answers: all answers, those that failed included.
         scored: those that enter the figures.
         majority: what the commonest label reaches.
-        balanced: the balanced accuracy.
     """
     found = list(interval_remarks(scored))
     failed = len(answers) - len(scored)
@@ -31,7 +29,7 @@ def remarks(
     if lost:
         names = ", ".join(sorted(lost))
         found.append(f"no item of {names} was answered: the macro-F1 leaves these labels out")
-    found += _imbalance(scored, majority, balanced)
+    found += _imbalance(scored, majority)
     return tuple(found)
 
 
@@ -56,19 +54,16 @@ def interval_remarks(scored: Sequence[ScoredAnswer]) -> Iterator[str]:
         )
 
 
-def _imbalance(
-    scored: Sequence[ScoredAnswer], majority: FloorScore, balanced: float | None
-) -> Iterator[str]:
-    """Say by how much the imbalance of classes alone lifts accuracy."""
-    if majority.accuracy is None or balanced is None:
+def _imbalance(scored: Sequence[ScoredAnswer], majority: FloorScore) -> Iterator[str]:
+    """Say by how much the imbalance of classes alone lifts accuracy, whoever answers."""
+    if majority.accuracy is None:
         return
     classes = len({answer.reference for answer in scored})
     even = 1 / classes
     yield (
         f"always answering {majority.label} is right in {majority.accuracy:.1%}, where"
         f" {_counted(classes, 'class', 'classes')} alike would leave {even:.1%}: imbalance lifts"
-        f" accuracy by up to {100 * (majority.accuracy - even):.1f} points; balanced accuracy is"
-        f" {balanced:.1%}"
+        f" accuracy by up to {100 * (majority.accuracy - even):.1f} points"
     )
 
 

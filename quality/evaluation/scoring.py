@@ -168,7 +168,7 @@ def score(
         macro_f1_sd=_spread([draw.macro_f1 for draw in draws]),
         weighting=weighting,
         drawn_over=drawn_over,
-        remarks=remarks(answers, code.answers, majority, whole[2].value),
+        remarks=remarks(answers, code.answers, majority),
     )
 
 

@@ -269,8 +269,8 @@ def html_tables(text):
 
 
 def test_markdown_and_html_have_the_same_tables_with_the_same_marks():
-    markdown = markdown_tables(results_as_markdown(RESULTS))
-    assert markdown == html_tables(results_as_html(RESULTS))
+    markdown = markdown_tables(results_as_markdown([RESULTS]))
+    assert markdown == html_tables(results_as_html([RESULTS]))
     assert [len(table) - 1 for table in markdown] == [23, 24, 24, 5, 14, 3]
     marks = [mark for table in markdown[:3] for row in table for _, mark in row if mark]
     assert marks.count("best") == 18
@@ -281,14 +281,14 @@ def test_markdown_and_html_have_the_same_tables_with_the_same_marks():
 
 @pytest.mark.parametrize("write", [results_as_markdown, results_as_html])
 def test_every_document_begins_with_other_items_other_labels(write):
-    text = write(RESULTS)
+    text = write([RESULTS])
     heading = text.index("Published results: other items, other labels")
     assert heading < text.index("the two cannot be compared") < text.index("Llama-3.1-8B")
     assert text.count("cannot be a macro-F1") == 1
 
 
 def test_the_csv_holds_every_number_once_as_it_is_printed():
-    rows = list(csv.DictReader(io.StringIO(results_as_csv(RESULTS), newline="")))
+    rows = list(csv.DictReader(io.StringIO(results_as_csv([RESULTS]), newline="")))
     numbers = sum(v is not None for t in RESULTS.tables for r in t.rows for v in r.values)
     assert len(rows) == numbers == 23 * 18 + 8 + 25 + 28 + 5
     assert all(tuple(row) == CSV_COLUMNS for row in rows)

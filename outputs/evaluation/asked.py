@@ -1,0 +1,90 @@
+"""What was evaluated, and what asking took."""
+
+from __future__ import annotations
+
+from outputs.evaluation.cells import nothing, table_of
+from outputs.evaluation.evaluated import Evaluated
+from outputs.report.page import Block, Remark, ReportSection, Table, Tile, Tiles
+from outputs.report.wording import count, counted, dollars, percent
+
+_KINDS = {
+    "benchmark": "an exported benchmark",
+    "run": "the dialogues of a run",
+    "gold": "the gold lines",
+    "swap": "an exported set of swapped facts",
+}
+
+
+def overview_section(evaluated: Evaluated) -> ReportSection:
+    """Return what was asked, about what, and by whom it was answered."""
+    record = evaluated.record
+    known = [model.cost_usd for model in record.models]
+    cost = sum(cost for cost in known if cost is not None)
+    tiles = Tiles(
+        (
+            Tile(count(record.set.items), "items", _KINDS[record.set.kind]),
+            Tile(count(len(record.models)), "models"),
+            Tile(count(len(evaluated.tasks)), "tasks", ", ".join(evaluated.modes)),
+            Tile(count(sum(model.requests for model in record.models)), "requests"),
+            Tile(
+                dollars(None if None in known else cost),
+                "cost",
+                f"{dollars(cost)} where it is known" if None in known and cost else "",
+            ),
+        )
+    )
+    blocks: list[Block] = [tiles, _tasks(evaluated)]
+    if record.set.drawn is not None:
+        drawn = record.set.drawn
+        shares = ", ".join(f"{name} {percent(share)}" for name, share in drawn.shares.items())
+        blocks.append(
+            Remark(
+                f"Items were drawn evenly over the classes of {record.title(drawn.dimension)} "
+                f"(seed {drawn.seed}), so that no class is rare: figures are given balanced, where "
+                "classes count alike, and reweighted to their shares in the whole set "
+                f"({shares})."
+            )
+        )
+    lead = (
+        f"{counted(record.set.items, 'item')} of {record.set.name} (scheme {record.set.scheme}), "
+        f"written by {', '.join(record.set.generators) or 'nobody who is known'}."
+    )
+    return ReportSection("overview", "What was asked", lead, tuple(blocks))
+
+
+def _tasks(evaluated: Evaluated) -> Table:
+    record = evaluated.record
+    rows = [
+        [
+            task.title,
+            task.mode if task.draws == 1 else f"{task.mode}, {task.draws} draws of examples",
+            task.subject,
+            task.history or "as the task says",
+            ", ".join(map(record.title, task.dimensions)),
+        ]
+        for task in record.tasks
+    ]
+    header = ("task", "mode", "about each", "seen of what was said before", "asked for")
+    return table_of("Tasks", header, rows)
+
+
+def cost_section(evaluated: Evaluated) -> ReportSection:
+    """Return what asking each model took."""
+    header = ("model", "requests", "tokens read", "tokens written", "cost")
+    rows = [
+        [
+            model.name,
+            count(model.requests),
+            count(model.prompt_tokens),
+            count(model.completion_tokens),
+            nothing("no prices are known for this model")
+            if model.cost_usd is None
+            else dollars(model.cost_usd),
+        ]
+        for model in evaluated.record.models
+    ]
+    lead = (
+        "Requests that were sent for this evaluation. An answer that is stored is not asked for "
+        "again, so that an evaluation that went on took no more than one that was never stopped."
+    )
+    return ReportSection("cost", "What it took", lead, (table_of("By model", header, rows),))

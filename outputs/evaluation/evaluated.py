@@ -1,0 +1,144 @@
+"""An evaluation as it is read from its folder, and its figures by what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from quality.evaluation.evaluation_record import EvaluatedTask, EvaluationRecord
+from quality.evaluation.result_row import ResultRow
+from quality.evaluation.scores import EvaluationScores, Scores, Weighting
+from quality.evaluation.shown_items import ShownItem
+
+SAME_GRAMMAR = "same grammar"
+SIGNS: Mapping[str, str] = {"its own judge": "†", "its own generator": "‡", SAME_GRAMMAR: "§"}
+"""What stands behind the name of a model whose figures need a remark."""
+REFERENCES: Mapping[str, str] = {
+    "declared": "the label that the generator gave with the words",
+    "agreed": "declared labels that every external judge gave without seeing them",
+    "adjudicated": "the labels that an expert decided on",
+    "gold": "the settled labels of the gold lines",
+    "swap": "whether the label of lies fits the fact that is shown",
+}
+"""What labels are held against, in the order of tables, and what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceView:
+    """One kind of right labels, and how the items that were asked stand for the set."""
+
+    reference: str
+    weighting: Weighting
+
+    @property
+    def name(self) -> str:
+        """What columns and captions call it."""
+        return (
+            self.reference if self.weighting == "whole" else f"{self.reference}, {self.weighting}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One model in one mode: a row of a table."""
+
+    model: str
+    mode: str
+
+    def name(self, *, several_modes: bool) -> str:
+        """Return what rows call it."""
+        return f"{self.model} · {self.mode}" if several_modes else self.model
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """One evaluation: what it was of, its figures, and the items shown beside replies."""
+
+    record: EvaluationRecord
+    scores: EvaluationScores
+    examples: tuple[tuple[ShownItem, tuple[ResultRow, ...]], ...] = ()
+    """Items to read, each with the rows of one task about it."""
+    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By model: ``its own judge``, ``its own generator``."""
+
+    @cached_property
+    def _by_place(self) -> Mapping[tuple[str, str, ReferenceView, Contender], Scores]:
+        return {
+            (
+                one.task,
+                one.dimension,
+                ReferenceView(one.reference, one.weighting),
+                Contender(one.model, one.mode),
+            ): one
+            for one in self.scores.scores
+        }
+
+    @cached_property
+    def tasks(self) -> tuple[EvaluatedTask, ...]:
+        """The tasks, each once however many modes it was asked in."""
+        return tuple({task.id: task for task in reversed(self.record.tasks)}.values())[::-1]
+
+    @cached_property
+    def modes(self) -> tuple[str, ...]:
+        """The modes of any task."""
+        return tuple(dict.fromkeys(task.mode for task in self.record.tasks))
+
+    def dimensions(self, task: str) -> tuple[str, ...]:
+        """Return the dimensions that a task has figures on, in the order of the scheme."""
+        found = {one.dimension for one in self.scores.scores if one.task == task}
+        known = [name for name in self.record.set.labels if name in found]
+        return (*known, *sorted(found - set(known)))
+
+    def references(self, task: str, dimension: str) -> tuple[ReferenceView, ...]:
+        """Return what a dimension of a task is held against; the first is the one to begin with."""
+        found = {place[2] for place in self._by_place if place[:2] == (task, dimension)}
+        order = {name: number for number, name in enumerate(REFERENCES)}
+        weightings: tuple[Weighting, ...] = ("whole", "balanced", "reweighted")
+        return tuple(
+            sorted(
+                found,
+                key=lambda view: (
+                    order.get(view.reference, len(order)),
+                    view.reference,
+                    weightings.index(view.weighting),
+                ),
+            )
+        )
+
+    def contenders(self, task: str, dimension: str) -> tuple[Contender, ...]:
+        """Return who has figures on a dimension of a task, models in the order of the record."""
+        found = {place[3] for place in self._by_place if place[:2] == (task, dimension)}
+        models = [model.name for model in self.record.models]
+
+        def place(one: Contender) -> tuple[int, str, int, str]:
+            model = models.index(one.model) if one.model in models else len(models)
+            mode = self.modes.index(one.mode) if one.mode in self.modes else len(self.modes)
+            return model, one.model, mode, one.mode
+
+        return tuple(sorted(found, key=place))
+
+    def score(
+        self, task: str, dimension: str, view: ReferenceView, contender: Contender
+    ) -> Scores | None:
+        """Return the figures of one model in one mode, None where there are none."""
+        return self._by_place.get((task, dimension, view, contender))
+
+    def named(self, contender: Contender, task: str) -> str:
+        """Return what rows of a task call a model in a mode, with the signs of ``SIGNS``."""
+        several = sum(one.id == task for one in self.record.tasks) > 1
+        signs = [SIGNS[mark] for mark in SIGNS if mark in self.marks_of(contender.model)]
+        return " ".join((contender.name(several_modes=several), *signs))
+
+    def marks_of(self, model: str) -> tuple[str, ...]:
+        """Return why the figures of a model need a remark."""
+        marks = self.marks.get(model, ())
+        return (*marks, SAME_GRAMMAR) if self.same_grammar(model) else marks
+
+    def same_grammar(self, model: str) -> bool:
+        """Return whether a model is the program that reads what its own twin wrote."""
+        return self.record.set.offline and model == OFFLINE_JUDGE
+
+
+OFFLINE_JUDGE = "offline/judge"
+"""The program that labels by rules; its twin writes by rules of the same grammar."""

@@ -1,0 +1,182 @@
+"""Who scores what, beside what is reached without reading, by task and dimension."""
+
+from __future__ import annotations
+
+from outputs.evaluation.ahead import ahead_sentences
+from outputs.evaluation.cells import (
+    Cell,
+    accuracy_cell,
+    estimate_cell,
+    macro_f1_cell,
+    nothing,
+    points,
+    table_of,
+)
+from outputs.evaluation.evaluated import REFERENCES, SAME_GRAMMAR, SIGNS, Evaluated
+from outputs.plots.bars import Bar, BarRow, bar_chart
+from outputs.report.page import Block, Grid, Plot, Remark, Table
+from outputs.report.wording import count, percent
+from quality.evaluation.scores import FloorScore, Scores
+
+FLOORS = {"majority": "offline/majority", "random": "offline/random"}
+"""What is reached without reading, as rows call it."""
+MARKED = {
+    "its own judge": "its own judge: this model's labels decided which labels are agreed.",
+    "its own generator": "its own generator: this model wrote items and declared their labels.",
+    SAME_GRAMMAR: (
+        "same grammar: a program that labels by rules, on items that its twin wrote by rules of "
+        "the same grammar. That it is right says that the two fit together, nothing else."
+    ),
+}
+"""What the signs behind the names of models mean."""
+
+
+def leaderboard_blocks(evaluated: Evaluated, task: str) -> list[Block]:
+    """Return the figures of one task: a picture and a table of each dimension.
+
+    Source: HIPO, Table 2 and Figure 6 (modes side by side).
+    """
+    names = evaluated.dimensions(task)
+    blocks: list[Block] = [Grid(tuple(accuracy_plot(evaluated, task, name) for name in names))]
+    for dimension in names:
+        blocks.append(leaderboard_table(evaluated, task, dimension))
+        ahead = " ".join(ahead_sentences(evaluated, task, dimension))
+        said = [*([ahead] if ahead else []), *_remarks(evaluated, task, dimension)]
+        blocks += [Remark(text) for text in said]
+    return blocks
+
+
+def reference_remark(evaluated: Evaluated) -> Remark:
+    """Say what each kind of reference is."""
+    used = dict.fromkeys(one.reference for one in evaluated.scores.scores)
+    known = [f"{name}: {what}" for name, what in REFERENCES.items() if name in used]
+    return Remark(f"What is held against what. {'; '.join(known)}.")
+
+
+def mark_remarks(evaluated: Evaluated) -> list[Remark]:
+    """Explain what stands behind the names of models."""
+    texts = []
+    for mark, text in MARKED.items():
+        names = [
+            one.name for one in evaluated.record.models if mark in evaluated.marks_of(one.name)
+        ]
+        if names:
+            texts.append(f"{SIGNS[mark]} {text} ({', '.join(names)})")
+    return [Remark(text, tone="warning") for text in texts]
+
+
+def leaderboard_table(evaluated: Evaluated, task: str, dimension: str) -> Table:
+    """Return one row per model and mode, and the floors below, against every reference."""
+    views = evaluated.references(task, dimension)
+    contenders = evaluated.contenders(task, dimension)
+    rows: list[list[str | Cell]] = [[evaluated.named(one, task)] for one in contenders]
+    floors: dict[str, list[str | Cell]] = {name: [shown] for name, shown in FLOORS.items()}
+    for view in views:
+        scores = [evaluated.score(task, dimension, view, one) for one in contenders]
+        for row, score in zip(rows, scores, strict=True):
+            row.extend(_figures(score))
+        widest = max((one for one in scores if one), key=lambda one: one.items, default=None)
+        for name, row in floors.items():
+            row.extend(_floor(widest, name))
+    against = " and ".join(view.name for view in views)
+    caption = f"{evaluated.record.title(dimension)}, against {against} labels"
+    spans = [("", 1), *((f"{view.name} labels", len(_FIGURES)) for view in views)]
+    header = ["model", *(_FIGURES * len(views))]
+    return table_of(caption, header, [*rows, *floors.values()], spans)
+
+
+_FIGURES = ("items", "accuracy", "macro-F1", "above majority")
+
+
+def _figures(score: Scores | None) -> list[str | Cell]:
+    if score is None:
+        return [nothing("no such answers")] * len(_FIGURES)
+    undefined = "no answer to score"
+    return [
+        count(score.items),
+        _with_sd(accuracy_cell(score), score.accuracy_sd),
+        _with_sd(macro_f1_cell(score), score.macro_f1_sd),
+        estimate_cell(score.above_majority, undefined, items=score.items, signed=True),
+    ]
+
+
+def _with_sd(cell: Cell, deviation: float | None) -> Cell:
+    """Add the standard deviation over draws of examples."""
+    if deviation is None:
+        return cell
+    return Cell(f"{cell.text} (SD {100 * deviation:.1f})", cell.reason)
+
+
+def _floor(score: Scores | None, name: str) -> list[str | Cell]:
+    if score is None:
+        return [nothing("no such answers")] * len(_FIGURES)
+    floor: FloorScore = score.majority if name == "majority" else score.random
+    said = percent(floor.accuracy)
+    if floor.label is not None:
+        said += f" (always {floor.label})"
+    right, most = floor.accuracy, score.majority.accuracy
+    above = "" if right is None or most is None else points(right - most)
+    return [count(score.items), said, percent(floor.macro_f1), above]
+
+
+def _remarks(evaluated: Evaluated, task: str, dimension: str) -> list[str]:
+    """Return what the figures say of themselves, reference by reference, and about whom."""
+    views = evaluated.references(task, dimension)
+    contenders = evaluated.contenders(task, dimension)
+    texts = []
+    for view in views:
+        whom: dict[str, list[str]] = {}
+        for one in contenders:
+            score = evaluated.score(task, dimension, view, one)
+            for text in score.remarks if score else ():
+                whom.setdefault(text, []).append(evaluated.named(one, task))
+        said = [
+            text if len(names) == len(contenders) else f"{', '.join(names)}: {text}"
+            for text, names in whom.items()
+        ]
+        if said:
+            title = evaluated.record.title(dimension)
+            texts.append(f"{title}, against {view.name} labels: {'; '.join(said)}.")
+    return texts
+
+
+def accuracy_plot(evaluated: Evaluated, task: str, dimension: str) -> Plot:
+    """Draw the accuracy of every model, modes side by side, with the majority floor across.
+
+    Source: HIPO, Figure 6 (two of its values are printed; none stand beside these).
+    """
+    view = evaluated.references(task, dimension)[0]
+    contenders = evaluated.contenders(task, dimension)
+    modes = [mode for mode in evaluated.modes if any(one.mode == mode for one in contenders)]
+    rows = []
+    for model in dict.fromkeys(one.model for one in contenders):
+        mine = {one.mode: one for one in contenders if one.model == model}
+        bars = [
+            _bar(evaluated.score(task, dimension, view, mine[mode]) if mode in mine else None)
+            for mode in modes
+        ]
+        rows.append(BarRow(model, tuple(bars)))
+    title = evaluated.record.title(dimension)
+    said = "; ".join(f"{row.label} {', '.join(bar.text for bar in row.bars)}" for row in rows)
+    drawn = bar_chart(
+        rows,
+        label=f"Accuracy on {title} against {view.name} labels: {said}",
+        series=modes,
+        mark="always the commonest label",
+        top=1.0,
+    )
+    note = f"Against {view.name} labels. Whiskers: 95% intervals over cases."
+    return Plot(f"{title}: accuracy", drawn, note=note)
+
+
+def _bar(score: Scores | None) -> Bar:
+    if score is None or score.accuracy.value is None:
+        return Bar(None, percent(None))
+    bounds = score.accuracy.by_case
+    return Bar(
+        score.accuracy.value,
+        percent(score.accuracy.value),
+        low=bounds.low if bounds else None,
+        high=bounds.high if bounds else None,
+        mark=score.majority.accuracy,
+    )

@@ -1,0 +1,184 @@
+"""Read an evaluation from its folder, and write its figures, its page and its pictures."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from outputs.evaluation.classes import confusion_plots
+from outputs.evaluation.evaluated import Evaluated
+from outputs.evaluation.evaluation_page import evaluation_page
+from outputs.evaluation.leaderboard import accuracy_plot
+from outputs.evaluation.shown_examples import chosen_examples
+from outputs.evaluation.unfolding import unfolding_plots
+from outputs.plots.canvas import standalone
+from outputs.report.page import render_page
+from quality.bootstrap import Resampling
+from quality.evaluation.clustering import RESAMPLING
+from quality.evaluation.evaluation_record import EvaluationRecord, read_record
+from quality.evaluation.result_row import RESULTS, ResultRow, read_results
+from quality.evaluation.scores import EvaluationScores
+from quality.evaluation.scoring_results import DrawnOver, score_results
+from quality.evaluation.shown_items import read_items
+from scenarios.atomic_files import write_text
+from scenarios.errors import InputError, Problem, UsageError
+
+SCORES = "scores.json"
+PAGE = "index.html"
+PLOTS = "plots"
+_LONGEST = 60
+"""Characters of a model's name, of a task or a label in the name of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenEvaluation:
+    """What was written about an evaluation."""
+
+    page: Path
+    scores: Path
+    plots: tuple[Path, ...]
+    evaluated: Evaluated
+
+
+def write_evaluation(folder: Path, version: str, how: Resampling = RESAMPLING) -> WrittenEvaluation:
+    """Score the rows of an evaluation anew, and write figures, page and pictures beside them.
+
+    Args:
+        folder: of the evaluation; holds record, rows of results and items.
+        version: of the code, for the footer.
+        how: how intervals are bootstrapped.
+
+    Raises:
+        UsageError: it holds no evaluation, or rows of another set.
+        InputError: a file of it is damaged.
+    """
+    evaluated = score_evaluation(folder, how)
+    plain = orjson.dumps(evaluated.scores.to_dict(), option=orjson.OPT_INDENT_2)
+    write_text(folder / SCORES, plain.decode() + "\n")
+    plots = _write_plots(folder / PLOTS, evaluated)
+    write_text(folder / PAGE, render_page(evaluation_page(evaluated, version)))
+    return WrittenEvaluation(folder / PAGE, folder / SCORES, plots, evaluated)
+
+
+def score_evaluation(folder: Path, how: Resampling = RESAMPLING) -> Evaluated:
+    """Read an evaluation and compute its figures.
+
+    Raises:
+        UsageError: the folder holds no evaluation, or rows of another set.
+        InputError: a file of it is damaged.
+    """
+    record = read_record(folder)
+    rows = sorted_results(folder, record)
+    drawn = record.set.drawn
+    scores = score_results(
+        rows,
+        record.set.labels,
+        drawn=DrawnOver(drawn.dimension, drawn.shares) if drawn else None,
+        how=how,
+    )
+    return _evaluated(folder, record, rows, scores)
+
+
+def read_evaluation(folder: Path) -> Evaluated:
+    """Read an evaluation with the figures that stand beside it; computes them where none do.
+
+    Raises:
+        UsageError: the folder holds no evaluation, or rows of another set.
+        InputError: a file of it is damaged.
+    """
+    file = folder / SCORES
+    if not file.exists() or file.stat().st_mtime_ns < (folder / RESULTS).stat().st_mtime_ns:
+        return score_evaluation(folder)
+    record = read_record(folder)
+    try:
+        data = orjson.loads(file.read_bytes())
+    except orjson.JSONDecodeError as error:
+        found = f"what is no JSON ({error})"
+        hint = f"hipo evaluate report {folder} writes it anew"
+        raise InputError([Problem(str(file), None, "", found, "a JSON object", hint)]) from error
+    scores = EvaluationScores.from_dict(data, source=str(file))
+    return _evaluated(folder, record, sorted_results(folder, record), scores)
+
+
+def results_of(folder: Path, record: EvaluationRecord) -> Iterator[ResultRow]:
+    """Yield the rows of an evaluation.
+
+    Raises:
+        UsageError: a row is about another set, or of another scheme, than the record.
+        InputError: a row is damaged.
+    """
+    for number, row in enumerate(read_results(folder), 1):
+        if row.set != record.set.fingerprint:
+            raise UsageError(
+                f"{folder / RESULTS}:{number}: is about another set: its items are those of "
+                f"{row.set or 'no set'}, this evaluation is of {record.set.fingerprint} "
+                f"({record.set.name})",
+                "put the file back that hipo evaluate wrote here, or give the folder it is from",
+            )
+        yield row
+
+
+def sorted_results(folder: Path, record: EvaluationRecord) -> list[ResultRow]:
+    """Return the rows of an evaluation in one order, whatever order they were answered in.
+
+    Raises:
+        UsageError: as of :func:`results_of`.
+        InputError: as of :func:`results_of`.
+    """
+    tasks = [(task.id, task.mode) for task in record.tasks]
+    models = [model.name for model in record.models]
+    places: dict[object, int] = {name: n for n, name in enumerate((*tasks, *models))}
+
+    def place(row: ResultRow) -> tuple[int, int, str, int, int]:
+        task = places.get((row.task, row.mode), len(places))
+        return task, places.get(row.model, len(places)), row.item, row.draw, row.repeat
+
+    return sorted(results_of(folder, record), key=place)
+
+
+def _evaluated(
+    folder: Path, record: EvaluationRecord, rows: list[ResultRow], scores: EvaluationScores
+) -> Evaluated:
+    marks: dict[str, dict[str, None]] = {}
+    for row in rows:
+        marks.setdefault(row.model, {}).update(dict.fromkeys(row.marks))
+    items = {item.item: item for item in read_items(folder)}
+    return Evaluated(
+        record,
+        scores,
+        chosen_examples(rows, items),
+        {model: tuple(found) for model, found in marks.items() if found},
+    )
+
+
+def _write_plots(folder: Path, evaluated: Evaluated) -> tuple[Path, ...]:
+    """Write every picture as a file of its own; those of an earlier page go away."""
+    shutil.rmtree(folder, ignore_errors=True)
+    paths: dict[str, Path] = {}
+    for parts, svg in _plots(evaluated):
+        plain = "-".join(re.sub(r"[^A-Za-z0-9._]+", "_", part)[-_LONGEST:] for part in parts)
+        name, number = plain, 2
+        while name.lower() in paths:  # some file systems do not tell A from a
+            name, number = f"{plain}-{number}", number + 1
+        paths[name.lower()] = folder / f"{name}.svg"
+        write_text(paths[name.lower()], standalone(svg))
+    return tuple(paths.values())
+
+
+def _plots(evaluated: Evaluated) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield every picture with the parts of its name."""
+    for task in evaluated.tasks:
+        for dimension in evaluated.dimensions(task.id):
+            what = (task.id, dimension)
+            yield ("accuracy", *what), accuracy_plot(evaluated, task.id, dimension).svg
+            for mode, plot in unfolding_plots(evaluated, task.id, dimension).items():
+                yield ("by_turn", *what, mode), plot.svg
+            for view in evaluated.references(task.id, dimension):
+                found = confusion_plots(evaluated, task.id, dimension, view)
+                for one, plot in found.items():
+                    yield ("confusion", *what, view.name, one.model, one.mode), plot.svg
