@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from outputs.agreed_labels import AGREED, AgreedLabels, agreed_labels
+from outputs.benchmark_prompts import BenchmarkPrompts
 from outputs.dataset.columns import (
     PROVENANCE,
     TURN,
@@ -20,15 +21,18 @@ from outputs.dataset.columns import (
 )
 from outputs.dataset.manifest import Column
 from outputs.dataset.scenes import FACT, SCENE, Scenes, private_fact
-from outputs.export_kind import ExportKind, ExportTask
+from outputs.export_kind import PROMPT_MODES, ExportKind, ExportOptions, ExportTask
 from outputs.selection import SelectedDialogue
 from prompts.evaluator import ASPECTS, Aspect
-from scenarios.dialogue import Turn
+from prompts.tasks.items import SceneView, TaskItem, standing_question
+from prompts.tasks.model import Mode
+from scenarios.dialogue import History, Turn
 from scenarios.schemes.model import LabelValue, Scheme
 
 _OWN = (
     Column("aspect", "text", "What may be seen: utterance, cumulative, conversation."),
     Column("context", "messages", "What was said before and may be seen, by role."),
+    Column("question", "text", "What the utterance answers: the last question before it, if any."),
     Column("utterance", "text", "The utterance to label; empty where it is the conversation."),
 )
 TOTAL = "total"
@@ -102,11 +106,14 @@ class BenchmarkRows:
 
     scheme: Scheme
     aspects: tuple[Aspect, ...] = ASPECTS
+    modes: tuple[Mode, ...] = PROMPT_MODES
+    """The modes whose prompts stand in the rows."""
     subset: str = field(default="benchmark", init=False)
     reading: Reading = field(default=Reading(), init=False)
     _scenes: Scenes = field(default_factory=Scenes, init=False)
 
     def __post_init__(self) -> None:
+        self._prompts = BenchmarkPrompts(self.scheme, self.aspects, self.modes)
         self._labels = label_columns(self.scheme)
         self._values = LabelValues(self.scheme)
         self._is_labelled = is_labelled(self.scheme)
@@ -114,7 +121,8 @@ class BenchmarkRows:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns of every row."""
-        return (*PROVENANCE, *SCENE, *FACT, TURN, *_OWN, *self._labels, AGREED)
+        known = (*PROVENANCE, *SCENE, *FACT, TURN, *_OWN)
+        return (*known, *self._labels, AGREED, *self._prompts.columns)
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the items of each dialogue."""
@@ -127,7 +135,8 @@ class BenchmarkRows:
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
-        said = [{"role": turn.role, "content": turn.text} for turn in turns]
+        history = selected.dialogue.history()
+        scene = self._scenes.view(selected)
         base = provenance(selected) | self._scenes.of(selected) | private_fact(selected)
         agreed = agreed_labels(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
@@ -135,13 +144,14 @@ class BenchmarkRows:
             labels = self._values.of(selected, turns[place])
             for aspect in self.aspects:
                 if aspect != "conversation":
-                    context = said[:place] if aspect == "cumulative" else []
-                    shared = self._agreed(agreed, selected, turns[place])
-                    yield self._row(base, aspect, turns[place], context, labels | shared)
+                    turn = turns[place]
+                    item = _item(f"{turn.index}/{aspect}", base, scene, history, place)
+                    shared = self._agreed(agreed, selected, turn)
+                    yield self._row(base, aspect, item, turn.index, labels | shared)
         if targets and "conversation" in self.aspects:
-            labels = self._values.of(selected, None)
-            shared = self._agreed(agreed, selected, None)
-            yield self._row(base, "conversation", None, said, labels | shared)
+            labels = self._values.of(selected, None) | self._agreed(agreed, selected, None)
+            item = _item("conversation", base, scene, history, None)
+            yield self._row(base, "conversation", item, None, labels)
 
     def _agreed(self, agreed: AgreedLabels, selected: SelectedDialogue, turn: Turn | None) -> Row:
         """Return the dimensions of a row whose label every judge gave that did not see it."""
@@ -150,24 +160,33 @@ class BenchmarkRows:
         labels[self.scheme.assigned] = selected.dialogue.case.goal
         return {AGREED.name: agreed.of(None if turn is None else turn.index, labels)}
 
-    def _row(
-        self,
-        base: Row,
-        aspect: Aspect,
-        turn: Turn | None,
-        context: Sequence[Mapping[str, str]],
-        labels: Row,
-    ) -> Row:
-        place = aspect if turn is None else f"{turn.index}/{aspect}"
+    def _row(self, base: Row, aspect: Aspect, item: TaskItem, turn: int | None, labels: Row) -> Row:
+        before = item.turns[: item.target]
+        seen = () if aspect == "utterance" else before
         return {
-            "id": f"{base['case']}/{base['arm']}/{place}",
+            "id": item.id,
             **base,
-            "turn": None if turn is None else turn.index,
+            "turn": turn,
             "aspect": aspect,
-            "context": context,
-            "utterance": "" if turn is None else turn.text,
+            "context": [{"role": role, "content": text} for role, text in seen],
+            "question": None if item.standing is None else before[item.standing][1],
+            "utterance": "" if item.target is None else item.turns[item.target][1],
             **labels,
+            **self._prompts.of(aspect, item),
         }
+
+
+def _item(name: str, base: Row, scene: SceneView, history: History, place: int | None) -> TaskItem:
+    """Return what a question may be made of: nothing private, and nothing after the target."""
+    item_id = f"{base['case']}/{base['arm']}/{name}"
+    if place is None:
+        return TaskItem(item_id, scene, history)
+    seen = history[: place + 1]
+    return TaskItem(item_id, scene, seen, place, standing_question(seen, place))
+
+
+def _prompts(scheme: Scheme, options: ExportOptions) -> str:
+    return BenchmarkPrompts(scheme, options.aspects, options.modes).fingerprint
 
 
 KIND = ExportKind(
@@ -175,8 +194,9 @@ KIND = ExportKind(
     about="benchmark items for utterance, cumulative and conversation",
     tasks=(
         ExportTask(
-            lambda scheme, options: BenchmarkRows(scheme, options.aspects),
-            options=frozenset({"aspects"}),
+            lambda scheme, options: BenchmarkRows(scheme, options.aspects, options.modes),
+            options=frozenset({"aspects", "modes"}),
+            prompts=_prompts,
         ),
     ),
     hub_tasks=("text-classification",),

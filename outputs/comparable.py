@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 Row = Mapping[str, object]
 """One row of any data set, as plain data."""
 
+OPTIONS: Final = "options_"
+"""Begins the columns of benchmark items that hold the labels in the order they are listed."""
+PROMPTS: Final = {"zero-shot": "messages", "cot": "messages_cot"}
+"""The columns of benchmark items that hold what a model is sent, by mode."""
 _TAGS = re.compile(r"(?:[^\W\d_]{2,24}: )+")
 """Tags such as ``RESPONDER: `` and ``Utterance: ``: layout that differs between formats.
 
@@ -21,10 +26,18 @@ def row_lines(row: Row) -> list[str]:
 
     Whatever the format (messages, prompt and completion, preference pairs, Alpaca, ShareGPT, or
     another's), each string counts, nested ones included. System messages do not: they are
-    instructions, the same in every row. Lines are taken apart so that no comparison depends on
-    what a format puts between them.
+    instructions, the same in every row; nor do the prompts of benchmark items, which say again
+    what other columns say. Lines are taken apart so that no comparison depends on what a format
+    puts between them.
     """
-    return [line for text in _texts(row, 0) for line in _lines(text)]
+    own = {name: value for name, value in row.items() if not _is_prompt(row, name)}
+    return [line for text in _texts(own, 0) for line in _lines(text)]
+
+
+def _is_prompt(row: Row, column: str) -> bool:
+    if "aspect" not in row or "context" not in row:
+        return False
+    return column in PROMPTS.values() or column.startswith(OPTIONS)
 
 
 def _texts(value: object, depth: int) -> Iterator[str]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import ClassVar, Final, Literal
 
 from outputs.dataset.columns import Row, RowSource
 from outputs.splits import Fractions, SplitBy
 from prompts.evaluator import ASPECTS, Aspect
+from prompts.tasks.model import Mode
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
 from scenarios.plugins import PointName
 from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
 
-KindOption = Literal["aspects", "rationale", "format", "include_deception"]
+KindOption = Literal["aspects", "modes", "rationale", "format", "include_deception"]
 """An option that only some kinds take."""
+PROMPT_MODES: Final[tuple[Mode, ...]] = ("zero-shot", "cot")
+"""The modes in which an item becomes one prompt that is the same for every model."""
+NO_MODE: Final = "none"
 DEFAULT_FRACTIONS: Final[Fractions] = (0.8, 0.1, 0.1)
 
 
@@ -29,6 +33,8 @@ class ExportOptions:
     """What is learnt, where the kind has several tasks."""
     aspects: tuple[Aspect, ...] = ASPECTS
     """What may be seen of a dialogue."""
+    modes: tuple[Mode, ...] = PROMPT_MODES
+    """In which modes rows carry the prompts for models."""
     rationale: bool = False
     """Whether labels come with reasons."""
     format: str = "messages"
@@ -151,3 +157,21 @@ def places_of(option: KindOption) -> str:
         else:
             places += [f"--to {kind.name} --task {name}" for name in taking]
     return " and ".join(places)
+
+
+def chosen_modes(names: Iterable[str]) -> tuple[Mode, ...]:
+    """Return the named modes in their usual order; ``none`` alone is no mode.
+
+    Raises:
+        UsageError: rows cannot hold the prompts of such a mode.
+    """
+    wanted = list(dict.fromkeys(names))
+    if wanted == [NO_MODE]:
+        return ()
+    unknown = [name for name in wanted if name not in PROMPT_MODES]
+    if unknown:
+        raise UsageError(
+            f"rows hold no prompts of the mode {unknown[0]!r}",
+            f"choose of: {', '.join(PROMPT_MODES)}; or {NO_MODE} alone",
+        )
+    return tuple(mode for mode in PROMPT_MODES if mode in wanted)

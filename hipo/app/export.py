@@ -23,7 +23,15 @@ from outputs.dataset.reader import row_set
 from outputs.dataset.told_audit import ToldAudit
 from outputs.export import Exported
 from outputs.export import export as write_data_set
-from outputs.export_kind import DEFAULT_FRACTIONS, KINDS, ExportOptions, KindOption, places_of
+from outputs.export_kind import (
+    DEFAULT_FRACTIONS,
+    KINDS,
+    PROMPT_MODES,
+    ExportOptions,
+    KindOption,
+    chosen_modes,
+    places_of,
+)
 from outputs.formats.registry import FORMATS
 from outputs.hub import prepare_push, push_folder
 from outputs.selection import Labels, Selection, WantedVerdict
@@ -85,6 +93,9 @@ class ExportArguments(TypedDict, total=False):
     """What is learnt: ``label``, ``actor`` or ``initiator`` (sft); None is the kind's first."""
     aspects: Sequence[str] | None
     """What may be seen of a dialogue (benchmark, and sft of labels); None is all."""
+    modes: Sequence[str] | None
+    """In which modes rows carry the prompts for models (benchmark): ``zero-shot``, ``cot``; None is
+    both, and ``none`` alone neither."""
     rationale: bool
     """Whether labels come with reasons (sft of labels)."""
     format: str | None
@@ -163,6 +174,7 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         )
     tasks = KINDS.get(kind).tasks
     task, aspects = arguments.get("task"), arguments.get("aspects")
+    modes = arguments.get("modes")
     if task is not None and len(tasks) == 1:
         several = [name for name in KINDS.shipped if len(KINDS.get(name).tasks) > 1]
         raise UsageError(f"--task {task} is for --to {', '.join(several)}", "leave one of them out")
@@ -170,6 +182,7 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         kind,
         task=tasks[0].name if task is None else task,
         aspects=chosen_aspects(aspects) if aspects else ASPECTS,
+        modes=chosen_modes(modes) if modes else PROMPT_MODES,
         rationale=arguments.get("rationale", False),
         format=arguments.get("format") or "messages",
         split_by=arguments.get("split_by", "scenario"),
@@ -183,6 +196,7 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         "format": arguments.get("format") is not None,
         "rationale": options.rationale,
         "aspects": bool(aspects),
+        "modes": bool(modes),
         "include_deception": options.include_deception,
     }
     _check_fit(options, [option for option, is_given in given.items() if is_given])
@@ -276,6 +290,7 @@ class _ExportChecks:
 
 _OPTION_OF: Mapping[KindOption, str] = {
     "aspects": "--aspect",
+    "modes": "--mode",
     "rationale": "--rationale",
     "format": "--format",
     "include_deception": "--include-deception",

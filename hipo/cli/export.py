@@ -16,7 +16,7 @@ from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS, with_group
 from outputs.contamination import overlap_share
-from outputs.export_kind import KINDS, ExportOptions
+from outputs.export_kind import KINDS, PROMPT_MODES, ExportOptions
 from outputs.formats.registry import FORMATS
 from outputs.selection import Selection
 from prompts.evaluator import ASPECTS
@@ -50,6 +50,9 @@ def _options(
     aspect: list[str] = typer.Option(
         [], "--aspect", help=f"Of {', '.join(ASPECTS)} (benchmark, sft of labels); default all."
     ),
+    mode: list[str] = typer.Option(
+        [], "--mode", help=f"Of {', '.join(PROMPT_MODES)}: prompts in rows (benchmark); or none."
+    ),
     rationale: bool = typer.Option(
         False, "--rationale", help="Reasons before labels; those that give facts away go (sft)."
     ),
@@ -76,6 +79,7 @@ def _options(
         to,
         task=task,
         aspects=split(aspect),
+        modes=split(mode),
         rationale=rationale,
         format=row,
         split_by=split_by.value,

@@ -7,7 +7,7 @@ from typing import Final
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
 from outputs.selection import SelectedDialogue
-from prompts.evaluator import evaluator_view
+from prompts.tasks.items import SceneView, scene_view
 
 SCENE: Final[tuple[Column, ...]] = (
     Column("situation", "text", "What both people know."),
@@ -27,14 +27,21 @@ class Scenes:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._known: dict[tuple[str, str], Row] = {}
+        self._views: dict[tuple[str, str, str], SceneView] = {}
+        self._known: dict[tuple[str, str, str], Row] = {}
+
+    def view(self, selected: SelectedDialogue) -> SceneView:
+        """Return what both people of a dialogue know."""
+        key = _key(selected)
+        if key not in self._views:
+            self._views[key] = scene_view(selected.scenario, key[2])
+        return self._views[key]
 
     def of(self, selected: SelectedDialogue) -> Row:
-        """Return what an evaluator may know of the situation and the people."""
-        case = selected.dialogue.case
-        key = (case.scenario, case.scenario_fingerprint)
+        """Return the columns that say what both people of a dialogue know."""
+        key = _key(selected)
         if key not in self._known:
-            view = evaluator_view(selected.scenario, case.language)
+            view = self.view(selected)
             self._known[key] = {column.name: getattr(view, column.name) for column in SCENE}
         return self._known[key]
 
@@ -43,3 +50,8 @@ def private_fact(selected: SelectedDialogue) -> Row:
     """Return the values of :data:`FACT`."""
     fact = selected.scenario.fact(selected.dialogue.case.fact)
     return {"fact_about": fact.about, "fact_text": fact.text}
+
+
+def _key(selected: SelectedDialogue) -> tuple[str, str, str]:
+    case = selected.dialogue.case
+    return case.scenario, case.scenario_fingerprint, case.language

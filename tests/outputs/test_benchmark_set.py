@@ -7,10 +7,20 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from hipo.app.export import export_options
+from outputs.comparable import row_lines
+from prompts.environment import Templates
+from prompts.languages import described_language
+from prompts.tasks.items import SceneView, TaskItem
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
+from scenarios.errors import UsageError
 from tests.factories import library, make_case, make_dialogue, make_run, make_tactic
-from tests.outputs.corpora import TELLER, exportable_run, exported, rows_in
+from tests.outputs.corpora import SCHEME, TELLER, exportable_run, exported, rows_in
 
 ONE_SET = {"fractions": (0, 0, 1), "parquet": False}
+ASKED = {"messages": "zero-shot", "messages_cot": "cot"}
+SCENE = ("situation", "initiator", "initiator_description", "responder", "responder_description")
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +106,84 @@ def test_no_item_asks_for_the_goal_at_or_before_the_hard_question(tmp_path):
         else:
             assert tuple(said[:3]) == opening
             assert len(said) + (item["aspect"] == "cumulative") > len(opening)
+
+
+def item_of(row):
+    """Return the item that a row is about, by what stands in its columns alone."""
+    scene = SceneView(*(row[name] for name in SCENE), described_language(row["language"]))
+    said = tuple((m["role"], m["content"]) for m in row["context"])
+    if row["aspect"] == "conversation":
+        return TaskItem(row["id"], scene, said)
+    if row["aspect"] == "utterance":
+        said = (("initiator", row["question"]),)
+    standing = max(at for at, (role, _) in enumerate(said) if role == "initiator")
+    assert said[standing][1] == row["question"]
+    turns = (*said, ("responder", row["utterance"]))
+    return TaskItem(row["id"], scene, turns, len(said), standing)
+
+
+def test_rows_carry_the_prompts_that_a_task_makes_of_their_other_columns(tmp_path, run):
+    rows = rows_in(exported(tmp_path / "out", run, "benchmark", **ONE_SET).folder)
+    assert {row["aspect"] for row in rows[:14]} == {"utterance", "cumulative", "conversation"}
+    for row in rows[:14]:
+        task = load_task(f"hipo-{row['aspect']}")
+        for column, mode in ASKED.items():
+            (asked,) = TaskPrompts(Templates(), SCHEME, task, mode=mode).questions(item_of(row))
+            sent = [{"role": m.role, "content": m.content} for m in asked.question.messages]
+            assert row[column] == sent
+            assert [m["role"] for m in row[column]] == ["system", "user"]
+            for dimension, options in asked.options.items():
+                assert row[f"options_{dimension}"] == list(options)
+
+
+def test_options_are_listed_as_the_messages_list_them_and_hold_the_right_label(tmp_path, run):
+    rows = rows_in(exported(tmp_path / "out", run, "benchmark", **ONE_SET).folder)
+    for row in rows:
+        targets = {"goal": row["goal"]}
+        if row["aspect"] != "conversation":
+            targets |= {name: row[f"label_{name}"] for name in ("intention", "veracity")}
+        for dimension, right in targets.items():
+            options = row[f"options_{dimension}"]
+            assert right in options
+            for column in ASKED:
+                assert (
+                    f'"{dimension}": "<one of: {" | ".join(options)}>"'
+                    in (row[column][1]["content"])
+                )
+    whole = [row for row in rows if row["aspect"] == "conversation"]
+    assert {row["options_veracity"] is None for row in whole} == {True}
+    assert len({tuple(row["options_veracity"]) for row in rows if row not in whole}) > 10
+
+
+def test_prompts_in_rows_never_show_the_private_fact(tmp_path, run):
+    for row in rows_in(exported(tmp_path / "out", run, "benchmark", **ONE_SET).folder):
+        fact = library().scenarios[row["scenario"]].fact(row["fact"]).text
+        said = [row["utterance"], *(m["content"] for m in row["context"])]
+        for column in ASKED:
+            shown = "\n".join(message["content"] for message in row[column])
+            assert fact not in shown or any(text.startswith(TELLER) for text in said)
+
+
+def test_the_modes_of_prompts_can_be_chosen(tmp_path, run):
+    whole = exported(tmp_path / "both", run, "benchmark", **ONE_SET)
+    bare = exported(tmp_path / "none", run, "benchmark", modes=(), **ONE_SET)
+    one = exported(tmp_path / "one", run, "benchmark", modes=("cot",), **ONE_SET)
+    added = {"messages", "messages_cot", *(f"options_{d.id}" for d in SCHEME.declared)}
+    for row, plain, cot in zip(*map(rows_in, (whole.folder, bare.folder, one.folder)), strict=True):
+        assert row.keys() - plain.keys() == added
+        assert row.keys() - cot.keys() == {"messages"}
+        # prompts say again what the other columns say: they are no words to compare sets by
+        assert row_lines(row) == row_lines(plain)
+    manifest = orjson.loads((one.folder / "manifest.json").read_bytes())
+    assert manifest["options"]["modes"] == ["cot"]
+    assert len(manifest["options"]["prompts"]) == 64
+
+
+def test_modes_are_checked_before_anything_is_made():
+    assert export_options("benchmark").modes == ("zero-shot", "cot")
+    assert export_options("benchmark", modes=["cot", "zero-shot"]).modes == ("zero-shot", "cot")
+    assert export_options("benchmark", modes=["none"]).modes == ()
+    with pytest.raises(UsageError, match="no prompts of the mode 'icl'"):
+        export_options("benchmark", modes=["icl"])
+    with pytest.raises(UsageError, match="--mode is for --to benchmark"):
+        export_options("sft", modes=["cot"])

@@ -1,0 +1,88 @@
+"""What models are sent for a benchmark item, ready to be sent by anybody: messages and options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from outputs.comparable import OPTIONS, PROMPTS
+from outputs.dataset.columns import Row
+from outputs.dataset.manifest import Column
+from outputs.export_kind import PROMPT_MODES
+from outputs.formats.shape import message_list
+from prompts.environment import Templates
+from prompts.evaluator import Aspect
+from prompts.tasks.asked import misfits
+from prompts.tasks.items import TaskItem
+from prompts.tasks.model import Mode
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import Dimension, Scheme
+
+_MESSAGES: Final[Mapping[Mode, str]] = {
+    "zero-shot": "What a model is sent: system and user message of the task of the row.",
+    "cot": "The same where a reason is to be given before each label.",
+}
+
+
+def aspect_task(aspect: Aspect) -> str:
+    """Return the name of the task that asks about items of an aspect."""
+    return f"hipo-{aspect}"
+
+
+def options_column(dimension: str) -> str:
+    """Return the name of the column that holds the options of a dimension as they are shown."""
+    return f"{OPTIONS}{dimension}"
+
+
+class BenchmarkPrompts:
+    """The prompts of benchmark items by aspect, in some modes; the private fact is never shown."""
+
+    def __init__(
+        self, scheme: Scheme, aspects: Sequence[Aspect], modes: Sequence[Mode] = PROMPT_MODES
+    ) -> None:
+        """Render the system messages; there are none of a task that asks for what a scheme lacks."""
+        templates = Templates()
+        tasks = {aspect: load_task(aspect_task(aspect)) for aspect in aspects}
+        self._prompts: dict[Aspect, dict[Mode, TaskPrompts]] = {
+            aspect: {mode: TaskPrompts(templates, scheme, task, mode=mode) for mode in modes}
+            for aspect, task in tasks.items()
+            if not any(misfits(task, scheme))
+        }
+        self._dimensions = _listed((*scheme.utterance_dimensions, scheme.goal)) if modes else ()
+        self.columns: tuple[Column, ...] = (
+            *(
+                Column(
+                    options_column(d.id),
+                    "texts",
+                    f"Labels of {d.id} in the order in which the messages list them; null: not asked.",
+                )
+                for d in self._dimensions
+            ),
+            *(Column(PROMPTS[mode], "messages", _MESSAGES[mode]) for mode in modes),
+        )
+        self._nothing: Row = dict.fromkeys(column.name for column in self.columns)
+        self.fingerprint: str = fingerprint(
+            [
+                prompts.fingerprint
+                for by_mode in self._prompts.values()
+                for prompts in by_mode.values()
+            ]
+        )
+
+    def of(self, aspect: Aspect, item: TaskItem) -> Row:
+        """Return the columns of one item; all prompts of an item list the same options."""
+        row = self._nothing.copy()
+        for mode, prompts in self._prompts.get(aspect, {}).items():
+            (asked,) = prompts.questions(item)
+            row[PROMPTS[mode]] = message_list(asked.question.messages)
+            for dimension in self._dimensions:
+                if dimension.id in asked.options:
+                    row[options_column(dimension.id)] = asked.options[dimension.id]
+        return row
+
+
+def _listed(dimensions: Iterable[Dimension]) -> tuple[Dimension, ...]:
+    """Return the dimensions that have labels; numbers have none to list."""
+    return tuple(dimension for dimension in dimensions if dimension.values)
