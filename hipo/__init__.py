@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hipo.app.run import Run as Run
     from hipo.app.run import open_run as open_run
     from hipo.app.study import study as study
+    from hipo.app.train import train as train
     from hipo.app.verification import verify as verify
     from pipeline.recipe import Recipe as Recipe
     from pipeline.recipe_source import load_recipe as load_recipe
@@ -56,6 +57,7 @@ _MODULE_OF = {
     "preview": "hipo.app.preview",
     "report": "hipo.app.report",
     "study": "hipo.app.study",
+    "train": "hipo.app.train",
     "verify": "hipo.app.verification",
 }
 

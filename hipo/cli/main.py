@@ -70,6 +70,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "report": CommandEntry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
     "study": CommandEntry("hipo.cli.study", "Compare strategies and models over the same cases."),
     "evaluate": CommandEntry("hipo.cli.evaluate", "Print results that were published of models."),
+    "train": CommandEntry("hipo.cli.train", "Fine-tune a model on an exported set."),
     "audit": CommandEntry(
         "hipo.cli.audit", "Look for what tells goal or labels although it should tell nothing."
     ),
@@ -84,7 +85,18 @@ COMMANDS: Mapping[str, CommandEntry] = {
 
 
 WORKING = frozenset(
-    {"demo", "generate", "verify", "review", "import", "export", "report", "study", "audit"}
+    {
+        "demo",
+        "generate",
+        "verify",
+        "review",
+        "import",
+        "export",
+        "report",
+        "study",
+        "audit",
+        "train",
+    }
 )
 """Commands that are for more than what they print: they are done even if nobody can read that."""
 

@@ -1,0 +1,188 @@
+"""``hipo train``: fine-tune a model on an exported set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+from hipo.app.train import TunedModel, train
+from hipo.cli.console import Format, columns, hush, number, write_json
+from hipo.cli.errors import ExitCode, StoppedEarly, say
+from hipo.cli.main import command_app
+from hipo.cli.options import with_group
+from outputs.training.summary import LossFigures
+from outputs.training.trainers import TrainingInterrupted
+from pipeline import stop
+
+app = command_app()
+
+
+class Kind(StrEnum):
+    """What is learnt from a row."""
+
+    SFT = "sft"
+    DPO = "dpo"
+
+
+Options = dict[str, object]
+
+
+def _model(
+    *,
+    base: str | None = typer.Option(
+        None, "--base", metavar="PATH|ID", show_default=False,
+        help="Folder of a model, a .gguf file, or an id of the Hugging Face hub.",
+    ),
+    lora_rank: int | None = typer.Option(None, "--lora-rank", help="Default 16."),
+    lora_alpha: int | None = typer.Option(None, "--lora-alpha", help="Default 32."),
+    lora_dropout: float | None = typer.Option(None, "--lora-dropout", help="Default 0.05."),
+    lora_targets: str | None = typer.Option(
+        None, "--lora-targets", metavar="NAMES", help="Modules, with commas; default all-linear."
+    ),
+    max_length: int | None = typer.Option(
+        None, "--max-length",
+        help="Tokens of a row at most; longer ones are left out whole. Default: the model's window.",
+    ),
+    dtype: str | None = typer.Option(
+        None, "--dtype", help="auto (bfloat16 on a GPU that has it), float32, bfloat16, float16."
+    ),
+    device: str | None = typer.Option(None, "--device", help="auto (default), cpu, cuda or mps."),
+) -> Options:  # fmt: skip
+    return dict(locals())
+
+
+def _schedule(
+    *,
+    learning_rate: float | None = typer.Option(
+        None, "--learning-rate", help="The highest; default 2e-4 for sft, 2e-5 for dpo."
+    ),
+    epochs: float | None = typer.Option(None, "--epochs", help="Default 1."),
+    steps: int | None = typer.Option(None, "--steps", help="Instead of epochs."),
+    batch: int | None = typer.Option(None, "--batch", help="Rows at once; default 1."),
+    accumulate: int | None = typer.Option(
+        None, "--accumulate", help="Batches of which one step is made; default 16."
+    ),
+    warmup: float | None = typer.Option(None, "--warmup", help="Share of the steps; default 0.03."),
+    beta: float | None = typer.Option(
+        None, "--beta", help="Of dpo: how near to the base it stays; default 0.1."
+    ),
+    seed: int | None = typer.Option(None, "--seed", help="Of weights and order; default 0."),
+    gradient_checkpointing: bool | None = typer.Option(
+        None, "--gradient-checkpointing/--no-gradient-checkpointing", show_default=False,
+        help="Less memory, a fifth more time; default no.",
+    ),
+    save_every: int | None = typer.Option(
+        None, "--save-every", help="Steps between checkpoints; default a tenth of all."
+    ),
+    validation_rows: int | None = typer.Option(
+        None, "--validation-rows", help="Whose loss is looked at; default 64, 0 none."
+    ),
+) -> Options:  # fmt: skip
+    return dict(locals())
+
+
+@app.command("train")
+@with_group("model", _model)
+@with_group("schedule", _schedule)
+def train_command(
+    *,
+    data_set: Path = typer.Argument(
+        ..., metavar="SET", help="A folder of hipo export --to sft or --to dpo."
+    ),
+    output: Path = typer.Option(..., "-o", "--output", help="The folder to make."),
+    kind: Kind | None = typer.Option(
+        None, "--kind", show_default=False, help="Default: what the set was exported for."
+    ),
+    config: Path | None = typer.Option(
+        None, "--config", metavar="FILE", help="Settings: the train.yaml of another training."
+    ),
+    model: Options,
+    schedule: Options,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see docs/training.md."
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="Say nothing."),
+) -> int:
+    """Train a LoRA adapter with TRL; the same command goes on after a stop or a kill.
+
+    Only answers are learnt, and none is cut: rows that are longer than the model reads are left
+    out and counted. Needs hipo[train]; see docs/training.md.
+    """
+    hush()
+    tell: Callable[[str], None] = (lambda _: None) if quiet else say
+    try:
+        tuned = train(
+            data_set,
+            output,
+            kind=None if kind is None else kind.value,
+            config=config,
+            tell=tell,
+            **model,
+            **schedule,
+        )
+    except TrainingInterrupted as error:
+        raise StoppedEarly(str(error), stop.INTERRUPTED) from error
+    if output_format is Format.JSON:
+        write_json(tuned_as_json(tuned))
+    elif not quiet:
+        print(tuned_as_text(tuned))
+    return ExitCode.DONE
+
+
+def tuned_as_json(tuned: TunedModel) -> dict[str, object]:
+    """Return what a training came to as plain data.
+
+    ``folder``; ``adapter``: the folder of the weights; ``base``; ``kind``: ``sft`` or ``dpo``;
+    ``steps``, ``device``, ``dtype``, ``seconds``; ``max_length``: tokens of the longest row used;
+    ``train`` and ``validation`` (or null): ``rows``, ``used``, ``left_out``, ``limit``, ``tokens``
+    (lengths by per cent of rows); ``validation_used``; ``loss``, ``validation_loss``: ``first``
+    and ``last``, or null; ``models``, ``goals``: training rows by each; ``deceptive_rows``.
+    """
+    return {
+        "folder": str(tuned.folder),
+        "adapter": str(tuned.adapter),
+        "base": tuned.base,
+        "kind": tuned.found.kind,
+        **tuned.summary.model_dump(mode="json"),
+    }
+
+
+def tuned_as_text(tuned: TunedModel) -> str:
+    """Return what a training came to in words."""
+    summary = tuned.summary
+    rows = [
+        [name, number(figures.rows), number(used), number(figures.left_out)]
+        for name, figures, used in (
+            ("train", summary.train, summary.train.used),
+            ("validation", summary.validation, summary.validation_used),
+        )
+        if figures is not None
+    ]
+    lines = [
+        columns(["split", "rows", "used", "too long"], rows),
+        f"{summary.steps:,} steps on {summary.device} in {summary.dtype}, {summary.seconds:,.0f} s",
+        *_loss_lines(summary.loss, summary.validation_loss),
+    ]
+    if summary.offline_rows:
+        lines.append(
+            f"note: {number(summary.offline_rows)} rows were written by rules, not by a language "
+            "model: what is learnt is template recognition"
+        )
+    if summary.deceptive_rows:
+        lines.append(
+            f"note: {number(summary.deceptive_rows)} rows teach to deceive; the card says so"
+        )
+    lines.append(f"{tuned.adapter}: the adapter, its tokenizer and its card (README.md)")
+    return "\n".join(lines)
+
+
+def _loss_lines(training: LossFigures, validation: LossFigures) -> list[str]:
+    named = (("loss in training", training), ("loss on validation rows", validation))
+    return [
+        f"{name}: {'?' if loss.first is None else f'{loss.first:.4f}'} -> {loss.last:.4f}"
+        for name, loss in named
+        if loss.last is not None
+    ]

@@ -1,0 +1,127 @@
+"""``hipo train``: what it prints, and what a user can get wrong, each one message and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from outputs.training.settings import TrainingSettings
+from outputs.training.summary import LossFigures, SplitFigures, TrainingSummary
+from tests.outputs.corpora import exportable_run, exported, rows_in
+from tests.outputs.tiny_base import tiny_base
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAVY = ("torch", "transformers", "trl", "peft", "datasets", "accelerate")
+quiet_libraries = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture
+def label_set(tmp_path):
+    pytest.importorskip("trl")
+    run = exportable_run(tmp_path / "run", scenarios=3, facts=1, model="offline/rules")
+    exported(tmp_path / "set", run, "sft", aspects=("conversation",), parquet=False)
+    return str(tmp_path / "set")
+
+
+@pytest.fixture
+def base(label_set, tmp_path):
+    texts = [m["content"] for row in rows_in(Path(label_set)) for m in row["messages"]]
+    return str(tiny_base(tmp_path / "base", texts))
+
+
+@pytest.mark.slow
+@quiet_libraries
+def test_it_says_what_it_came_to_and_that_rules_wrote_the_rows(hipo, label_set, base):
+    options = ("--steps", "2", "--accumulate", "1", "--device", "cpu")
+    done = hipo("train", label_set, "--base", base, "-o", "out", *options)
+    assert done.code == 0, done.err
+    assert "loss in training: " in done.out
+    assert "loss on validation rows: " in done.out
+    assert "were written by rules, not by a language model" in done.out
+    assert "step 2 of 2: loss" in done.err
+    assert (
+        "> **Template recognition, no training data.**" in Path("out/adapter/README.md").read_text()
+    )
+
+    again = hipo("train", label_set, "--base", base, "-o", "out", *options, "--format", "json")
+    assert again.code == 0
+    assert "nothing is left to train" in again.err
+    page = (ROOT / "docs" / "training.md").read_text()
+    assert all(f"`{name}`" in page for name in again.data)
+    assert again.data["kind"] == "sft"
+    assert again.data["models"] == {"offline/rules": again.data["train"]["rows"]}
+    assert json.loads(Path("out/training.json").read_text()).items() <= again.data.items()
+
+    other = hipo("train", label_set, "--base", base, "-o", "out", *options, "--seed", "3")
+    assert other.code == 2
+    assert "holds another training:\n  seed: was 0, is 3" in other.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nowhere", "--base", "b"), "nowhere: is not an exported data set"),
+        (("SET",), "no base model is named"),
+        (("SET", "--base", "./none"), "./none: there is no such folder or file"),
+        (("SET", "--base", "b", "--lora-rank", "0"), "--lora-rank: found 0"),
+        (("SET", "--base", "b", "--dtype", "int4"), "--dtype: found 'int4'"),
+        (("SET", "--base", "b", "--config", "none.yaml"), "none.yaml: found no such file"),
+        (("SET", "--base", "b", "--kind", "ppo"), "'ppo' is not one of 'sft', 'dpo'"),
+    ],
+)
+def test_a_mistake_is_one_message_and_nothing_is_made(hipo, label_set, arguments, message):
+    given = [label_set if part == "SET" else part for part in arguments]
+    done = hipo("train", *given, "-o", "out")
+    assert done.code == 2
+    assert message in done.err
+    assert not Path("out").exists()
+
+
+@pytest.mark.slow
+@quiet_libraries
+def test_preferences_of_a_set_without_pairs_are_refused(hipo, label_set, base):
+    done = hipo("train", label_set, "--base", base, "-o", "out", "--kind", "dpo")
+    assert done.code == 2
+    assert "has one answer, and preferences need a better and a worse one" in done.err
+
+
+def test_help_imports_none_of_the_heavy_packages():
+    code = (
+        "import sys; from hipo.cli.main import run; run(['train', '--help']);"
+        f" print([n for n in {HEAVY} if n in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_default_in_the_help_is_that_of_the_settings(hipo):
+    told = re.sub(r"[\s│]+", " ", hipo("train", "--help").out)
+    fields = TrainingSettings.model_fields
+    for name in (
+        "lora_rank",
+        "lora_alpha",
+        "lora_dropout",
+        "batch",
+        "accumulate",
+        "warmup",
+        "beta",
+    ):
+        text = told.partition(f"--{name.replace('_', '-')} ")[2][:160]
+        assert re.search(rf"[Dd]efault {fields[name].default:g}\b", text), name
+
+
+def test_a_summary_counts_what_rules_wrote():
+    summary = TrainingSummary(
+        steps=1, device="cpu", dtype="float32", max_length=9, seconds=1.0,
+        train=SplitFigures(rows=5, used=5, left_out=0, limit=9),
+        loss=LossFigures(), validation_loss=LossFigures(),
+        models={"offline/rules": 2, "compatible/offline": 3},
+    )  # fmt: skip
+    assert summary.offline_rows == 2
