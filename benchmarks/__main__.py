@@ -24,7 +24,16 @@ NAMES = (
     "review_load",
     "outages",
 )
-LONG = ("night", "soak", "fuzz", "real_model", "opening_probe", "swap", "audit_power")
+LONG = (
+    "night",
+    "soak",
+    "fuzz",
+    "real_model",
+    "opening_probe",
+    "swap",
+    "audit_power",
+    "interval_coverage",
+)
 """Many minutes each, or in need of a server: run only when they are named."""
 
 
