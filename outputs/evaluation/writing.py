@@ -23,7 +23,7 @@ from quality.evaluation.clustering import RESAMPLING
 from quality.evaluation.evaluation_record import EvaluationRecord, read_record
 from quality.evaluation.result_row import RESULTS, ResultRow, read_results
 from quality.evaluation.scores import EvaluationScores
-from quality.evaluation.scoring_results import DrawnOver, score_results
+from quality.evaluation.scoring_results import score_results
 from quality.evaluation.shown_items import read_items
 from scenarios.atomic_files import write_text
 from scenarios.errors import InputError, Problem, UsageError
@@ -74,13 +74,7 @@ def score_evaluation(folder: Path, how: Resampling = RESAMPLING) -> Evaluated:
     """
     record = read_record(folder)
     rows = sorted_results(folder, record)
-    drawn = record.set.drawn
-    scores = score_results(
-        rows,
-        record.set.labels,
-        drawn=DrawnOver(drawn.dimension, drawn.shares) if drawn else None,
-        how=how,
-    )
+    scores = score_results(rows, record.set.labels, drawn=record.set.drawn, how=how)
     return _evaluated(folder, record, rows, scores)
 
 

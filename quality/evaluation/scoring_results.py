@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from quality.bootstrap import Resampling
@@ -12,6 +11,7 @@ from quality.evaluation.answers import Grouping, ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING
 from quality.evaluation.comparing import compare_all
 from quality.evaluation.draw import balancing_weights
+from quality.evaluation.evaluation_record import DrawnEvenly
 from quality.evaluation.flips import flip_rate
 from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import EvaluationScores, Weighting
@@ -24,20 +24,11 @@ REFERENCES: Final = ("declared", "agreed", "adjudicated", "gold", SWAP)
 Answers = dict[ScoreKey, list[ScoredAnswer]]
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnOver:
-    """That items were drawn evenly over the classes of a dimension."""
-
-    dimension: str
-    shares: Mapping[str, float]
-    """Class -> its share of the whole set."""
-
-
 def score_results(
     rows: Iterable[ResultRow],
     labels: Mapping[str, Sequence[str]],
     *,
-    drawn: DrawnOver | None = None,
+    drawn: DrawnEvenly | None = None,
     how: Resampling = RESAMPLING,
 ) -> EvaluationScores:
     """Return every figure: scores, comparisons, flips and swap items.

@@ -1,9 +1,10 @@
 import orjson
 import pytest
 
+from quality.evaluation.evaluation_record import DrawnEvenly
 from quality.evaluation.result_row import ResultRow
 from quality.evaluation.scores import EvaluationScores
-from quality.evaluation.scoring_results import DrawnOver, score_results
+from quality.evaluation.scoring_results import score_results
 from tests.quality.evaluation.scripted import QUICK
 
 LABELS = {"veracity": ("Quality", "Manner", "None"), "goal": ("deception", "disclosure")}
@@ -92,7 +93,7 @@ def test_what_was_drawn_evenly_stands_there_as_drawn_and_weighted_back():
         row(0, "Quality", "Quality"), row(1, "Quality", "Quality"),
         row(2, "Manner", "None"), row(3, "Manner", "None"),
     ]  # fmt: skip
-    drawn = DrawnOver("veracity", {"Quality": 0.9, "Manner": 0.1})
+    drawn = DrawnEvenly(n=4, dimension="veracity", seed=1, shares={"Quality": 0.9, "Manner": 0.1})
     found = score_results(rows, LABELS, drawn=drawn, how=QUICK).scores
     assert [(s.weighting, s.accuracy.value, s.drawn_over) for s in found] == [
         ("balanced", 0.5, "veracity"),
