@@ -27,7 +27,7 @@ from prompts.question import Question
 from prompts.responses import Unreadable
 from prompts.tasks.answers import BlindLabel
 from prompts.tasks.items import FactView, SceneView
-from quality.confusion import Confusion, IntervalEstimate
+from quality.evaluation.scores import ClusteredEstimate, Scores
 from quality.gold import GoldItem, Read, against_gold, gold_items
 from scenarios.arms import Parameters
 from scenarios.schemes.registry import load_scheme
@@ -71,7 +71,10 @@ def judge_prompts() -> JudgePrompts:
 
 
 async def readings(items: Sequence[GoldItem], provider: Provider, model: str) -> Read:
-    """Ask a model about every gold line, one after the other; None where it gave no answer."""
+    """Ask a model about every gold line, one after the other.
+
+    None where the answer could not be read; a line to which no answer came is left out.
+    """
     read: dict[str, Sequence[BlindLabel] | None] = {}
     for item in items:
         question = item.question(judge_prompts())
@@ -86,12 +89,14 @@ async def readings(items: Sequence[GoldItem], provider: Provider, model: str) ->
         try:
             reply = await provider.send(request, 600.0)
             read[item.line.id] = question.answer.read(reply.choices[0].text)
-        except (ProviderError, Unreadable):
+        except Unreadable:
             read[item.line.id] = None
+        except ProviderError:
+            continue
     return read
 
 
-def measured(name: str, *, base_url: str | None = None, most: int | None = None) -> list[Confusion]:
+def measured(name: str, *, base_url: str | None = None, most: int | None = None) -> list[Scores]:
     """Return how a model's labels stand to gold, dimension by dimension."""
     model = parse_model(name)
     items = gold_items()[:most]
@@ -103,7 +108,7 @@ def measured(name: str, *, base_url: str | None = None, most: int | None = None)
         finally:
             await provider.close()
 
-    lines = [item.line for item in items]
+    lines = [(item.scenario.id, item.line) for item in items]
     return against_gold(name, load_scheme("hipo"), lines, asyncio.run(ask()))
 
 
@@ -111,46 +116,45 @@ def run(*, quick: bool = False) -> list[Row]:
     """Measure accuracy and macro-F1 per dimension, beside always giving the commonest label."""
     rows: list[Row] = []
     for found in _tables():
-        name = f"{found.judge} on gold: {found.dimension}"
-        commonest = max(one.support for one in found.per_label) / found.items
+        name = f"{found.model} on gold: {found.dimension}"
         rows += [
             Row(f"{name}, lines", float(found.items)),
             Row(f"{name}, accuracy", found.accuracy.value or 0.0),
             Row(f"{name}, macro F1", found.macro_f1.value or 0.0),
-            Row(f"{name}, commonest label alone", commonest),
+            Row(f"{name}, commonest label alone", found.majority.accuracy or 0.0),
         ]
     return rows
 
 
-def _tables() -> list[Confusion]:
+def _tables() -> list[Scores]:
     url = os.environ.get(URL)
     if url is None:
         return measured(JUDGE)
     return measured(f"compatible/{os.environ.get(MODEL, 'smol')}", base_url=url)
 
 
-def shown(found: Confusion) -> str:
+def shown(found: Scores) -> str:
     """Return one dimension as Markdown: the figures of each label, then the confusion."""
     heads = [*found.labels, "unreadable"]
     lines = [
-        f"## {found.judge}: {found.dimension}, {found.items} lines",
+        f"## {found.model}: {found.dimension}, {found.items} lines",
         "",
         f"accuracy {_share(found.accuracy)}, macro F1 {_share(found.macro_f1)}",
         "",
         f"| gold | lines | precision | recall | F1 | {' | '.join(heads)} |",
         f"|{'---|' * (5 + len(heads))}",
     ]
-    for one, row, lost in zip(found.per_label, found.matrix, found.unreadable, strict=True):
+    for one, row, lost in zip(found.classes, found.matrix, found.unread, strict=True):
         figures = [_share(one.precision), _share(one.recall), _share(one.f1)]
         cells = [one.label, one.support, *figures, *row, lost]
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join([*lines, ""])
 
 
-def _share(found: IntervalEstimate) -> str:
+def _share(found: ClusteredEstimate) -> str:
     if found.value is None:
         return "\u2013"
-    bounds = found.interval
+    bounds = found.by_case
     around = f" [{bounds.low:.2f}, {bounds.high:.2f}]" if bounds else ""
     return f"{found.value:.2f}{around}"
 

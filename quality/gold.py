@@ -13,7 +13,11 @@ from prompts.judges import JudgePrompts, JudgeView, judge_view
 from prompts.question import Question
 from prompts.tasks.answers import BlindLabel
 from quality.bootstrap import Resampling
-from quality.confusion import Confusion, confusion
+from quality.evaluation.answers import ScoredAnswer
+from quality.evaluation.clustering import RESAMPLING
+from quality.evaluation.result_row import Fault
+from quality.evaluation.scores import Scores
+from quality.evaluation.scoring import ScoreKey, score
 from scenarios.case import make_case
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import History
@@ -32,6 +36,10 @@ class GoldItem:
 
     line: GoldLine
     view: JudgeView
+    scenario: Scenario
+    """With its names filled in."""
+    fact: str
+    """The id of the fact that it is read with."""
 
     def question(self, prompts: JudgePrompts) -> Question[tuple[BlindLabel, ...]]:
         """Return what a reader is asked: every dimension of the utterance, blind."""
@@ -67,41 +75,53 @@ def _item(template: Scenario, line: GoldLine) -> GoldItem:
         seed=0,
     )
     # The order of labels follows from the line, since many lines have one case.
-    return GoldItem(spoken, replace(judge_view(scenario, case), case=f"gold {line.id}"))
+    view = replace(judge_view(scenario, case), case=f"gold {line.id}")
+    return GoldItem(spoken, view, scenario, case.fact)
 
 
 def against_gold(
     reader: str,
     scheme: Scheme,
-    lines: Iterable[GoldLine],
+    lines: Iterable[tuple[str, GoldLine]],
     read: Read,
-    how: Resampling | None = None,
-) -> list[Confusion]:
+    how: Resampling = RESAMPLING,
+) -> list[Scores]:
     """Return how a reader's labels stand to gold, one table per dimension of the utterance.
 
     Args:
         reader: what it is called.
         scheme: the scheme of the labels.
-        lines: the gold lines.
-        read: what it found; lines that are missing were not put to it.
-        how: how intervals are bootstrapped over lines; 2,000 times from seed 42 if None.
+        lines: the gold lines, each after the id of its scenario.
+        read: what it found; a line that is missing got no answer, which is not held against it.
+        how: how intervals are bootstrapped over lines and scenarios.
 
     Raises:
-        UsageError: a label is none of the scheme's.
+        UsageError: a gold label is none of the scheme's.
     """
     gold = list(lines)
-    tables = []
-    for dimension in scheme.utterance_dimensions:
-        truth = {line.id: line.labels[dimension.id] for line in gold if dimension.id in line.labels}
-        found = {
-            name: None if labels is None else _label_of(labels, dimension.id)
-            for name, labels in read.items()
-        }
-        tables.append(
-            confusion(reader, dimension.id, dimension.values, truth=truth, judged=found, how=how)
+    return [
+        score(
+            ScoreKey("gold", "judge-turn", "zero-shot", reader, dimension.id),
+            [_answer(place, line, dimension.id, read) for place, line in gold
+             if dimension.id in line.labels],
+            dimension.values,
+            how=how,
         )
-    return tables
+        for dimension in scheme.utterance_dimensions
+    ]  # fmt: skip
 
 
-def _label_of(labels: Sequence[BlindLabel], dimension: str) -> str | None:
-    return next((str(one.value) for one in labels if one.dimension == dimension), None)
+def _answer(scenario: str, line: GoldLine, dimension: str, read: Read) -> ScoredAnswer:
+    found = read.get(line.id)
+    label = next((str(one.value) for one in found or () if one.dimension == dimension), None)
+    fault: Fault = "unreadable" if line.id in read else "failed"
+    return ScoredAnswer(
+        item=line.id,
+        case=line.id,
+        scenario=scenario,
+        dimension=dimension,
+        reference=line.labels[dimension],
+        answer=label,
+        fault="" if label is not None else fault,
+        groups={"goal": line.goal},
+    )

@@ -6,10 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from quality.agreement import AgreementRow, agreement_table, dimension_agreement
 from quality.annotations import Answer
 from quality.bootstrap import Interval, Resampling
-from quality.confusion import Confusion, confusion
+from quality.class_figures import count_matrix
 from scenarios.schemes.model import Dimension, Scheme
 
 GOLD = "gold"
@@ -22,14 +24,18 @@ class ReaderComparison:
 
     reader: str
     other: str
+    dimension: str
+    items: int
+    """Lines that both labelled."""
     same: float | None
     """Share of the lines that both gave one label, in ``[0, 1]``."""
     kappa: float | None
     """Cohen's; None where both gave one and the same label throughout."""
     interval: Interval | None
     """Of kappa, over lines."""
-    confusion: Confusion
-    """Rows are the other's labels, columns the reader's."""
+    labels: tuple[str, ...]
+    matrix: tuple[tuple[int, ...], ...]
+    """``matrix[i][j]``: how often the other gives ``labels[i]`` and the reader ``labels[j]``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +124,21 @@ def _comparison(
 ) -> ReaderComparison:
     rows = {r.statistic: r for r in dimension_agreement(dimension, [*mine, *theirs], how=how)}
     kappa = rows["Cohen kappa"]
-    reader, other = mine[0].annotator, theirs[0].annotator
+    place = {label: code for code, label in enumerate(dimension.values)}
     read = {answer.item: answer.value for answer in mine}
+    both = [(place[a.value], place[read[a.item]]) for a in theirs if a.item in read]  # type: ignore[index] # labels of the dimension
+    codes = np.array(both, dtype=np.intp)
+    size = len(place)
     return ReaderComparison(
-        reader=reader,
-        other=other,
+        reader=mine[0].annotator,
+        other=theirs[0].annotator,
+        dimension=dimension.id,
+        items=len(both),
         same=rows["percent agreement"].value,
         kappa=kappa.value,
         interval=kappa.interval,
-        confusion=confusion(
-            reader,
-            dimension.id,
-            dimension.values,
-            truth={a.item: a.value for a in theirs if a.item in read},
-            judged=dict(read),
-            how=how,
+        labels=dimension.values,
+        matrix=tuple(
+            tuple(map(int, row[:size])) for row in count_matrix(codes[:, 0], codes[:, 1], size)
         ),
     )

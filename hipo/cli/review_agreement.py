@@ -57,14 +57,8 @@ def agreement_as_json(found: StudyAgreement) -> dict[str, object]:
 
 
 def _comparison(one: ReaderComparison) -> dict[str, Any]:
-    table = one.confusion
-    return {
-        **plain(one, "reader other"),
-        "dimension": table.dimension,
-        "items": table.items,
-        **plain(one, "same kappa interval", interval=_bounds(one.interval)),
-        **plain(table, "labels matrix"),
-    }
+    names = "reader other dimension items same kappa interval labels matrix"
+    return plain(one, names, interval=_bounds(one.interval))
 
 
 def _bounds(interval: Interval | None) -> list[float] | None:
@@ -105,11 +99,11 @@ def _table(compared: Sequence[ReaderComparison]) -> str:
         [
             one.reader,
             one.other,
-            one.confusion.dimension,
+            one.dimension,
             _figure(one.same),
             _figure(one.kappa),
             _range(one.interval),
-            str(one.confusion.items),
+            str(one.items),
         ]
         for one in compared
     ]
@@ -118,12 +112,11 @@ def _table(compared: Sequence[ReaderComparison]) -> str:
 
 
 def _confusion(one: ReaderComparison) -> str:
-    table = one.confusion
     rows = [
-        [label, *map(str, counts)] for label, counts in zip(table.labels, table.matrix, strict=True)
+        [label, *map(str, counts)] for label, counts in zip(one.labels, one.matrix, strict=True)
     ]
-    title = f"{table.dimension}: rows {one.other}, columns {one.reader}"
-    return f"{title}\n" + columns(["", *table.labels], rows)
+    title = f"{one.dimension}: rows {one.other}, columns {one.reader}"
+    return f"{title}\n" + columns(["", *one.labels], rows)
 
 
 def _figure(value: float | None) -> str:
