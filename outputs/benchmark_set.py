@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 from outputs.agreed_labels import AGREED, AgreedLabels, agreed_labels
 from outputs.benchmark_prompts import BenchmarkPrompts
@@ -21,11 +22,10 @@ from outputs.dataset.columns import (
 )
 from outputs.dataset.manifest import Column
 from outputs.dataset.scenes import FACT, SCENE, Scenes, private_fact
-from outputs.export_kind import PROMPT_MODES, ExportKind, ExportOptions, ExportTask
+from outputs.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.selection import SelectedDialogue
 from prompts.evaluator import ASPECTS, Aspect
 from prompts.tasks.items import SceneView, TaskItem, standing_question
-from prompts.tasks.model import Mode
 from scenarios.dialogue import History, Turn
 from scenarios.schemes.model import LabelValue, Scheme
 
@@ -94,6 +94,17 @@ class CorpusCounts:
         return {**rows, TOTAL: {key: total[key] for key in CategoryCounts().plain()}}
 
 
+class ItemPrompts(Protocol):
+    """What models are sent for benchmark items, as columns of their rows."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, in order."""
+
+    def of(self, aspect: Aspect, item: TaskItem) -> Row:
+        """Return the values of one item."""
+
+
 @dataclass
 class BenchmarkRows:
     """One item per labelled utterance and aspect, and one per conversation.
@@ -106,14 +117,14 @@ class BenchmarkRows:
 
     scheme: Scheme
     aspects: tuple[Aspect, ...] = ASPECTS
-    modes: tuple[Mode, ...] = PROMPT_MODES
-    """The modes whose prompts stand in the rows."""
-    subset: str = field(default="benchmark", init=False)
+    prompts: ItemPrompts | None = None
+    """What models are sent, as it stands in the rows; None: zero-shot and with reasons first."""
+    subset: str = "benchmark"
     reading: Reading = field(default=Reading(), init=False)
     _scenes: Scenes = field(default_factory=Scenes, init=False)
 
     def __post_init__(self) -> None:
-        self._prompts = BenchmarkPrompts(self.scheme, self.aspects, self.modes)
+        self._prompts = self.prompts or BenchmarkPrompts(self.scheme, self.aspects)
         self._labels = label_columns(self.scheme)
         self._values = LabelValues(self.scheme)
         self._is_labelled = is_labelled(self.scheme)
@@ -185,6 +196,11 @@ def _item(name: str, base: Row, scene: SceneView, history: History, place: int |
     return TaskItem(item_id, scene, seen, place, standing_question(seen, place))
 
 
+def _rows(scheme: Scheme, options: ExportOptions) -> BenchmarkRows:
+    prompts = BenchmarkPrompts(scheme, options.aspects, options.modes)
+    return BenchmarkRows(scheme, options.aspects, prompts)
+
+
 def _prompts(scheme: Scheme, options: ExportOptions) -> str:
     return BenchmarkPrompts(scheme, options.aspects, options.modes).fingerprint
 
@@ -194,7 +210,7 @@ KIND = ExportKind(
     about="benchmark items for utterance, cumulative and conversation",
     tasks=(
         ExportTask(
-            lambda scheme, options: BenchmarkRows(scheme, options.aspects, options.modes),
+            _rows,
             options=frozenset({"aspects", "modes"}),
             prompts=_prompts,
         ),

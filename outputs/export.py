@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -16,7 +16,7 @@ from outputs.balance import Balance, balanced_column
 from outputs.dataset.arrow import check_parquet
 from outputs.dataset.columns import Row, RowSource, by_case, left_out_notes
 from outputs.dataset.folder import check_target, staged
-from outputs.dataset.manifest import ExportFacts, write_manifest
+from outputs.dataset.manifest import ExportedFile, ExportFacts, write_manifest
 from outputs.dataset.writer import RowWriter
 from outputs.export_facts import Seen, export_facts
 from outputs.export_kind import KINDS, ExportOptions
@@ -245,10 +245,8 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     files = writer.files()
     if not files:
         raise _nothing(found, options, len(job.rejected))
-    if "format" in task.options:
-        companions = FORMATS.get(options.format).companions(files, pairs=kind.pairs)
-        for path, text in companions.items():
-            (draft / path).write_text(text, encoding="utf-8")
+    for path, text in _companions(found.scheme, options, files).items():
+        (draft / path).write_text(text, encoding="utf-8")
     counts = seen.corpus.table()
     (draft / COUNTS).write_bytes(orjson.dumps(counts, option=orjson.OPT_INDENT_2) + b"\n")
     facts = export_facts(
@@ -266,6 +264,17 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     notes = (*left_out_notes(counted), *_notes(job, source, facts))
     write_manifest(draft, facts, plan.groups, notes)
     return Exported(job.folder, facts, notes)
+
+
+def _companions(
+    scheme: Scheme, options: ExportOptions, files: Sequence[ExportedFile]
+) -> Mapping[str, str]:
+    """Return the files that trainers and harnesses expect beside the rows, text by path."""
+    task = options.chosen_task
+    if "format" in task.options:
+        pairs = KINDS.get(options.kind).pairs
+        return FORMATS.get(options.format).companions(files, pairs=pairs)
+    return {} if task.companions is None else task.companions(scheme, options, files)
 
 
 def _plugins(options: ExportOptions) -> dict[str, object]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import ClassVar, Final, Literal
 
 from outputs.dataset.columns import Row, RowSource
+from outputs.dataset.manifest import ExportedFile
 from outputs.splits import Fractions, SplitBy
 from prompts.evaluator import ASPECTS, Aspect
 from prompts.tasks.model import Mode
@@ -77,6 +78,10 @@ class ExportTask:
     prompts: Callable[[Scheme, ExportOptions], str] | None = None
     """Fingerprint of the prompts that rows are rendered with, for the manifest; None where rows hold
     no prompt, or one that was sent when the dialogue was played."""
+    companions: (
+        Callable[[Scheme, ExportOptions, Sequence[ExportedFile]], Mapping[str, str]] | None
+    ) = None
+    """Makes the files that stand beside the rows for whoever reads them, text by relative path."""
     unit: str | None = None
     """A column: rows with the same value are left out together where one of them overlaps."""
     counted: Callable[[Row], str] | None = None
@@ -142,6 +147,7 @@ KINDS: Final[ExtensionPoint[ExportKind]] = ExtensionPoint(
         "dpo": "outputs.preference:KIND",
         "benchmark": "outputs.benchmark_set:KIND",
         "swap": "outputs.swap_set:KIND",
+        "lm-eval": "outputs.lm_eval.choice_set:KIND",
     },
 )
 """Every kind of data set by its name."""

@@ -137,7 +137,8 @@ def export(
 
     Args:
         runs: one run or several: what :func:`hipo.generate` returned, a folder, or a name.
-        kind: ``sft`` (fine-tuning), ``dpo`` (preference pairs), ``benchmark``, or a plugin's.
+        kind: ``sft`` (fine-tuning), ``dpo`` (preference pairs), ``benchmark``, ``swap``,
+            ``lm-eval``, or a plugin's.
         output: the folder to make, as a whole or not at all.
         verdict: ``any`` takes dialogues that are not accepted, too.
         scenarios: ids, categories, globs or ``tag:...``; None is all.

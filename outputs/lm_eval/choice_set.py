@@ -1,0 +1,33 @@
+"""Benchmark items for lm-evaluation-harness: rows, and the task files that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from outputs.benchmark_set import BenchmarkRows
+from outputs.dataset.manifest import ExportedFile
+from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.lm_eval.choice_prompts import ChoicePrompts
+from outputs.lm_eval.task_files import task_files
+from scenarios.schemes.model import Scheme
+
+
+def _rows(scheme: Scheme, options: ExportOptions) -> BenchmarkRows:
+    prompts = ChoicePrompts(scheme, options.aspects)
+    return BenchmarkRows(scheme, options.aspects, prompts=prompts, subset="lm-eval")
+
+
+def _prompts(scheme: Scheme, options: ExportOptions) -> str:
+    return ChoicePrompts(scheme, options.aspects).fingerprint
+
+
+def _files(scheme: Scheme, options: ExportOptions, files: Sequence[ExportedFile]) -> dict[str, str]:
+    return task_files(scheme, ChoicePrompts(scheme, options.aspects), files)
+
+
+KIND = ExportKind(
+    name="lm-eval",
+    about="benchmark items as tasks of lm-evaluation-harness",
+    tasks=(ExportTask(_rows, options=frozenset({"aspects"}), prompts=_prompts, companions=_files),),
+    hub_tasks=("text-classification",),
+)

@@ -1,0 +1,95 @@
+"""The files that lm-evaluation-harness reads: one task per aspect and dimension."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from outputs.dataset.columns import label_column
+from outputs.dataset.manifest import ExportedFile
+from outputs.lm_eval.choice_prompts import ChoicePrompts, prompt_column
+from prompts.evaluator import Aspect
+from scenarios.schemes.model import Dimension, Scheme
+
+MODULE: Final = "hipo_items.py"
+"""Loads the items and averages F1; a copy of it lies beside the task files."""
+_SPLITS = ("test", "validation", "train")
+_HEAD = """\
+# lm_eval --include_path . --tasks {task} --model hf --model_args pretrained=MODEL --apply_chat_template
+# The likeliest of the answers is what a model is taken to say: what it would write is not asked.
+custom_dataset: !function hipo_items.items
+"""
+_METRICS = """\
+metric_list:
+  - {metric: acc, aggregation: mean, higher_is_better: true}
+  - {metric: acc_norm, aggregation: mean, higher_is_better: true}
+  # of the labels that are right for some item, each alike
+  - {metric: f1, aggregation: !function hipo_items.macro_f1, higher_is_better: true}
+"""
+
+
+def task_name(aspect: Aspect, dimension: str) -> str:
+    """Return the name of a task: letters, digits and underscores."""
+    return re.sub(r"\W", "_", f"hipo_{aspect}_{dimension}")
+
+
+def task_files(
+    scheme: Scheme, prompts: ChoicePrompts, files: Sequence[ExportedFile]
+) -> dict[str, str]:
+    """Return the task files and the module they name, text by relative path.
+
+    Args:
+        scheme: whose labels are asked for.
+        prompts: what the rows hold.
+        files: the files of rows; the held-out split is what models are scored on.
+    """
+    written = {file.split for file in files}
+    scored = next(split for split in _SPLITS if split in written)
+    learnt = {"fewshot_split": "train"} if "train" in written - {scored} else {}
+    found = {MODULE: Path(__file__).with_name(MODULE).read_text(encoding="utf-8")}
+    for aspect, asked in prompts.asked.items():
+        for dimension in asked:
+            name = task_name(aspect, dimension.id)
+            is_goal = dimension.id == scheme.assigned
+            content = {
+                "task": name,
+                "tag": ["hipo", f"hipo_{aspect}"],
+                "dataset_kwargs": {
+                    "aspect": aspect,
+                    "prompt": prompt_column(dimension.id),
+                    "label": "goal" if is_goal else label_column(dimension.id),
+                    "labels": list(dimension.values),
+                },
+                "test_split": scored,
+                **learnt,
+                **_asked(dimension, prompts.systems[aspect, dimension.id]),
+            }
+            found[f"{name}.yaml"] = _yaml(name, content)
+    return found
+
+
+def _asked(dimension: Dimension, system: str) -> dict[str, object]:
+    """Return the part of a task that says what is asked, and what is right."""
+    return {
+        "output_type": "multiple_choice",
+        "description": f"{{% raw %}}{system}{{% endraw %}}",
+        "doc_to_text": "prompt",
+        "doc_to_choice": [_answer(dimension.id, label) for label in dimension.values],
+        "doc_to_target": "right",
+        "target_delimiter": "\n\n",
+        "metadata": {"version": 1},
+    }
+
+
+def _yaml(name: str, content: Mapping[str, object]) -> str:
+    text = yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True, width=100)
+    return _HEAD.format(task=name) + text + _METRICS
+
+
+def _answer(dimension: str, label: str) -> str:
+    return json.dumps({dimension: label}, ensure_ascii=False)

@@ -1,0 +1,117 @@
+"""Benchmark items as lm-evaluation-harness reads and scores them."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+import yaml
+from lm_eval.api.model import LM
+from lm_eval.evaluator import evaluate
+from lm_eval.models.dummy import DummyLM
+from lm_eval.tasks import TaskManager
+
+from prompts.environment import Templates
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
+from tests.outputs.corpora import SCHEME, exportable_run, exported, rows_in
+from tests.outputs.test_benchmark_set import item_of
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+LABELLED = ("intention", "veracity", "illocutionary", "goal")
+TASKS = {
+    *(f"hipo_{aspect}_{d}" for aspect in ("utterance", "cumulative") for d in LABELLED),
+    "hipo_conversation_goal",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    base = tmp_path_factory.mktemp("lm-eval")
+    run = exportable_run(base / "run", scenarios=8, facts=1, turns=2)
+    return exported(base / "set", run, "lm-eval", fractions=(0, 0, 1)).folder
+
+
+@pytest.fixture
+def evaluated(folder, monkeypatch, tmp_path):
+    """Return what evaluates a model on some of the tasks, as the command does."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.chdir(tmp_path)  # rows are found from wherever one stands
+
+    def run(model, *tasks):
+        manager = TaskManager(include_path=str(folder), include_defaults=False)
+        found = manager.load(list(tasks))
+        return evaluate(model, found["tasks"], bootstrap_iters=0)
+
+    return run
+
+
+class Stubborn(LM):
+    """Finds one continuation likeliest, whatever it is shown."""
+
+    def __init__(self, answer):
+        super().__init__()
+        self.answer, self.shown = answer, []
+
+    def loglikelihood(self, requests, disable_tqdm=False):
+        self.shown += [request.arguments[0] for request in requests]
+        said = [request.arguments[1].strip() for request in requests]
+        return [(0.0 if text == self.answer else -9.0, False) for text in said]
+
+    def generate_until(self, requests, disable_tqdm=False):
+        raise NotImplementedError
+
+    def loglikelihood_rolling(self, requests, disable_tqdm=False):
+        raise NotImplementedError
+
+
+def test_the_dummy_model_runs_through_every_task(evaluated, folder):
+    found = evaluated(DummyLM(), "hipo")
+    assert set(found["results"]) - {"hipo"} >= TASKS
+    for name in TASKS:
+        scores = found["results"][name]
+        assert found["n-samples"][name]["effective"] == (16 if "conversation" in name else 32)
+        assert 0 <= scores["acc,none"] <= 1
+        assert 0 <= scores["f1,none"] <= 1
+
+
+def test_scores_are_those_known_by_hand(evaluated, folder):
+    rows = [row for row in rows_in(folder) if row["aspect"] == "utterance"]
+    labels = [row["label_veracity"] for row in rows]
+    right = labels.count("Quality")
+    assert 0 < right < len(labels)
+    found = evaluated(Stubborn('{"veracity": "Quality"}'), "hipo_utterance_veracity")
+    scores = found["results"]["hipo_utterance_veracity"]
+    assert scores["acc,none"] == pytest.approx(right / len(labels))
+    f1 = 2 * right / (right + len(labels))
+    assert scores["f1,none"] == pytest.approx(f1 / len(set(labels)))
+
+
+def test_a_model_reads_the_messages_of_hipo_about_one_dimension(evaluated, folder):
+    model = Stubborn("")
+    evaluated(model, "hipo_cumulative_goal")
+    task = load_task("hipo-cumulative").model_copy(update={"questions": "per-dimension"})
+    prompts = TaskPrompts(Templates(), SCHEME, task)
+    for row in rows_in(folder):
+        if row["aspect"] == "cumulative":
+            *_, goal = prompts.questions(item_of(row))
+            assert goal.dimensions == ("goal",)
+            system, user = (message.content for message in goal.question.messages)
+            assert row["prompt_goal"] == user
+            assert any(system in text and user in text for text in model.shown)
+
+
+def test_tasks_score_the_held_out_split_and_take_examples_from_train(tmp_path):
+    run = exportable_run(tmp_path / "run", scenarios=8, facts=1, turns=1)
+    for fractions, splits in {
+        (0.5, 0.25, 0.25): {"test_split": "test", "fewshot_split": "train"},
+        (0.5, 0.5, 0): {"test_split": "validation", "fewshot_split": "train"},
+        (1, 0, 0): {"test_split": "train"},
+    }.items():
+        done = exported(tmp_path / "set", run, "lm-eval", fractions=fractions, overwrite=True)
+        text = (done.folder / "hipo_conversation_goal.yaml").read_text()
+        task = yaml.safe_load(text.replace("!function ", ""))
+        assert {k: v for k, v in task.items() if k.endswith("_split")} == splits
+        listed = {
+            f["path"] for f in orjson.loads((done.folder / "manifest.json").read_bytes())["files"]
+        }
+        assert {"hipo_items.py", *(f"{name}.yaml" for name in TASKS)} <= listed
