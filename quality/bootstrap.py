@@ -69,7 +69,8 @@ def interval(draws: Floats, coverage: float) -> Interval | None:
     Resamples in which the statistic is undefined (nan) are left out; None where that is more
     than half of them.
     """
-    defined = draws[np.isfinite(draws)]
+    finite = np.isfinite(draws)
+    defined = draws if finite.all() else draws[finite]
     if 2 * len(defined) < len(draws) or not len(defined):
         return None
     tail = (1 - coverage) / 2

@@ -65,22 +65,35 @@ def class_figures(sums: Floats, counted: Flags) -> ClassFigures:
             that occur in the whole reference set, whatever was resampled.
     """
     hits, support, given = np.split(sums, 3, axis=-1)
-    items = support.sum(axis=-1)
     recall = share(hits, support)
-    f1 = share(2 * hits, support + given)
-    number = np.where(items > 0, counted.sum(axis=-1), 0).astype(np.float64)
     has_recall = counted & np.isfinite(recall)
     return ClassFigures(
-        accuracy=share(hits.sum(axis=-1), items),
-        macro_f1=share(np.where(counted, np.nan_to_num(f1), 0.0).sum(axis=-1), number),
+        accuracy=accuracy(sums),
+        macro_f1=macro_f1(sums, counted),
         balanced_accuracy=share(
             np.where(has_recall, recall, 0.0).sum(axis=-1),
             has_recall.sum(axis=-1).astype(np.float64),
         ),
         precision=share(hits, given),
         recall=recall,
-        f1=f1,
+        f1=share(2 * hits, support + given),
     )
+
+
+def accuracy(sums: Floats) -> Floats:
+    """Return the accuracy alone, as :func:`class_figures` does."""
+    hits, support, _ = np.split(sums, 3, axis=-1)
+    return share(hits.sum(axis=-1), support.sum(axis=-1))
+
+
+def macro_f1(sums: Floats, counted: Flags) -> Floats:
+    """Return the macro-F1 alone, as :func:`class_figures` does."""
+    hits, support, given = np.split(sums, 3, axis=-1)
+    below = support + given
+    f1 = np.zeros(below.shape)
+    np.divide(2 * hits, below, out=f1, where=(below > 0) & counted)
+    number = np.where(support.sum(axis=-1) > 0, counted.sum(axis=-1), 0).astype(np.float64)
+    return share(f1.sum(axis=-1), number)
 
 
 def count_matrix(true: Codes, said: Codes, size: int) -> NDArray[np.intp]:

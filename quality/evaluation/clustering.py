@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +17,20 @@ FEWEST_ITEMS = 10
 """No interval for fewer items."""
 FEWEST_SCENARIOS = 20
 """Fewer clusters make percentile intervals too narrow, which is told."""
+_NO_WIDTH = 1e-12
 RESAMPLING = Resampling(resamples=10_000, seed=42)
 Figures = Callable[[Floats], Floats]
 """Sums of features, shape ``(resamples, groups, features)``, to figures, shape
-``(resamples, groups, figures)``; nan where undefined."""
+``(resamples, figures)``; nan where undefined."""
+
+
+class Figure(NamedTuple):
+    """What is known of a figure before it is computed."""
+
+    group: int = 0
+    """The group of answers that it is about."""
+    is_share: bool = False
+    """Whether it is a share of all answers of the group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +60,12 @@ def numbered(names: Sequence[str]) -> Codes:
 def clustered(
     features: Floats,
     figures: Figures,
+    layout: Sequence[Figure],
     clusters: Clusters,
     *,
     groups: Flags | None = None,
-    shares: Collection[int] = (),
     how: Resampling = RESAMPLING,
-) -> list[list[ClusteredEstimate]]:
+) -> list[ClusteredEstimate]:
     """Return figures of groups of answers, with percentile intervals over cases and scenarios.
 
     What is drawn with replacement are whole cases (scenarios), with all answers about them; groups
@@ -65,78 +76,72 @@ def clustered(
     Args:
         features: what is summed up over answers, shape ``(answers, features)``.
         figures: from sums to figures.
+        layout: what each figure is.
         clusters: what the answers belong to.
         groups: which answers each group has, shape ``(answers, groups)``; one of all if None.
-        shares: places of the figures that are shares of all answers of the group.
         how: how often and from which seed.
 
     Returns:
-        Per group, one estimate per figure.
+        One estimate per figure.
     """
     if groups is None:
         groups = np.ones((len(features), 1), dtype=np.bool_)
-    size = groups.shape[1]
-    columns = size * features.shape[1]
+    size, columns = groups.shape[1], groups.shape[1] * features.shape[1]
     stacked = (groups[:, :, None] * features[:, None, :]).reshape(len(features), columns)
     whole = figures(stacked.sum(axis=0).reshape(1, size, -1))[0]
-    bounds = [
-        _intervals(stacked, figures, groups, codes, whole=whole, shares=shares, how=how)
+    items = [len(np.unique(clusters.items[group])) for group in groups.T]
+    found = [
+        _intervals(stacked, figures, layout, groups, codes, whole=whole, how=how)
         for codes in (clusters.cases, clusters.scenarios)
     ]
-    enough = [len(np.unique(clusters.items[group])) >= FEWEST_ITEMS for group in groups.T]
-    return [
-        [
-            ClusteredEstimate(None)
-            if not np.isfinite(value)
-            else ClusteredEstimate(
-                float(value), *((found[group][j] if enough[group] else None) for found in bounds)
-            )
-            for j, value in enumerate(values)
-        ]
-        for group, values in enumerate(whole)
-    ]
+    estimates = []
+    for place, (value, figure) in enumerate(zip(whole.tolist(), layout, strict=True)):
+        if not np.isfinite(value):
+            estimates.append(ClusteredEstimate(None))
+        elif items[figure.group] < FEWEST_ITEMS:
+            estimates.append(ClusteredEstimate(value))
+        else:
+            estimates.append(ClusteredEstimate(value, found[0][place], found[1][place]))
+    return estimates
 
 
 def _intervals(
     stacked: Floats,
     figures: Figures,
+    layout: Sequence[Figure],
     groups: Flags,
     codes: Codes,
     *,
     whole: Floats,
-    shares: Collection[int],
     how: Resampling,
-) -> list[list[Interval | None]]:
-    """Return the intervals over one kind of clusters, by group and figure."""
-    number, columns = whole.shape
+) -> list[Interval | None]:
+    """Return the intervals of all figures over one kind of clusters."""
     present = [len(np.unique(codes[group])) for group in groups.T]
-    if not len(codes) or max(present) < 2:
-        return [[None] * columns for _ in range(number)]
+    if max(present) < 2:
+        return [None] * len(layout)
     sums = sums_by(codes, stacked)
-
-    def estimate(weights: Floats) -> Floats:
-        drawn = (weights @ sums).reshape(len(weights), number, -1)
-        return figures(drawn).reshape(len(weights), -1)
-
-    draws = resample(estimate, len(sums), how).reshape(-1, number, columns)
+    draws = resample(
+        lambda weights: figures((weights @ sums).reshape(len(weights), len(present), -1)),
+        len(sums),
+        how,
+    )
     return [
-        [
-            _bound(draws[:, group, j], whole[group, j], present[group], j in shares, how)
-            for j in range(columns)
-        ]
-        for group in range(number)
+        _bound(draws[:, place], value, present[figure.group], figure, how)
+        for place, (value, figure) in enumerate(zip(whole.tolist(), layout, strict=True))
     ]
 
 
 def _bound(
-    draws: Floats, value: float, clusters: int, is_share: bool, how: Resampling
+    draws: Floats, value: float, clusters: int, figure: Figure, how: Resampling
 ) -> Interval | None:
-    if clusters < 2:
+    if clusters < 2 or not np.isfinite(value):
         return None
     found = interval(draws, how.coverage)
-    if found is None or np.nanmax(draws) - np.nanmin(draws) > 1e-12:
+    if found is None or found.high - found.low > _NO_WIDTH:
         return found
-    return exact_interval(value, clusters, how.coverage) if is_share else None
+    if np.nanmax(draws) - np.nanmin(draws) > _NO_WIDTH:
+        return found
+    return exact_interval(value, clusters, how.coverage) if figure.is_share else None
 
 
 def exact_interval(value: float, clusters: int, coverage: float) -> Interval | None:

@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 
 from quality.bootstrap import Floats, Resampling
-from quality.class_figures import class_figures
+from quality.class_figures import accuracy, macro_f1
 from quality.evaluation.answers import ScoredAnswer
-from quality.evaluation.clustering import RESAMPLING, Clusters, clustered, sums_by
+from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered, sums_by
 from quality.evaluation.scores import ClusteredEstimate, ModelComparison, Weighting
 from quality.evaluation.scoring import CodedAnswers, ScoreKey, coded
 from quality.holm import holm
@@ -181,9 +181,12 @@ def _differences(
     counted = mine[:, size : 2 * size].sum(axis=0) > 0
 
     def figures(sums: Floats) -> Floats:
-        first, second = (class_figures(half, counted) for half in np.split(sums, 2, axis=-1))
-        return np.stack(
-            [first.accuracy - second.accuracy, first.macro_f1 - second.macro_f1], axis=-1
+        first, second = np.split(sums[:, 0], 2, axis=-1)
+        return np.column_stack(
+            [
+                accuracy(first) - accuracy(second),
+                macro_f1(first, counted) - macro_f1(second, counted),
+            ]
         )
 
-    return clustered(features, figures, clusters, how=how)[0]
+    return clustered(features, figures, [Figure()] * 2, clusters, how=how)

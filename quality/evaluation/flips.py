@@ -10,7 +10,7 @@ import numpy as np
 from quality.bootstrap import Floats, Resampling
 from quality.class_figures import share
 from quality.evaluation.answers import ScoredAnswer
-from quality.evaluation.clustering import RESAMPLING, Clusters, clustered
+from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.scores import FlipRate
 from quality.evaluation.scoring import ScoreKey
 
@@ -44,8 +44,8 @@ def flip_rate(
     features = np.column_stack([flipped.astype(np.float64), np.ones(len(asked))])
 
     def figures(sums: Floats) -> Floats:
-        return share(sums[..., :1], sums[..., 1:])
+        return share(sums[:, 0, :1], sums[:, 0, 1:])
 
     clusters = Clusters.of([found[0] for found in asked])
-    ((rate,),) = clustered(features, figures, clusters, shares=(0,), how=how)
+    (rate,) = clustered(features, figures, [Figure(is_share=True)], clusters, how=how)
     return FlipRate(key.task, key.mode, key.model, key.dimension, len(asked), times, rate)

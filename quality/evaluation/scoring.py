@@ -10,14 +10,17 @@ import numpy as np
 
 from quality.bootstrap import Floats, Resampling
 from quality.class_figures import (
-    ClassFigures,
     Codes,
+    Flags,
+    accuracy,
     class_features,
     class_figures,
     count_matrix,
+    macro_f1,
+    share,
 )
 from quality.evaluation.answers import Grouping, ScoredAnswer
-from quality.evaluation.clustering import RESAMPLING, Clusters, clustered
+from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.floors import floors, majority_code
 from quality.evaluation.remarks import remarks
 from quality.evaluation.scores import (
@@ -31,6 +34,9 @@ from quality.evaluation.scores import (
     Weighting,
 )
 from scenarios.errors import UsageError
+
+_WHOLE = 4
+"""Figures of all answers before those of each label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,8 @@ def score(
     code = coded(answers, labels, weights)
     names, groups = _groups(code.answers)
     estimates = _estimates(code, groups, how)
-    size, whole = len(code.labels), estimates[0]
+    size = len(code.labels)
+    of_groups = estimates[_WHOLE + 3 * size :]
     table = count_matrix(code.true, code.said, size)
     draws = _draws(code)
     majority, random = floors(code.labels, code.true, code.weights, _offered(code))
@@ -144,13 +151,16 @@ def score(
         cases=len({answer.case for answer in code.answers}),
         scenarios=len({answer.scenario for answer in code.answers}),
         tally=_tally(answers, code),
-        accuracy=whole[0],
-        macro_f1=whole[1],
-        balanced_accuracy=whole[2],
-        above_majority=whole[3],
+        accuracy=estimates[0],
+        macro_f1=estimates[1],
+        balanced_accuracy=estimates[2],
+        above_majority=estimates[3],
         classes=tuple(
             ClassScore(
-                label, int(table[i].sum()), int(table[:, i].sum()), *whole[4 + i :: size][:3]
+                label,
+                int(table[i].sum()),
+                int(table[:, i].sum()),
+                *(estimates[_WHOLE + kind * size + i] for kind in range(3)),
             )
             for i, label in enumerate(code.labels)
         ),
@@ -159,8 +169,8 @@ def score(
         majority=majority,
         random=random,
         groups=tuple(
-            GroupScore(by, group, int(groups[:, i].sum()), *estimates[i][:2])
-            for i, (by, group) in enumerate(names, start=1)
+            GroupScore(by, group, int(groups[:, 1 + i].sum()), *of_groups[2 * i : 2 * i + 2])
+            for i, (by, group) in enumerate(names)
         ),
         positions=_positions(code.answers),
         draws=draws,
@@ -172,40 +182,35 @@ def score(
     )
 
 
-def _estimates(
-    code: CodedAnswers, groups: np.typing.NDArray[np.bool_], how: Resampling
-) -> list[list[ClusteredEstimate]]:
-    """Return the columns of :func:`_columns` for all answers and for each group."""
-    size = len(code.labels)
+def _estimates(code: CodedAnswers, groups: Flags, how: Resampling) -> list[ClusteredEstimate]:
+    """Return four figures of all answers, those of each label, and two of each further group.
+
+    Of all: accuracy, macro-F1, balanced accuracy, accuracy above the majority floor; then
+    precisions, recalls and F1s of the labels. Of a group: accuracy and macro-F1.
+    """
+    size, others = len(code.labels), groups.shape[1] - 1
     features = code.features
-    support = features[:, size : 2 * size]
-    counted = np.stack([support[group].sum(axis=0) > 0 for group in groups.T])
+    counted = np.stack([features[group, size : 2 * size].sum(axis=0) > 0 for group in groups.T])
     commonest = majority_code(code.true, code.weights, size)
 
     def figures(sums: Floats) -> Floats:
-        found = class_figures(sums, counted)
-        support = sums[..., size : 2 * size]
-        items = support.sum(axis=-1)
-        floor = np.full(items.shape, np.nan)
-        np.divide(support[..., commonest], items, out=floor, where=items > 0)
-        return _columns(found, floor)
+        whole, rest = sums[:, 0], sums[:, 1:]
+        support = whole[:, size : 2 * size]
+        floor = share(support[:, commonest], support.sum(axis=-1))
+        found = class_figures(whole, counted[0])
+        first = [found.accuracy, found.macro_f1, found.balanced_accuracy, found.accuracy - floor]
+        brief = np.stack([accuracy(rest), macro_f1(rest, counted[1:])], axis=-1)
+        by_label = [found.precision, found.recall, found.f1]
+        return np.hstack([np.stack(first, axis=-1), *by_label, brief.reshape(len(sums), -1)])
 
-    return clustered(
-        features, figures, Clusters.of(code.answers), groups=groups, shares=(0,), how=how
-    )
-
-
-def _columns(found: ClassFigures, floor: Floats) -> Floats:
-    """Put accuracy, macro-F1, balanced accuracy and distance to the floor before those of labels."""
-    first = [found.accuracy, found.macro_f1, found.balanced_accuracy, found.accuracy - floor]
-    return np.concatenate(
-        [np.stack(first, axis=-1), found.precision, found.recall, found.f1], axis=-1
-    )
+    layout = [Figure(is_share=True), *(Figure() for _ in range(_WHOLE - 1 + 3 * size))]
+    layout += [Figure(1 + group, is_share) for group in range(others) for is_share in (True, False)]
+    return clustered(features, figures, layout, Clusters.of(code.answers), groups=groups, how=how)
 
 
 def _groups(
     answers: Sequence[ScoredAnswer],
-) -> tuple[list[tuple[Grouping, str]], np.typing.NDArray[np.bool_]]:
+) -> tuple[list[tuple[Grouping, str]], Flags]:
     """Return the names of all groups, and which answers are in all and in each of them."""
     names = [
         (by, group)

@@ -38,7 +38,7 @@ def score_results(
         labels: the labels of each dimension, in the order of the scheme; other dimensions are left
             out.
         drawn: if items were drawn evenly: every score then stands there twice, as drawn and
-            weighted back to the whole set.
+            weighted back to the whole set, as far as rows tell the class.
         how: how intervals are bootstrapped, and exchanges sampled.
 
     Raises:
@@ -55,8 +55,9 @@ def score_results(
         first[key], known[key] = two_sided(found)
     weightings: list[tuple[Weighting, Mapping[str, float] | None]] = [("whole", None)]
     if drawn is not None:
-        weights = balancing_weights(classes, drawn.shares)
-        weightings = [("balanced", None), ("reweighted", weights)]
+        weightings = [("balanced", None)]
+        if classes:
+            weightings.append(("reweighted", balancing_weights(classes, drawn.shares)))
     scored = {key: found for key, found in first.items() if found}
     return EvaluationScores(
         scores=tuple(

@@ -16,7 +16,7 @@ import numpy as np
 from quality.bootstrap import Floats, Resampling
 from quality.class_figures import Flags, share
 from quality.evaluation.answers import ScoredAnswer
-from quality.evaluation.clustering import RESAMPLING, Clusters, clustered
+from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.remarks import interval_remarks
 from quality.evaluation.result_row import NOT
 from quality.evaluation.scores import SwapScore
@@ -89,15 +89,16 @@ def swap_score(
         [own & right, own, other & right, other, both, pairs, none & named, none]
     ).astype(np.float64)
 
-    def figures(sums: Floats) -> Floats:
-        shares = share(sums[..., 0::2], sums[..., 1::2])
-        mean = shares[..., :2].mean(axis=-1, keepdims=True)
-        return np.concatenate([shares, mean], axis=-1)
-
     groups = np.column_stack([own, other, pairs, none, own | other])
-    estimates = clustered(
-        features, figures, Clusters.of(scored), groups=groups, shares=(0, 1, 2, 3), how=how
-    )
+
+    def figures(sums: Floats) -> Floats:
+        # Every figure is about one group; the features of the others are 0 in it.
+        hits, counts = sums[:, :4, 0::2], sums[:, :4, 1::2]
+        shares = np.diagonal(share(hits, counts), axis1=1, axis2=2)
+        return np.column_stack([shares, shares[:, :2].mean(axis=1)])
+
+    layout = [*(Figure(group, is_share=True) for group in range(4)), Figure(4)]
+    found = clustered(features, figures, layout, Clusters.of(scored), groups=groups, how=how)
     return SwapScore(
         task=key.task,
         mode=key.mode,
@@ -106,13 +107,13 @@ def swap_score(
         lie=lie,
         n_own=int(own.sum()),
         n_other=int(other.sum()),
-        own=estimates[0][0],
-        other=estimates[1][1],
-        mean=estimates[4][4],
+        own=found[0],
+        other=found[1],
+        mean=found[4],
         pairs=int(pairs.sum()),
-        both=estimates[2][2],
+        both=found[2],
         n_none=int(none.sum()),
-        named_without_fact=estimates[3][3],
+        named_without_fact=found[3],
         remarks=tuple(interval_remarks([a for a in scored if a.reference])),
     )
 

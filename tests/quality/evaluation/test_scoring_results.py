@@ -101,6 +101,13 @@ def test_what_was_drawn_evenly_stands_there_as_drawn_and_weighted_back():
     ]
 
 
+def test_rows_that_do_not_tell_the_class_are_not_weighted_back():
+    drawn = DrawnEvenly(n=1, dimension="goal", seed=1, shares={"deception": 1.0})
+    rows = [row(0, "Quality", "Quality", references={"declared": {"veracity": "Quality"}})]
+    found = score_results(rows, LABELS, drawn=drawn, how=QUICK).scores
+    assert [score.weighting for score in found] == ["balanced"]
+
+
 def swap_row(number, shown, said, references):
     return row(
         0, "", said, item=f"c/a/{number}/{shown}", task="hipo-swap", references=references
