@@ -33,6 +33,7 @@ LONG = (
     "swap",
     "audit_power",
     "interval_coverage",
+    "probe",
 )
 """Many minutes each, or in need of a server: run only when they are named."""
 

@@ -145,7 +145,7 @@ def _by_meaning(items: Sequence[Item], wanted: Any, scenarios: Sequence[str]) ->
     catalogue = Catalogue.load(environment={})
     features = []
     for item in items:
-        claims = _encoded(_view(catalogue, item).false_claims)
+        claims = _encoded(_view(catalogue, item).fact.false_claims)
         words = _encoded((item["utterance"], f"{item['question']} {item['utterance']}"))
         alike = words @ claims.T
         features.append([*alike.max(axis=1), *alike.mean(axis=1)])

