@@ -38,7 +38,7 @@ class ReviewOptions:
     most: int | None = None
     categories: Sequence[str] = ()
     reasons: Sequence[str] = ()
-    evenly_over: str | None = None
+    balance: str | None = None
     """The dimension over whose labels ``most`` dialogues of a quiz are drawn evenly; None: over
     those of all dimensions of utterances."""
     hidden: Sequence[str] = ()
@@ -167,17 +167,19 @@ def _check_mode(folder: Path, material: RunMaterial, options: ReviewOptions) -> 
 
 def _check_dimension(scheme: Scheme, options: ReviewOptions) -> None:
     """Refuse to draw over a dimension that utterances do not have, or in another mode."""
-    if options.evenly_over is None:
+    if options.balance is None:
         return
     if options.mode != "quiz":
         raise UsageError(
-            "--evenly-over draws the dialogues of a quiz", "add --mode quiz, or leave it out"
+            "--balance draws the dialogues of a quiz", "add --mode quiz, or leave it out"
         )
+    if options.most is None:
+        raise UsageError("--balance says how -n dialogues are drawn", "give -n, too")
     known = [d.id for d in scheme.utterance_dimensions if d.measurement in ("nominal", "ordinal")]
-    if options.evenly_over not in known:
+    if options.balance not in known:
         raise UsageError(
-            f"--evenly-over {options.evenly_over!r} is no dimension of utterances with labels",
-            suggestion(options.evenly_over, known),
+            f"--balance {options.balance!r} is no dimension of utterances with labels",
+            suggestion(options.balance, known),
         )
 
 
@@ -205,7 +207,7 @@ def _selection(store: ReviewStore, options: ReviewOptions) -> QueueSelection:
         categories=tuple(options.categories),
         reasons=tuple(options.reasons),
         most=options.most,
-        evenly_over=options.evenly_over,
+        balance=options.balance,
     )
 
 

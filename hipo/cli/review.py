@@ -40,9 +40,9 @@ _MODE = typer.Option(
     help="review: what was flagged, with the fact; quiz: the human baseline, without; gold: the gold "
     "lines, of which a run is made in a new folder RUN.",
 )
-_EVENLY = typer.Option(
+_BALANCE = typer.Option(
     None,
-    "--evenly-over",
+    "--balance",
     metavar="DIMENSION",
     help="Of a quiz with -n: the dimension whose labels are drawn evenly; default all of utterances.",
 )
@@ -81,7 +81,7 @@ def serve(
     most: int | None = typer.Option(
         None, "-n", min=1, help="At most so many items, drawn; a quiz evenly."
     ),
-    evenly_over: str | None = _EVENLY,
+    balance: str | None = _BALANCE,
     category: list[str] = typer.Option([], "--category", help="Only this category; repeatable."),
     reason: list[str] = typer.Option([], "--reason", help="Only flagged for this; repeatable."),
     hide: list[str] = _HIDE,
@@ -107,7 +107,7 @@ def serve(
         seed=seed,
         everything=everything,
         most=most,
-        evenly_over=evenly_over,
+        balance=balance,
         categories=category,
         reasons=reason,
         hidden=hide,

@@ -25,7 +25,7 @@ class QueueSelection:
     """Codes of flags, one of which a dialogue must have; empty is all."""
     most: int | None = None
     """Largest number of items; drawn by the seed of the study."""
-    evenly_over: str | None = None
+    balance: str | None = None
     """The dimension over whose labels a quiz is drawn evenly; None: over those of all of
     utterances."""
 
@@ -52,7 +52,7 @@ def fill(
         chosen.append((candidate, its_category))
     if selection.most is not None:
         room = max(0, selection.most - len(store.sheets.items(study)))
-        chosen = _drawn(store, study, chosen, room, selection.evenly_over)
+        chosen = _drawn(store, study, chosen, room, selection.balance)
     return store.studies.add_items(study, chosen)
 
 
@@ -61,7 +61,7 @@ def _drawn(
     study: ReviewStudy,
     chosen: list[tuple[ReviewCandidate, str]],
     room: int,
-    evenly_over: str | None,
+    balance: str | None,
 ) -> list[tuple[ReviewCandidate, str]]:
     """Draw items: those of a quiz evenly over labels, others by hash alone."""
     if study.mode != "quiz" or not room:
@@ -69,4 +69,4 @@ def _drawn(
         return chosen[:room]
     by_id = {f"{candidate.case}/{candidate.arm}": (candidate, of) for candidate, of in chosen}
     dialogues = {name: store.dialogues.dialogue(name) for name in by_id}
-    return [by_id[name] for name in quiz_draw(dialogues, study, room, dimension=evenly_over)]
+    return [by_id[name] for name in quiz_draw(dialogues, study, room, dimension=balance)]

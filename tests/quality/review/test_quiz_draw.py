@@ -35,7 +35,7 @@ def labels_of(dialogue: Dialogue, dimension: str) -> list[tuple[str, str]]:
 
 
 def test_as_many_dialogues_stand_for_one_label_as_for_another(run: Path) -> None:
-    chosen, everything = drawn(run, most=4, evenly_over="veracity")
+    chosen, everything = drawn(run, most=4, balance="veracity")
     found = {d.case.id + d.arm: labels_of(d, "veracity") for d in everything}
     classes = rarest({name: labels for name, labels in found.items() if labels})
     there = Counter(classes.values())
@@ -64,8 +64,12 @@ def test_a_dialogue_stands_for_the_label_that_is_rarest_in_its_dimension() -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mode": "review", "evenly_over": "veracity"}, "draws the dialogues of a quiz"),
-        ({"mode": "quiz", "evenly_over": "verasity"}, "no dimension of utterances with labels"),
+        ({"mode": "review", "balance": "veracity"}, "draws the dialogues of a quiz"),
+        ({"mode": "quiz", "balance": "veracity"}, "says how -n dialogues are drawn"),
+        (
+            {"mode": "quiz", "most": 3, "balance": "verasity"},
+            "no dimension of utterances with labels",
+        ),
     ],
 )
 def test_drawing_over_what_is_not_there_is_refused(
