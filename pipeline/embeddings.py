@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from itertools import accumulate
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pipeline.batching import BatchThread, Waiting
+from pipeline.torch_setup import choose_device, keep_quiet
 from pipeline.voting import Vectors
 from scenarios.checks.checked_scenario import Similarity
 from scenarios.errors import UsageError
@@ -35,30 +33,19 @@ CPU_BATCH = 32
 GPU_BATCH = 256
 
 
-@dataclass(frozen=True, slots=True)
-class _EncodingJob:
-    """Texts that one caller waits for."""
-
-    texts: tuple[str, ...]
-    loop: asyncio.AbstractEventLoop
-    result: asyncio.Future[Vectors]
-
-
 class BatchingEncoder:
     """Encodes the texts of many waiting coroutines together, on one thread of its own.
 
-    The thread waits for one request, takes along what else is waiting (up to 256 texts), and
-    never lingers for more: while a batch is computed, the next one gathers by itself. Equal texts
-    of one drain are computed once. The model is loaded when the first text comes, once; what goes
+    The thread takes along what waits (up to 256 texts) and never lingers for more. Equal texts of
+    one batch are computed once. The model is loaded when the first text comes, once; what goes
     wrong there is raised to everyone who asks.
     """
 
     def __init__(self, load: Callable[[], Embed]) -> None:
         """Take the function that loads the model; it runs on the worker thread."""
         self._load = load
-        self._queue: SimpleQueue[_EncodingJob | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._closed = False
+        self._embed: Embed | None = None
+        self._thread = BatchThread("the encoder", self._encode_together, _within_drain)
 
     async def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit-length row per text, shape ``(len(texts), dim)``.
@@ -67,80 +54,31 @@ class BatchingEncoder:
             UsageError: the model cannot be loaded.
             RuntimeError: the encoder is closed.
         """
-        if self._closed:
-            raise RuntimeError("the encoder is closed")
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="hipo-encoder", daemon=True)
-            self._thread.start()
-        loop = asyncio.get_running_loop()
-        job = _EncodingJob(tuple(texts), loop, loop.create_future())
-        self._queue.put(job)
-        return await job.result
+        return await self._thread.ask(tuple(texts))
 
     async def close(self) -> None:
         """Finish what was asked for and end the thread; closing twice does nothing."""
-        if self._closed:
-            return
-        self._closed = True
-        if self._thread is not None:
-            self._queue.put(None)
-            await asyncio.to_thread(self._thread.join)
+        await self._thread.close()
 
-    def _work(self) -> None:
-        embed: Embed | None = None
-        while (job := self._queue.get()) is not None:
-            jobs, ended = self._drain(job)
-            try:
-                embed = embed or self._load()
-                _settle(zip(jobs, _encode_together(embed, jobs), strict=True))
-            except Exception as error:  # noqa: BLE001 - whoever waits for the texts gets to see it
-                _settle((job, error) for job in jobs)
-            if ended:
-                return
-
-    def _drain(self, first: _EncodingJob) -> tuple[list[_EncodingJob], bool]:
-        """Take along what is waiting; say whether the end was among it."""
-        jobs, count = [first], len(first.texts)
-        while count < DRAIN:
-            try:
-                job = self._queue.get_nowait()
-            except Empty:
-                break
-            if job is None:
-                return jobs, True
-            jobs.append(job)
-            count += len(job.texts)
-        return jobs, False
+    def _encode_together(
+        self, jobs: Sequence[Waiting[tuple[str, ...], Vectors]]
+    ) -> Sequence[Vectors]:
+        """Encode each distinct text of the jobs once and hand every job its rows."""
+        self._embed = self._embed or self._load()
+        distinct = list(dict.fromkeys(text for job in jobs for text in job.item))
+        row = {text: i for i, text in enumerate(distinct)}
+        vectors = self._embed(distinct)
+        return [vectors[[row[text] for text in job.item]] for job in jobs]
 
 
-def _encode_together(embed: Embed, jobs: Sequence[_EncodingJob]) -> list[Vectors]:
-    """Encode each distinct text of the jobs once and hand every job its rows."""
-    distinct = list(dict.fromkeys(text for job in jobs for text in job.texts))
-    row = {text: i for i, text in enumerate(distinct)}
-    vectors = embed(distinct)
-    return [vectors[[row[text] for text in job.texts]] for job in jobs]
-
-
-def _settle(outcomes: Iterable[tuple[_EncodingJob, Vectors | Exception]]) -> None:
-    """Resolve jobs on their event loops, one wake-up per loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_EncodingJob, Vectors | Exception]]] = {}
-    for job, outcome in outcomes:
-        by_loop.setdefault(job.loop, []).append((job, outcome))
-    for loop, settled in by_loop.items():
-        try:
-            loop.call_soon_threadsafe(_resolve, settled)
-        except RuntimeError:  # the loop is closed: nobody waits there any more
-            continue
-
-
-def _resolve(settled: Iterable[tuple[_EncodingJob, Vectors | Exception]]) -> None:
-    for job, result in settled:
-        if job.result.done():  # its dialogue was cancelled meanwhile
-            continue
-        if isinstance(result, Exception):
-            job.result.set_exception(result)
-        else:
-            job.result.set_result(result)
+def _within_drain(waiting: Sequence[tuple[str, ...]]) -> Sequence[int]:
+    """Choose the first until they have as many texts as one batch takes."""
+    before = accumulate((len(texts) for texts in waiting), initial=0)
+    return [
+        i
+        for i, texts_before in zip(range(len(waiting)), before, strict=False)
+        if texts_before < DRAIN
+    ]
 
 
 def missing_packages(model: str | None = None) -> list[str]:
@@ -212,10 +150,10 @@ def load_sentence_model(model: str | None, device: Device = "auto") -> Embed:
     Raises:
         UsageError: the model is not there and cannot be fetched, or the device is missing.
     """
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # silences a warning at every fork
     import torch  # noqa: PLC0415
 
-    chosen = _choose_device(device)
+    keep_quiet()
+    chosen = choose_device(device, "use --embedding-device auto or cpu")
     try:
         encoder = _open(_location(model), chosen)
     except Exception as error:  # four libraries are at work, each with errors of its own
@@ -250,13 +188,8 @@ def _location(model: str | None) -> str:
 def _open(location: str, device: str) -> SentenceTransformer:
     """Open a folder or what the Hugging Face cache holds; only then ask the hub."""
     from huggingface_hub import HfApi  # noqa: PLC0415
-    from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415
-    from transformers.utils import logging  # noqa: PLC0415
 
-    disable_progress_bars()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         return SentenceTransformer(location, device=device, local_files_only=True)
     except OSError:
@@ -265,26 +198,6 @@ def _open(location: str, device: str) -> SentenceTransformer:
     # One plain question first: without a network, the download would retry for over a minute.
     HfApi().model_info(location, timeout=10)
     return SentenceTransformer(location, device=device)
-
-
-def _choose_device(device: Device) -> str:
-    """Return ``cuda``, ``mps`` or ``cpu``.
-
-    Raises:
-        UsageError: the device that was asked for is not there.
-    """
-    import torch  # noqa: PLC0415
-
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
-    if device == "auto":
-        return next(name for name, available in there.items() if available)
-    if not there[device]:
-        raise UsageError(f"there is no {device} device here", "use --embedding-device auto or cpu")
-    return device
 
 
 def _first_line(error: Exception) -> str:

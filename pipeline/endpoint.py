@@ -107,6 +107,8 @@ class Endpoint:
     price: Price | None = None
     """None: costs are unknown, never 0."""
     structured: StructuredWish = "auto"
+    revision: str | None = None
+    """State of the files of a model in this process."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     capabilities: EndpointCapabilities = field(default_factory=EndpointCapabilities)
     sleep: Sleep = asyncio.sleep
@@ -128,7 +130,9 @@ class Endpoint:
 
     def identity(self) -> dict[str, object]:
         """Return what of this endpoint decides an answer, as plain data for a fingerprint."""
+        state = {} if self.revision is None else {"revision": self.revision}
         return {
+            **state,
             "provider": self.provider.name,
             "base_url": self.provider.base_url,
             "model": self.model,

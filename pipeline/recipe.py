@@ -97,11 +97,11 @@ class Limits(Strict):
         """Return the seconds allowed for a request to a provider.
 
         Behind ``compatible/`` there may be a server that computes for minutes, and one request
-        after the other.
+        after the other; ``hf/`` computes here, perhaps without a GPU.
         """
         if self.timeout_s is not None:
             return self.timeout_s
-        return SLOW_TIMEOUT_S if provider == "compatible" else TIMEOUT_S
+        return SLOW_TIMEOUT_S if provider in {"compatible", "hf"} else TIMEOUT_S
 
 
 def _judge_or_name(value: object) -> object:

@@ -37,6 +37,8 @@ class ModelSpec:
     parameters: Parameters | None = field(default_factory=Parameters)
     """None where no more than the name is known: the model of imported dialogues."""
     structured: StructuredWish = "auto"
+    revision: str | None = None
+    """State of the files of a model in this process; None where the name settles what answers."""
 
     @property
     def name(self) -> str:
@@ -48,8 +50,10 @@ class ModelSpec:
         named: dict[str, object] = {"provider": self.provider, "model": self.model}
         if self.parameters is None:
             return named
+        state = {} if self.revision is None else {"revision": self.revision}
         return {
             **named,
+            **state,
             "base_url": self.base_url,
             "temperature": self.parameters.temperature,
             "top_p": self.parameters.top_p,
@@ -75,6 +79,7 @@ class ModelSpec:
                 fields.get("extra") or {},
             ),
             fields.get("structured") or "auto",
+            fields.get("revision"),
         )
 
 

@@ -5,8 +5,9 @@ A program that imports hipo configures what it wants of it as of any library::
     logging.getLogger("hipo").setLevel(logging.INFO)
 
 ``hipo.endpoint`` tells of retries, pauses and what an endpoint turned out not to understand,
-``hipo.limits`` of waits for a rate, ``hipo.runner`` of failed cases and stops, ``hipo.store`` of
-migrations, ``hipo.run`` of runs begun and continued, ``hipo.review`` of the review page.
+``hipo.limits`` of waits for a rate, ``hipo.models`` of models that are loaded, ``hipo.runner`` of
+failed cases and stops, ``hipo.store`` of migrations, ``hipo.run`` of runs begun and continued,
+``hipo.review`` of the review page.
 """
 
 from __future__ import annotations

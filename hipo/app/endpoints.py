@@ -84,6 +84,7 @@ class EndpointPool:
                 link=self._link,
                 price=use.price,
                 structured=spec.structured,
+                revision=spec.revision,
                 retry=self._retry,
                 capabilities=self._capabilities_of(use),
             )

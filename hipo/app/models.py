@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import Price, PriceTable
-from pipeline.providers.registry import effective_base_url, parse_model
+from pipeline.providers.registry import effective_base_url, parse_model, revision_of
 from scenarios.arms import ModelSpec, Parameters
 
 
@@ -31,7 +31,8 @@ def resolve_model(
         defaults: for the parameters that settings leave open.
 
     Raises:
-        UsageError: there is no such provider or model, or the address is missing or malformed.
+        UsageError: there is no such provider or model, the address is missing or malformed, or a
+            model in this process has no files.
     """
     model = parse_model(name)
     temperature = settings.temperature
@@ -47,6 +48,7 @@ def resolve_model(
         ),
         structured=settings.structured or "auto",
     )
+    spec = replace(spec, revision=revision_of(spec))
     own = settings.price
     price = (
         prices.price(spec.provider, spec.model)

@@ -135,7 +135,7 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "limits.timeout_s",
         "--timeout",
         float,
-        "Seconds allowed for a request; default 600 for compatible/, else 120.",
+        "Seconds allowed for a request; default 600 for compatible/ and hf/, else 120.",
     ),
     RecipeOption(
         "limits.wait_for_endpoint",

@@ -51,7 +51,7 @@ def _describe(entry: ProviderExtension) -> dict[str, object]:
 
 def _row(entry: ProviderExtension) -> list[str]:
     facts = _describe(entry)
-    installed = "yes" if facts["installed"] else f"no: pip install {entry.package}"
+    installed = "yes" if facts["installed"] else f"no: {entry.install}"
     if entry.key_env is None:
         key = "none" if entry.is_local else "none (--api-key-env)"
     else:

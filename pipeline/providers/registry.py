@@ -19,6 +19,7 @@ from scenarios.spelling import nearest
 
 if TYPE_CHECKING:  # the protocol brings pydantic, which a look at the registry does not need
     from pipeline.providers.protocol import Provider
+    from scenarios.arms import ModelSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ class ProviderExtension:
     """The package it needs, as pip knows it; empty: none."""
     min_version: str = ""
     """The oldest version of the package that will do; empty: any."""
+    extra: str = ""
+    """The extra of hipo that brings the package along; empty: it is installed by its own name."""
     default_url: str | None = None
     key_env: str | None = None
     """Environment variable of the key; None: none unless the user names one."""
@@ -57,6 +60,9 @@ class ProviderExtension:
     """All models it has; empty: any name."""
     languages: frozenset[str] | None = None
     """Codes of the languages it knows; None: any."""
+    revision: str | Callable[[ModelSpec], str] = ""
+    """What names the state of a model's files, which its name does not settle, or ``module:object``
+    that does; it refuses settings that the model does not take. Empty: the name settles it."""
     bounds_texts: bool = False
     """Whether a schema may bound its texts with ``maxLength``; strict modes of some refuse it."""
     example: str = "<model>"
@@ -66,6 +72,11 @@ class ProviderExtension:
     def is_local(self) -> bool:
         """Whether it runs in this process and takes no address."""
         return self.default_url is None and not self.needs_url
+
+    @property
+    def install(self) -> str:
+        """What to type to have its package."""
+        return f'pip install "hipo[{self.extra}]"' if self.extra else f"pip install {self.package}"
 
     @property
     def installed(self) -> bool:
@@ -100,6 +111,16 @@ _SHIPPED = (
         needs_url=True,
         bounds_texts=True,
         example="qwen3-32b",
+    ),
+    ProviderExtension(
+        name="hf",
+        build="pipeline.providers.hf.provider:HfProvider",
+        package="transformers",
+        min_version="5",
+        extra="local",
+        revision="pipeline.providers.hf.revision:revision_of",
+        bounds_texts=True,
+        example="HuggingFaceTB/SmolLM2-135M-Instruct",
     ),
     ProviderExtension(
         name="offline",
@@ -161,6 +182,21 @@ def effective_base_url(name: ModelName, base_url: str | None) -> str | None:
     return check_base_url(base_url)
 
 
+def revision_of(spec: ModelSpec) -> str | None:
+    """Return what tells one state of a model's files from another; None where its name does.
+
+    Raises:
+        UsageError: there is no such model, it does not take its settings, or a package is missing.
+    """
+    entry = PROVIDERS.get(spec.provider)
+    if not entry.revision:
+        return None
+    _check_package(spec.name, entry)
+    named = imported(entry.revision) if isinstance(entry.revision, str) else entry.revision
+    revision: str = named(spec)
+    return revision
+
+
 def build_provider(
     name: ModelName,
     *,
@@ -187,7 +223,7 @@ def build_provider(
     """
     entry = PROVIDERS.get(name.provider)
     url = effective_base_url(name, base_url)
-    _check_package(name, entry)
+    _check_package(str(name), entry)
     key = _key(name, api_key_env or entry.key_env)
     build = imported(entry.build) if isinstance(entry.build, str) else entry.build
     provider: Provider = build(
@@ -196,12 +232,10 @@ def build_provider(
     return provider
 
 
-def _check_package(name: ModelName, entry: ProviderExtension) -> None:
+def _check_package(name: str, entry: ProviderExtension) -> None:
     """Refuse a provider whose package is not there, or too old."""
     if not entry.installed:
-        raise UsageError(
-            f"{name} needs the package '{entry.package}'", f"pip install {entry.package}"
-        )
+        raise UsageError(f"{name} needs the package '{entry.package}'", entry.install)
     if entry.min_version:
         installed = version(entry.package)
         if _numbers(installed) < _numbers(entry.min_version):

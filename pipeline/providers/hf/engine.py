@@ -1,0 +1,150 @@
+"""One loaded model: prompts into answers, in batches that fit into its memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import orjson
+
+from pipeline.providers.context_size import ContextSizes
+from pipeline.providers.errors import ContextExceeded, ProviderError, ServerFault
+from pipeline.providers.failures import timed_out
+from pipeline.providers.hf.generation import write_answers
+from pipeline.providers.hf.loading import LoadedModel, is_out_of_memory
+from pipeline.providers.hf.prompt import Answer, Prompt
+from pipeline.providers.hf.sampling import AnswerRow
+from pipeline.providers.protocol import Choice
+from scenarios.errors import UsageError
+
+if TYPE_CHECKING:
+    from pipeline.providers.hf.schema import Constraint, SchemaCompiler
+
+CPU_BATCH = 8
+"""Answers at once on a CPU, which gains little from more."""
+
+
+class LocalEngine:
+    """Answers prompts with one model; used by one thread only."""
+
+    def __init__(
+        self,
+        loaded: LoadedModel,
+        most_at_once: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Answer up to ``most_at_once`` prompts together, fewer where the memory asks for it."""
+        self._loaded = loaded
+        self._clock = clock
+        self._schemas: SchemaCompiler | None = None
+        self.batch = min(most_at_once, CPU_BATCH) if loaded.device == "cpu" else most_at_once
+        """Answers that are written together."""
+
+    def answer(
+        self, prompts: Sequence[Prompt], abandoned: Sequence[Callable[[], bool]]
+    ) -> list[Answer | Exception]:
+        """Return an answer to each prompt, or why there is none.
+
+        Args:
+            prompts: any number.
+            abandoned: for each whether nobody waits for it any more.
+
+        Raises:
+            UsageError: the memory does not suffice for a single one.
+        """
+        outcomes: dict[int, Answer | Exception] = {}
+        rows: dict[int, AnswerRow] = {}
+        for i, prompt in enumerate(prompts):
+            try:
+                rows[i] = self._row(prompt, abandoned[i])
+            except ProviderError as error:
+                outcomes[i] = error
+        waiting = sorted(rows, key=lambda i: len(rows[i].prompt))
+        while waiting:
+            together, waiting = waiting[: self.batch], waiting[self.batch :]
+            if self._written([rows[i] for i in together]):
+                for i in together:
+                    outcomes[i] = self._outcome(rows[i], prompts[i])
+            else:
+                waiting = [*together, *waiting]
+                for i in together:
+                    rows[i] = self._row(prompts[i], abandoned[i])
+        return [outcomes[i] for i in range(len(prompts))]
+
+    def _row(self, prompt: Prompt, abandoned: Callable[[], bool]) -> AnswerRow:
+        """Return a prompt as it is computed.
+
+        Raises:
+            ContextExceeded: it does not fit into what the model can take in.
+            BadRequest: the chat template refuses its messages.
+            FieldRejected: its schema cannot be enforced.
+        """
+        tokens = self._loaded.chat.tokens(prompt.messages)
+        parameters = prompt.parameters
+        needed, window = len(tokens) + parameters.max_tokens, self._loaded.window
+        if window is not None and needed > window:
+            raise ContextExceeded(
+                f"the prompt has {len(tokens):,} tokens and its answer may have"
+                f" {parameters.max_tokens:,}; {self._loaded.name} takes {window:,} in all",
+                sizes=ContextSizes(needed, window),
+            )
+        return AnswerRow(
+            prompt=tokens,
+            max_tokens=parameters.max_tokens,
+            temperature=1.0 if parameters.temperature is None else parameters.temperature,
+            top_p=1.0 if parameters.top_p is None else parameters.top_p,
+            seed=prompt.seed,
+            timeout_s=prompt.timeout_s,
+            abandoned=abandoned,
+            constraint=None if prompt.schema is None else self._constraint(prompt.schema),
+        )
+
+    def _written(self, rows: Sequence[AnswerRow]) -> bool:
+        """Write answers; False if that was too much at once, and fewer are to be tried.
+
+        Raises:
+            UsageError: a single one is too much.
+        """
+        try:
+            write_answers(self._loaded, rows, self._clock)
+        except (MemoryError, RuntimeError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(rows) == 1:
+                raise UsageError(
+                    f"{self._loaded.name} has no memory left for a prompt of"
+                    f" {len(rows[0].prompt):,} tokens and its answer",
+                    "lower max_tokens, take extra: {dtype: bfloat16}, or a smaller model",
+                ) from error
+            self.batch = len(rows) // 2
+            return False
+        return True
+
+    def _outcome(self, row: AnswerRow, prompt: Prompt) -> Answer | Exception:
+        """Return what a row that is done came to."""
+        if row.end == "late":
+            return timed_out(prompt.timeout_s)
+        if row.end == "no number":
+            return UsageError(
+                f"{self._loaded.name} computes no numbers any more",
+                "its weights are broken, or too large for float16: set extra: {dtype: float32}",
+            )
+        if row.end == "abandoned":
+            return ServerFault("nobody waited for the answer any more")
+        text = self._loaded.tokenizer.decode(row.tokens, skip_special_tokens=True)
+        finish = {"stop": "stop", "length": "length"}.get(row.end, "other")
+        return Answer(
+            Choice(text, finish),  # type: ignore[arg-type]
+            len(row.prompt),
+            len(row.tokens),
+        )
+
+    def _constraint(self, schema: Mapping[str, object]) -> Constraint:
+        """Return what holds one answer to a schema."""
+        if self._schemas is None:
+            from pipeline.providers.hf.schema import SchemaCompiler  # noqa: PLC0415
+
+            loaded = self._loaded
+            self._schemas = SchemaCompiler(loaded.tokenizer, loaded.vocabulary, loaded.ends)
+        return self._schemas.constraint(orjson.dumps(schema).decode())

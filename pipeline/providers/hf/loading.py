@@ -1,0 +1,193 @@
+"""Load a model of transformers, with its tokenizer, and an adapter of PEFT on top of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from tqdm.auto import tqdm
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    modeling_gguf_pytorch_utils,
+)
+
+from pipeline.providers.hf.chat import ChatFormat
+from pipeline.providers.hf.location import ModelFiles, Source, locate
+from pipeline.providers.hf.settings import INSTALL, LocalSettings
+from pipeline.torch_setup import choose_device, keep_quiet
+from scenarios.errors import UsageError
+from scenarios.log import logger
+
+_log = logger("models")
+_WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length")
+_NO_WINDOW = 10**7
+"""Tokenizers without a limit name an absurd one."""
+_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "cannot allocate")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model that can be asked."""
+
+    name: str
+    model: Any
+    tokenizer: Any
+    chat: ChatFormat
+    device: str
+    window: int | None
+    """Tokens of prompt and answer together; None where nothing says how many."""
+    ends: frozenset[int]
+    """Tokens that end an answer."""
+    padding: int
+    vocabulary: int
+    """How many numbers the model gives for the next token."""
+
+
+def load_model(model: str, settings: LocalSettings) -> LoadedModel:
+    """Load a model onto its device.
+
+    Raises:
+        UsageError: its files are missing or broken, it does not fit into the memory, the device is
+            not there, or a package is missing.
+    """
+    keep_quiet()
+    name = f"hf/{model}"
+    device = choose_device(settings.device, f"set extra: {{device: auto}} for {name}")
+    files = locate(model)
+    _check_packages(name, files)
+    _log.info("loading %s onto %s", name, device)
+    dtype = _precision(settings.dtype, device)
+    loaded, tokenizer = _tried(name, lambda: _from_files(files, dtype, device))
+    ends = _ends(loaded, tokenizer)
+    padding = tokenizer.pad_token_id
+    chat = ChatFormat(name, tokenizer, settings)
+    # What comes with the weights about sampling is for other ways of asking them.
+    loaded.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
+    return LoadedModel(
+        name=name,
+        model=loaded,
+        tokenizer=tokenizer,
+        chat=chat,
+        device=device,
+        window=_window(loaded.config, tokenizer),
+        ends=ends,
+        padding=padding if padding is not None else min(ends, default=0),
+        vocabulary=int(loaded.get_output_embeddings().weight.shape[0]),
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error says that memory is used up, that of a GPU or the machine's."""
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(
+        words in str(error).lower() for words in _NO_MEMORY
+    )
+
+
+def _check_packages(name: str, files: ModelFiles) -> None:
+    needed = {"peft": files.adapter is not None, "gguf": files.base.gguf is not None}
+    for package, is_needed in needed.items():
+        if is_needed and find_spec(package) is None:
+            raise UsageError(f"{name} needs the package '{package}'", INSTALL)
+
+
+def _from_files(files: ModelFiles, dtype: torch.dtype, device: str) -> tuple[Any, Any]:
+    # The reading of GGUF files draws a bar whatever was said about progress bars.
+    modeling_gguf_pytorch_utils.tqdm = partial(tqdm, disable=True)  # type: ignore[attr-defined]
+    loaded: Any = AutoModelForCausalLM.from_pretrained(
+        files.base.place,
+        dtype=dtype,
+        trust_remote_code=False,
+        output_loading_info=True,
+        **files.base.options,
+    )
+    model, report = loaded
+    if missing := sorted({*report["missing_keys"], *map(str, report["mismatched_keys"])}):
+        # transformers would go on with random numbers in their place
+        raise ValueError(f"{len(missing)} of its weights are missing or misshapen: {missing[0]}")
+    if files.adapter is not None:
+        model = _with_adapter(model, files.adapter, merged=dtype is torch.float32)
+    source = files.adapter if files.adapter and _has_tokenizer(files.adapter) else files.base
+    tokenizer = AutoTokenizer.from_pretrained(
+        source.place, trust_remote_code=False, **source.options
+    )
+    tokenizer.padding_side = "left"
+    return model.to(device).eval(), tokenizer
+
+
+def _with_adapter(model: Any, adapter: Source, *, merged: bool) -> Any:
+    """Put an adapter onto its base; merged where that loses no digits, which is quicker."""
+    from peft import PeftModel  # noqa: PLC0415
+
+    with warnings.catch_warnings(record=True) as remarks:
+        warnings.simplefilter("always")
+        tuned = PeftModel.from_pretrained(model, adapter.place, revision=adapter.commit)
+    for remark in remarks:
+        if "missing adapter keys" in str(remark.message):
+            raise ValueError("the adapter lacks weights that its adapter_config.json speaks of")
+    return tuned.merge_and_unload() if merged else tuned
+
+
+def _has_tokenizer(adapter: Source) -> bool:
+    """Return whether a tokenizer was saved with an adapter in a folder; the base has one, too."""
+    return (Path(adapter.place) / "tokenizer_config.json").is_file()
+
+
+def _tried(name: str, load: Callable[[], T]) -> T:
+    """Return what is loaded, or say in one sentence why it cannot be."""
+    try:
+        return load()
+    except UsageError:
+        raise
+    except Exception as error:  # five libraries are at work, each with errors of its own
+        if is_out_of_memory(error):
+            raise UsageError(
+                f"{name} does not fit into the memory that is left",
+                "take a smaller model or extra: {dtype: bfloat16}, or ask one model at a time",
+            ) from error
+        why = str(error).strip().partition("\n")[0] or type(error).__name__
+        raise UsageError(
+            f"{name} cannot be loaded: {why[:300]}",
+            "its files are incomplete, broken, or of a kind that transformers does not know",
+        ) from error
+
+
+def _precision(wanted: str, device: str) -> torch.dtype:
+    """Return the type of the weights; a CPU is slow at anything but ``float32``."""
+    if wanted != "auto":
+        dtype: torch.dtype = getattr(torch, wanted)
+        return dtype
+    if device == "cpu":
+        return torch.float32
+    if device.startswith("cuda") and torch.cuda.is_bf16_supported():
+        return torch.bfloat16
+    return torch.float16
+
+
+def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
+    """Return every token that model or tokenizer end an answer with."""
+    named = model.generation_config.eos_token_id
+    several = named if isinstance(named, list) else [named]
+    return frozenset(token for token in (*several, tokenizer.eos_token_id) if token is not None)
+
+
+def _window(config: Any, tokenizer: Any) -> int | None:
+    """Return how many tokens a model can take in, by what its files say."""
+    text = config.get_text_config()
+    for name in _WINDOW_NAMES:
+        size = getattr(text, name, None)
+        if isinstance(size, int) and size > 0:
+            return size
+    longest = tokenizer.model_max_length
+    return int(longest) if longest < _NO_WINDOW else None

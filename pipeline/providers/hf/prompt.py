@@ -1,0 +1,37 @@
+"""What a model in this process is asked, sample by sample, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.providers.hf.settings import LocalSettings
+from pipeline.providers.protocol import Choice
+from prompts.question import Message
+from scenarios.arms import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One answer that is asked for."""
+
+    model: str
+    settings: LocalSettings
+    key: str
+    """Prompts with one key are for the same model with the same settings."""
+    messages: tuple[Message, ...]
+    parameters: Parameters
+    seed: int
+    timeout_s: float
+    """Seconds that writing the answer may take, without the time it waits for its turn."""
+    schema: Mapping[str, object] | None
+    """What the answer is held to; None: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was written, and its sizes in tokens."""
+
+    choice: Choice
+    prompt_tokens: int
+    completion_tokens: int

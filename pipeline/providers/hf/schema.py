@@ -1,0 +1,90 @@
+"""Answers that keep to their JSON schema: which tokens may come next, by ``llguidance``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+from typing import Any, Final, Protocol
+
+import llguidance.hf
+import numpy as np
+from llguidance import LLMatcher
+from numpy.typing import NDArray
+
+from pipeline.providers.errors import FieldRejected
+
+_SCHEMA_FIELD = "response_format"
+"""What a schema is sent in to other endpoints; its rejection is understood by this name."""
+_BLANK: Final = r"[ \n]?"
+"""One blank at most: a small model may otherwise write blanks until its tokens are used up."""
+
+
+class Constraint(Protocol):
+    """Follows one answer while it is written."""
+
+    def allowed(self) -> NDArray[np.bool_]:
+        """Return which tokens may come next, shape ``(vocabulary,)``."""
+
+    def take(self, token: int) -> bool:
+        """Go on with a token; False if the answer can no longer be followed."""
+
+
+class SchemaCompiler:
+    """Makes constraints for the tokens of one model."""
+
+    def __init__(self, tokenizer: Any, vocabulary: int, ends: Collection[int]) -> None:
+        """Read the tokenizer, which takes about a second.
+
+        Args:
+            tokenizer: of the model; a fast one.
+            vocabulary: how many numbers the model gives for the next token.
+            ends: the tokens that end an answer.
+
+        Raises:
+            FieldRejected: its tokens cannot be followed.
+        """
+        try:
+            self._tokens = llguidance.hf.from_tokenizer(
+                tokenizer, n_vocab=vocabulary, eos_token=sorted(ends) or None
+            )
+        except ValueError as error:
+            raise FieldRejected(
+                f"answers of this tokenizer cannot be held to a schema: {error}",
+                field=_SCHEMA_FIELD,
+            ) from error
+        self._vocabulary = vocabulary
+        self._grammar = lru_cache(maxsize=64)(self._compiled)
+
+    def constraint(self, schema: str) -> Constraint:
+        """Return what follows one answer to a schema, given as JSON.
+
+        Raises:
+            FieldRejected: the schema holds something that cannot be enforced.
+        """
+        return _Follower(LLMatcher(self._tokens, self._grammar(schema)), self._vocabulary)
+
+    def _compiled(self, schema: str) -> str:
+        grammar = LLMatcher.grammar_from_json_schema(
+            schema, overrides={"whitespace_pattern": _BLANK}
+        )
+        refused, why = LLMatcher.validate_grammar_with_warnings(grammar, self._tokens)
+        if refused:
+            raise FieldRejected(
+                f"the schema of the answer cannot be enforced: {why[0]}", field=_SCHEMA_FIELD
+            )
+        return grammar
+
+
+class _Follower:
+    """A constraint by a matcher of llguidance."""
+
+    def __init__(self, matcher: LLMatcher, vocabulary: int) -> None:
+        self._matcher = matcher
+        self._vocabulary = vocabulary
+
+    def allowed(self) -> NDArray[np.bool_]:
+        bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
+        return np.unpackbits(bits, count=self._vocabulary, bitorder="little").view(np.bool_)
+
+    def take(self, token: int) -> bool:
+        return self._matcher.consume_token(token)

@@ -1,0 +1,40 @@
+"""What is seen to before torch and transformers are used: the device, and that they keep quiet."""
+
+from __future__ import annotations
+
+import os
+
+from scenarios.errors import UsageError
+
+
+def choose_device(device: str, hint: str) -> str:
+    """Return ``cuda``, ``mps`` or ``cpu``, or the device itself if it names one, e.g. ``cuda:1``.
+
+    Args:
+        device: what was asked for; ``auto`` takes CUDA, else Apple's MPS, else the CPU.
+        hint: what to do where it is not there.
+
+    Raises:
+        UsageError: the device that was asked for is not there.
+    """
+    import torch  # noqa: PLC0415
+
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    there = {"cuda": count > 0, "mps": torch.backends.mps.is_available(), "cpu": True}
+    if device == "auto":
+        return next(name for name, available in there.items() if available)
+    kind, _, index = device.partition(":")
+    if not there[kind] or (index and int(index) >= count):
+        raise UsageError(f"there is no {device} device here", hint)
+    return device
+
+
+def keep_quiet() -> None:
+    """Turn off the progress bars and remarks of the Hugging Face libraries."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # silences a warning at every fork
+    from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415
+    from transformers.utils import logging  # noqa: PLC0415
+
+    disable_progress_bars()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]

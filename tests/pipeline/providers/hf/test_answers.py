@@ -1,0 +1,396 @@
+"""Models of transformers in this process, asked as any provider is: a tiny random Llama."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import weakref
+from importlib import import_module
+from importlib.util import find_spec
+
+import orjson
+import pytest
+
+from pipeline.providers.errors import BadRequest, ContextExceeded, FieldRejected
+from pipeline.providers.hf.chat import ChatFormat
+from pipeline.providers.hf.settings import LocalSettings
+from pipeline.providers.protocol import Request
+from pipeline.providers.registry import build_provider, parse_model
+from prompts.question import Message
+from scenarios.arms import Parameters
+from scenarios.errors import UsageError
+from tests.tiny_model import save_tiny_adapter, save_tiny_gguf, save_tiny_model, tiny_tokenizer
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore::FutureWarning"),  # of peft, about transformers
+    pytest.mark.skipif(
+        any(find_spec(package) is None for package in ("torch", "transformers", "peft")),
+        reason="needs pip install 'hipo[local]'",
+    ),
+]
+WRITE = "pipeline.providers.hf.engine.write_answers"
+SCHEMA = {
+    "type": "object",
+    "properties": {"act": {"enum": ["Directives", "Expressives"]}, "why": {"type": "string"}},
+    "required": ["act", "why"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture
+async def hf():
+    made = build_provider(parse_model("hf/any"), max_concurrency=8)
+    yield made
+    await made.close()
+
+
+def request(model, text="What was that?", **changes):
+    parameters = {"temperature": 0.0, "max_tokens": 12, **changes.pop("parameters", {})}
+    fields = {
+        "model": str(model),
+        "messages": (Message("system", "You answer."), Message("user", text)),
+        "parameters": Parameters(**parameters),
+        "schema": SCHEMA,
+        "schema_name": "answer",
+        "seed": 1,
+        "structured": "instruct",
+    }
+    return Request(**{**fields, **changes})
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """Return the sizes of the batches that are computed."""
+    sizes = []
+    write = imported_write()
+
+    def counted(loaded, rows, clock):
+        sizes.append(len(rows))
+        write(loaded, rows, clock)
+
+    monkeypatch.setattr(WRITE, counted)
+    return sizes
+
+
+def imported_write():
+    return import_module("pipeline.providers.hf.generation").write_answers
+
+
+async def texts(hf, *requests):
+    replies = await asyncio.gather(*(hf.send(one, 60) for one in requests))
+    return [choice.text for reply in replies for choice in reply.choices]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+async def test_what_is_asked_together_is_computed_together_and_answered_as_alone(
+    hf, model, batches, temperature
+):
+    asked = [
+        request(model, "Why? " * i, seed=i, parameters={"temperature": temperature})
+        for i in range(1, 7)
+    ]
+    alone = [(await texts(hf, one))[0] for one in asked]
+    assert await texts(hf, *asked) == alone
+    assert len(set(alone)) == 6
+    assert batches == [1] * 6 + [6]
+
+
+async def test_no_batch_is_larger_than_the_requests_that_may_fly(model, batches):
+    hf = build_provider(parse_model("hf/any"), max_concurrency=2)
+    await texts(hf, *(request(model, str(i)) for i in range(5)))
+    await hf.close()
+    assert sorted(batches) == [1, 2, 2]
+
+
+async def test_samples_of_one_request_differ_by_their_seeds_and_come_again(hf, model):
+    warm = request(model, n=3, seed=5, parameters={"temperature": 1.0})
+    first = await texts(hf, warm)
+    assert len(set(first)) == 3
+    assert await texts(hf, warm) == first
+    second = request(model, seed=6, parameters={"temperature": 1.0})
+    assert await texts(hf, second) == first[1:2]
+
+
+async def test_tokens_are_counted_by_the_tokenizer(hf, model):
+    asked = request(model, n=2, parameters={"max_tokens": 5})
+    reply = await hf.send(asked, 60)
+    messages = [{"role": m.role, "content": m.content} for m in asked.messages]
+    prompt = tiny_tokenizer().apply_chat_template(
+        messages, add_generation_prompt=True, return_dict=False
+    )
+    assert (reply.usage.prompt, reply.usage.completion) == (len(prompt), 10)
+    assert [choice.finish for choice in reply.choices] == ["length", "length"]
+
+
+@pytest.mark.skipif(find_spec("llguidance") is None, reason="needs pip install 'hipo[local]'")
+async def test_an_answer_keeps_to_its_schema_and_ends_with_it(hf, model):
+    asked = request(
+        model,
+        structured="native",
+        n=4,
+        bounds={"why": 12},
+        parameters={"temperature": 1.0, "max_tokens": 300},
+    )
+    reply = await hf.send(asked, 60)
+    for choice in reply.choices:
+        answer = orjson.loads(choice.text)
+        assert list(answer) == ["act", "why"]
+        assert answer["act"] in ("Directives", "Expressives")
+        assert len(answer["why"]) <= 12
+        assert choice.finish == "stop"
+
+
+@pytest.mark.skipif(find_spec("llguidance") is None, reason="needs pip install 'hipo[local]'")
+async def test_a_schema_that_cannot_be_enforced_is_turned_down_as_servers_do(hf, model):
+    impossible = {"type": "object", "properties": {"x": {"type": "string", "not": {}}}}
+    with pytest.raises(FieldRejected) as refused:
+        await hf.send(request(model, structured="native", schema=impossible), 60)
+    assert refused.value.field == "response_format"
+
+
+async def test_without_the_package_a_schema_is_turned_down_before_anything_is_loaded(
+    hf, model, monkeypatch
+):
+    monkeypatch.setattr("pipeline.providers.hf.provider.find_spec", lambda name: None)
+    with pytest.raises(FieldRejected, match=r"pip install .hipo\[local\]") as refused:
+        await hf.send(request(model, structured="native"), 60)
+    assert refused.value.field == "response_format"
+
+
+async def test_a_prompt_beyond_the_context_is_told_with_its_sizes_before_it_is_computed(
+    hf, tmp_path, batches
+):
+    small = save_tiny_model(tmp_path / "small", window=64)
+    with pytest.raises(ContextExceeded) as told:
+        await hf.send(request(small, "x" * 100), 60)
+    assert told.value.sizes.available == 64
+    assert told.value.sizes.needed > 100
+    assert batches == []
+
+
+async def test_a_prompt_that_is_too_long_spoils_no_other_of_its_batch(hf, tmp_path):
+    small = save_tiny_model(tmp_path / "small", window=64)
+    outcomes = await asyncio.gather(
+        *(hf.send(request(small, text), 60) for text in ("short", "x" * 100)),
+        return_exceptions=True,
+    )
+    assert outcomes[0].choices[0].finish == "length"
+    assert isinstance(outcomes[1], ContextExceeded)
+
+
+async def test_an_adapter_brings_its_base_and_changes_what_it_says(hf, model, tmp_path):
+    adapter = save_tiny_adapter(tmp_path / "tuned", model)
+    plain, tuned = await texts(hf, request(model), request(adapter))
+    assert plain != tuned
+
+
+async def test_an_adapter_answers_as_it_does_merged_by_hand(hf, model, tmp_path):
+    adapter = save_tiny_adapter(tmp_path / "tuned", model)
+    base = import_module("transformers").AutoModelForCausalLM.from_pretrained(model)
+    merged = import_module("peft").PeftModel.from_pretrained(base, adapter)
+    merged.merge_and_unload().save_pretrained(tmp_path / "merged")
+    tiny_tokenizer().save_pretrained(tmp_path / "merged")
+    assert len(set(await texts(hf, request(adapter), request(tmp_path / "merged")))) == 1
+
+
+@pytest.mark.skipif(find_spec("gguf") is None, reason="needs pip install 'hipo[local]'")
+async def test_a_gguf_file_answers_as_the_model_it_was_made_of(hf, model, tmp_path):
+    file = save_tiny_gguf(tmp_path / "gguf" / "tiny.gguf", model)
+    assert len(set(await texts(hf, request(file), request(file.parent), request(model)))) == 1
+
+
+async def broken(folder, damage):
+    hf = build_provider(parse_model("hf/any"), max_concurrency=8)
+    damage(folder)
+    try:
+        with pytest.raises(UsageError) as told:
+            await hf.send(request(folder), 60)
+    finally:
+        await hf.close()
+    return told.value
+
+
+async def test_broken_weights_are_one_clear_message(tmp_path):
+    folder = save_tiny_model(tmp_path / "m")
+    error = await broken(folder, lambda _: (folder / "model.safetensors").write_bytes(b"\0" * 99))
+    assert f"hf/{folder} cannot be loaded" in error.message
+
+
+async def test_weights_that_are_missing_are_not_made_up(tmp_path):
+    folder = save_tiny_model(tmp_path / "m")
+    stored, file = import_module("safetensors.torch"), folder / "model.safetensors"
+    weights = stored.load_file(file)
+    del weights["model.layers.0.mlp.up_proj.weight"]
+    error = await broken(folder, lambda _: stored.save_file(weights, file, {"format": "pt"}))
+    assert "1 of its weights are missing or misshapen: model.layers.0.mlp.up_proj" in error.message
+
+
+async def test_a_broken_adapter_is_one_clear_message(model, tmp_path):
+    folder = save_tiny_adapter(tmp_path / "tuned", model)
+    file = folder / "adapter_model.safetensors"
+    error = await broken(folder, lambda _: file.write_bytes(file.read_bytes()[:100]))
+    assert "cannot be loaded" in error.message
+
+
+async def test_an_adapter_without_some_of_its_weights_is_refused(model, tmp_path):
+    stored = import_module("safetensors.torch")
+    folder = save_tiny_adapter(tmp_path / "tuned", model)
+    file = folder / "adapter_model.safetensors"
+    weights = stored.load_file(file)
+    weights.pop(min(weights))
+    error = await broken(folder, lambda _: stored.save_file(weights, file))
+    assert "lacks weights that its adapter_config.json speaks of" in error.message
+
+
+async def test_a_device_that_is_not_there_is_told(hf, model):
+    with pytest.raises(UsageError, match="there is no cuda:7 device here"):
+        await hf.send(request(model, parameters={"extra": {"device": "cuda:7"}}), 60)
+
+
+async def test_a_model_is_loaded_once_and_what_is_wrong_with_it_is_found_once(
+    hf, tmp_path, monkeypatch
+):
+    loading = import_module("pipeline.providers.hf.loading")
+    loads = []
+    load = loading.load_model
+
+    def counted(name, settings):
+        loads.append(name)
+        return load(name, settings)
+
+    monkeypatch.setattr(loading, "load_model", counted)
+    good, bad = save_tiny_model(tmp_path / "good"), tmp_path / "bad"
+    for _ in range(2):
+        await texts(hf, request(good), request(good, "Else?"))
+        with pytest.raises(UsageError, match="bad"):
+            await hf.send(request(bad), 60)
+    assert sorted(loads) == [str(bad), str(good)]
+
+
+async def test_the_memory_of_a_model_is_given_back_at_the_end(model):
+    hf = build_provider(parse_model("hf/any"), max_concurrency=8)
+    await hf.send(request(model), 60)
+    (opened,) = hf._engines.values()
+    weights = weakref.ref(opened._loaded.model)
+    del opened
+    await hf.close()
+    gc.collect()
+    assert weights() is None
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")]
+)
+async def test_where_memory_is_short_fewer_are_computed_at_once(hf, model, monkeypatch, error):
+    write, sizes = imported_write(), []
+
+    def short_of_memory(loaded, rows, clock):
+        sizes.append(len(rows))
+        if len(rows) > 2:
+            raise error
+        write(loaded, rows, clock)
+
+    asked = [request(model, str(i)) for i in range(8)]
+    plain = await texts(hf, *asked)
+    monkeypatch.setattr(WRITE, short_of_memory)
+    assert await texts(hf, *asked) == plain
+    assert sizes == [8, 4, 2, 2, 2, 2]
+    assert await texts(hf, *asked) == plain
+    assert sizes[6:] == [2, 2, 2, 2]
+
+
+async def test_where_memory_is_short_for_a_single_one_the_user_is_told(hf, model, monkeypatch):
+    def no_memory(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(WRITE, no_memory)
+    with pytest.raises(UsageError, match="has no memory left for a prompt of") as told:
+        await hf.send(request(model), 60)
+    assert "max_tokens" in told.value.hint
+
+
+async def test_a_request_that_is_called_off_is_not_computed_to_its_end(hf, model, monkeypatch):
+    written = []
+    write = imported_write()
+    long = request(model, parameters={"max_tokens": 3000})
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def watched(loaded, rows, clock):
+        loop.call_soon_threadsafe(begun.set)
+        write(loaded, rows, clock)
+        written.extend(rows)
+
+    monkeypatch.setattr(WRITE, watched)
+    task = asyncio.create_task(hf.send(long, 600))
+    await begun.wait()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await hf.send(request(model), 60)
+    assert [row.end for row in written] == ["abandoned", "length"]
+    assert len(written[0].tokens) < 3000
+
+
+async def test_a_model_that_was_never_taught_to_chat_says_what_to_do(hf, tmp_path):
+    folder = save_tiny_model(tmp_path / "base", chat_template=None)
+    with pytest.raises(UsageError, match="has no chat template") as told:
+        await hf.send(request(folder), 60)
+    assert "chat_template: plain" in told.value.hint
+    plain = request(folder, parameters={"extra": {"chat_template": "plain"}})
+    assert (await hf.send(plain, 60)).choices[0].text
+
+
+def chat(template=None, **extra):
+    settings = LocalSettings.model_validate(extra)
+    tokenizer = tiny_tokenizer(chat_template=template)
+    return ChatFormat("hf/tiny", tokenizer, settings), tokenizer
+
+
+def read(form, tokenizer, *messages):
+    return tokenizer.decode(form.tokens([Message(role, text) for role, text in messages]))
+
+
+def test_the_plain_form_puts_each_message_under_its_role():
+    text = read(*chat(chat_template="plain"), ("system", "Be."), ("user", "Why?"))
+    assert text.split() == ["System:", "Be.", "User:", "Why?", "Assistant:"]
+
+
+def test_a_template_that_knows_no_system_message_gets_it_with_the_first_of_the_user():
+    template = (
+        "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}"
+        "{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    )
+    text = read(*chat(template), ("system", "Be."), ("user", "Why?"), ("assistant", "So."))
+    assert text == "<user>Be.\n\nWhy?<assistant>So."
+
+
+def test_a_template_that_refuses_the_order_of_messages_fails_the_case():
+    form, _ = chat("{{ raise_exception('roles must alternate') }}")
+    with pytest.raises(BadRequest, match="hf/tiny refuses the messages: roles must alternate"):
+        form.tokens([Message("user", "Why?"), Message("user", "Why?")])
+
+
+def test_a_template_of_the_users_own_is_read_from_its_file_with_its_settings(tmp_path):
+    file = tmp_path / "own.jinja"
+    file.write_text("{{ messages[0].content }}{% if quick %}!{% endif %}")
+    form, tokenizer = chat(chat_template=str(file), chat_template_kwargs={"quick": True})
+    assert read(form, tokenizer, ("user", "Why")) == "Why!"
+
+
+async def test_nothing_heavy_is_imported_before_a_model_is_asked():
+    program = (
+        "import sys; from pipeline.providers.registry import build_provider, parse_model;"
+        "build_provider(parse_model('hf/any')); print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    )
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE
+    )
+    out, _ = await process.communicate()
+    assert out.decode().strip() == "[]"
