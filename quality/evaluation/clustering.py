@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,34 @@ def numbered(names: Sequence[str]) -> Codes:
     return np.array([place[name] for name in names], dtype=np.intp)
 
 
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """Figures of groups of answers, and the same of every resample."""
+
+    values: Floats
+    """Of all answers, shape ``(figures,)``."""
+    by_case: Floats | None
+    """Shape ``(resamples, figures)``; None for fewer than two cases."""
+    by_scenario: Floats | None
+    items: tuple[int, ...]
+    """How many each group has; so have the next two."""
+    cases: tuple[int, ...]
+    scenarios: tuple[int, ...]
+
+    def minus(self, other: Resampled) -> Resampled:
+        """Return by how much these figures exceed others of the same items, on shared resamples."""
+
+        def difference(mine: Floats | None, theirs: Floats | None) -> Floats | None:
+            return None if mine is None or theirs is None else mine - theirs
+
+        return replace(
+            self,
+            values=self.values - other.values,
+            by_case=difference(self.by_case, other.by_case),
+            by_scenario=difference(self.by_scenario, other.by_scenario),
+        )
+
+
 def clustered(
     features: Floats,
     figures: Figures,
@@ -68,11 +96,6 @@ def clustered(
 ) -> list[ClusteredEstimate]:
     """Return figures of groups of answers, with percentile intervals over cases and scenarios.
 
-    What is drawn with replacement are whole cases (scenarios), with all answers about them; groups
-    and figures see the same draws. There is no interval for fewer than 10 items or 2 clusters, and
-    none where all draws give the same figure: the bootstrap knows nothing there. Only a share that
-    is 0 or 1 throughout has the exact binomial interval over clusters in its place.
-
     Args:
         features: what is summed up over answers, shape ``(answers, features)``.
         figures: from sums to figures.
@@ -82,59 +105,97 @@ def clustered(
         how: how often and from which seed.
 
     Returns:
-        One estimate per figure.
+        One estimate per figure, as :func:`estimates` makes it.
+    """
+    return estimates(resampled(features, figures, clusters, groups=groups, how=how), layout, how)
+
+
+def resampled(
+    features: Floats,
+    figures: Figures,
+    clusters: Clusters,
+    *,
+    groups: Flags | None = None,
+    how: Resampling = RESAMPLING,
+) -> Resampled:
+    """Compute figures of all answers, and of whole cases and scenarios drawn with replacement.
+
+    All answers about a case are drawn together; groups and figures see the same draws, and so
+    does whoever else asks about the same clusters with the same seed.
+
+    Args:
+        features: as for :func:`clustered`, as is the rest.
+        figures: from sums to figures.
+        clusters: what the answers belong to.
+        groups: which answers each group has.
+        how: how often and from which seed.
     """
     if groups is None:
         groups = np.ones((len(features), 1), dtype=np.bool_)
     size, columns = groups.shape[1], groups.shape[1] * features.shape[1]
     stacked = (groups[:, :, None] * features[:, None, :]).reshape(len(features), columns)
-    whole = figures(stacked.sum(axis=0).reshape(1, size, -1))[0]
-    items = [len(np.unique(clusters.items[group])) for group in groups.T]
-    found = [
-        _intervals(stacked, figures, layout, groups, codes, whole=whole, how=how)
-        for codes in (clusters.cases, clusters.scenarios)
-    ]
-    estimates = []
-    for place, (value, figure) in enumerate(zip(whole.tolist(), layout, strict=True)):
-        if not np.isfinite(value):
-            estimates.append(ClusteredEstimate(None))
-        elif items[figure.group] < FEWEST_ITEMS:
-            estimates.append(ClusteredEstimate(value))
-        else:
-            estimates.append(ClusteredEstimate(value, found[0][place], found[1][place]))
-    return estimates
 
+    def drawn(codes: Codes) -> Floats | None:
+        if len(np.unique(codes)) < 2:
+            return None
+        sums = sums_by(codes, stacked)
+        return resample(
+            lambda weights: figures((weights @ sums).reshape(len(weights), size, -1)),
+            len(sums),
+            how,
+        )
 
-def _intervals(
-    stacked: Floats,
-    figures: Figures,
-    layout: Sequence[Figure],
-    groups: Flags,
-    codes: Codes,
-    *,
-    whole: Floats,
-    how: Resampling,
-) -> list[Interval | None]:
-    """Return the intervals of all figures over one kind of clusters."""
-    present = [len(np.unique(codes[group])) for group in groups.T]
-    if max(present) < 2:
-        return [None] * len(layout)
-    sums = sums_by(codes, stacked)
-    draws = resample(
-        lambda weights: figures((weights @ sums).reshape(len(weights), len(present), -1)),
-        len(sums),
-        how,
+    def counts(codes: Codes) -> tuple[int, ...]:
+        return tuple(len(np.unique(codes[group])) for group in groups.T)
+
+    return Resampled(
+        values=figures(stacked.sum(axis=0).reshape(1, size, -1))[0],
+        by_case=drawn(clusters.cases),
+        by_scenario=drawn(clusters.scenarios),
+        items=counts(clusters.items),
+        cases=counts(clusters.cases),
+        scenarios=counts(clusters.scenarios),
     )
-    return [
-        _bound(draws[:, place], value, present[figure.group], figure, how)
-        for place, (value, figure) in enumerate(zip(whole.tolist(), layout, strict=True))
-    ]
+
+
+def estimates(
+    found: Resampled, layout: Sequence[Figure], how: Resampling
+) -> list[ClusteredEstimate]:
+    """Return figures with percentile intervals.
+
+    There is no interval for fewer than 10 items or 2 clusters, and none where all draws give the
+    same figure: the bootstrap knows nothing there. Only a share that is 0 or 1 throughout has the
+    exact binomial interval over clusters in its place.
+
+    Args:
+        found: figures and draws of them.
+        layout: what each figure is.
+        how: what intervals shall cover.
+    """
+    result = []
+    for place, (value, figure) in enumerate(zip(found.values.tolist(), layout, strict=True)):
+        if not np.isfinite(value):
+            result.append(ClusteredEstimate(None))
+            continue
+        bounds: list[Interval | None] = [None, None]
+        if found.items[figure.group] >= FEWEST_ITEMS:
+            bounds = [
+                None
+                if draws is None
+                else _bound(draws[:, place], value, present[figure.group], figure, how)
+                for draws, present in (
+                    (found.by_case, found.cases),
+                    (found.by_scenario, found.scenarios),
+                )
+            ]
+        result.append(ClusteredEstimate(value, *bounds))
+    return result
 
 
 def _bound(
     draws: Floats, value: float, clusters: int, figure: Figure, how: Resampling
 ) -> Interval | None:
-    if clusters < 2 or not np.isfinite(value):
+    if clusters < 2:
         return None
     found = interval(draws, how.coverage)
     if found is None or found.high - found.low > _NO_WIDTH:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -12,13 +12,32 @@ import numpy as np
 from quality.bootstrap import Floats, Resampling
 from quality.class_figures import accuracy, macro_f1
 from quality.evaluation.answers import ScoredAnswer
-from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered, sums_by
-from quality.evaluation.scores import ClusteredEstimate, ModelComparison, Weighting
-from quality.evaluation.scoring import CodedAnswers, ScoreKey, coded
+from quality.evaluation.clustering import (
+    RESAMPLING,
+    Clusters,
+    Figure,
+    Resampled,
+    estimates,
+    resampled,
+    sums_by,
+)
+from quality.evaluation.scores import ModelComparison, Weighting
+from quality.evaluation.scoring import ScoreKey, coded
 from quality.holm import holm
 
 EXACT_CASES = 13
 """Up to so many cases that differ every exchange is counted: at most 8,192."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OnItems:
+    """What one model does on some items."""
+
+    items: int
+    gains: Floats
+    """What it has right, summed up by case."""
+    resampled: Resampled
+    """Accuracy and macro-F1."""
 
 
 def compare(
@@ -50,34 +69,10 @@ def compare(
     Raises:
         UsageError: a reference is none of the labels.
     """
-    first, second = _shared(mine, theirs), _shared(theirs, mine)
-    one, two = (coded(found, labels, _over_draws(found, weights)) for found in (first, second))
-    items = {answer.item for answer in first}
-    either = {a.item for a in (*mine, *theirs) if a.fault != "failed"}
-    clusters = Clusters.of([*first, *second])
-    p, exact = None, False
-    if items:
-        gains = [one.weights * (one.true == one.said), -two.weights * (two.true == two.said)]
-        by_case = sums_by(clusters.cases, np.concatenate(gains)[:, None])[:, 0]
-        p, exact = exchange_test(by_case, how)
-    estimates = _differences(one, two, clusters, how)
-    return ModelComparison(
-        reference=key.reference,
-        task=key.task,
-        mode=key.mode,
-        dimension=key.dimension,
-        first=key.model,
-        second=other,
-        n=len(items),
-        cases=len({answer.case for answer in first}),
-        left_out=len(either - items),
-        accuracy=estimates[0],
-        macro_f1=estimates[1],
-        p=p,
-        exact=exact,
-        p_holm=None,
-        weighting=weighting,
-    )
+    answers = {key: mine, replace(key, model=other): theirs}
+    known = dict.fromkeys(answers, labels)
+    (found,) = compare_all(answers, known, weights=weights, weighting=weighting, how=how)
+    return replace(found, p_holm=None)
 
 
 def compare_all(
@@ -105,15 +100,90 @@ def compare_all(
     alike: defaultdict[ScoreKey, list[ScoreKey]] = defaultdict(list)
     for key in answers:
         alike[replace(key, model="")].append(key)
-    found = [
-        compare(
-            one, two.model, answers[one], answers[two], labels[one],
-            weights=weights, weighting=weighting, how=how,
-        )
-        for keys in alike.values()
-        for one, two in combinations(keys, 2)
-    ]  # fmt: skip
+    found = []
+    for keys in alike.values():
+        answered = {
+            key: frozenset(a.item for a in answers[key] if a.fault != "failed") for key in keys
+        }
+        # Mostly all models answered the same items: what one does on them is computed once.
+        known: dict[tuple[ScoreKey, frozenset[str]], _OnItems] = {}
+        for one, two in combinations(keys, 2):
+            shared = answered[one] & answered[two]
+            for key in (one, two):
+                if (key, shared) not in known:
+                    known[key, shared] = _on_items(answers[key], shared, labels[key], weights, how)
+            found.append(
+                _compared(
+                    one,
+                    two.model,
+                    known[one, shared],
+                    known[two, shared],
+                    left_out=len(answered[one] ^ answered[two]),
+                    weighting=weighting,
+                    how=how,
+                )
+            )
     return corrected(found)
+
+
+def _on_items(
+    answers: Sequence[ScoredAnswer],
+    items: frozenset[str],
+    labels: Sequence[str],
+    weights: Mapping[str, float] | None,
+    how: Resampling,
+) -> _OnItems:
+    mine = [a for a in answers if a.item in items and a.fault != "failed"]
+    # An answer counts as much as its item, divided by how often that was answered.
+    times = Counter(answer.item for answer in mine)
+    shares = {item: (weights or {}).get(item, 1.0) / count for item, count in times.items()}
+    code = coded(mine, labels, shares)
+    features, clusters, size = code.features, Clusters.of(mine), len(labels)
+    counted = features[:, size : 2 * size].sum(axis=0) > 0
+
+    def figures(sums: Floats) -> Floats:
+        return np.column_stack([accuracy(sums[:, 0]), macro_f1(sums[:, 0], counted)])
+
+    right = (code.weights * (code.true == code.said))[:, None]
+    return _OnItems(
+        items=len(items),
+        gains=sums_by(clusters.cases, right)[:, 0] if items else np.zeros(0),
+        resampled=resampled(features, figures, clusters, how=how),
+    )
+
+
+def _compared(
+    key: ScoreKey,
+    other: str,
+    first: _OnItems,
+    second: _OnItems,
+    *,
+    left_out: int,
+    weighting: Weighting,
+    how: Resampling,
+) -> ModelComparison:
+    p, exact = None, False
+    if first.items:
+        p, exact = exchange_test(first.gains - second.gains, how)
+    difference = first.resampled.minus(second.resampled)
+    accuracy_estimate, macro_estimate = estimates(difference, [Figure()] * 2, how)
+    return ModelComparison(
+        reference=key.reference,
+        task=key.task,
+        mode=key.mode,
+        dimension=key.dimension,
+        first=key.model,
+        second=other,
+        n=first.items,
+        cases=len(first.gains),
+        left_out=left_out,
+        accuracy=accuracy_estimate,
+        macro_f1=macro_estimate,
+        p=p,
+        exact=exact,
+        p_holm=None,
+        weighting=weighting,
+    )
 
 
 def corrected(comparisons: Sequence[ModelComparison]) -> tuple[ModelComparison, ...]:
@@ -154,39 +224,3 @@ def exchange_test(differences: Floats, how: Resampling = RESAMPLING) -> tuple[fl
     kept = rng.binomial(counts, 0.5, size=(how.resamples, len(values)))
     as_large = int((np.abs((2 * kept - counts) @ values) >= reached).sum())
     return (as_large + 1) / (how.resamples + 1), False
-
-
-def _shared(mine: Sequence[ScoredAnswer], theirs: Sequence[ScoredAnswer]) -> list[ScoredAnswer]:
-    """Return those of my answers that came, to items that they have answered, too."""
-    answered = {answer.item for answer in theirs if answer.fault != "failed"}
-    return [a for a in mine if a.fault != "failed" and a.item in answered]
-
-
-def _over_draws(
-    answers: Sequence[ScoredAnswer], weights: Mapping[str, float] | None
-) -> dict[str, float]:
-    """Return what an answer counts: as much as its item, divided by how often that was answered."""
-    times = Counter(answer.item for answer in answers)
-    return {item: (weights or {}).get(item, 1.0) / count for item, count in times.items()}
-
-
-def _differences(
-    one: CodedAnswers, two: CodedAnswers, clusters: Clusters, how: Resampling
-) -> list[ClusteredEstimate]:
-    size = len(one.labels)
-    mine, theirs = one.features, two.features
-    features = np.vstack(
-        [np.hstack([mine, np.zeros_like(mine)]), np.hstack([np.zeros_like(theirs), theirs])]
-    )
-    counted = mine[:, size : 2 * size].sum(axis=0) > 0
-
-    def figures(sums: Floats) -> Floats:
-        first, second = np.split(sums[:, 0], 2, axis=-1)
-        return np.column_stack(
-            [
-                accuracy(first) - accuracy(second),
-                macro_f1(first, counted) - macro_f1(second, counted),
-            ]
-        )
-
-    return clustered(features, figures, [Figure()] * 2, clusters, how=how)
