@@ -2,7 +2,7 @@
 
 Everything the command line does can be called from Python::
 
-    from hipo import export, generate, load_recipe, report, verify
+    from hipo import evaluate, export, generate, load_recipe, report, verify
 
     run = generate(load_recipe("hipo-paper").with_changes({"n": 10}), output="runs/trial")
     verify(run, judges=["openai/o4-mini"])
@@ -22,6 +22,8 @@ from hipo.name_clash import check_names
 
 if TYPE_CHECKING:
     from hipo.app.audit import audit as audit
+    from hipo.app.evaluation import evaluate as evaluate
+    from hipo.app.evaluation_settings import EvaluationSettings as EvaluationSettings
     from hipo.app.export import ExportExtras as ExportExtras
     from hipo.app.export import export as export
     from hipo.app.generation import generate as generate
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from scenarios.plugins import load_plugins as load_plugins
 
 _MODULE_OF = {
+    "EvaluationSettings": "hipo.app.evaluation_settings",
     "ExportExtras": "hipo.app.export",
     "HipoError": "scenarios.errors",
     "Recipe": "pipeline.recipe",
@@ -49,6 +52,7 @@ _MODULE_OF = {
     "UsageError": "scenarios.errors",
     "audit": "hipo.app.audit",
     "estimate": "hipo.app.plan_estimates",
+    "evaluate": "hipo.app.evaluation",
     "export": "hipo.app.export",
     "generate": "hipo.app.generation",
     "load_plugins": "scenarios.plugins",

@@ -50,7 +50,7 @@ class Seen:
         goal = selected.dialogue.case.goal
         self.corpus.add(selected)
         self.goals[goal] += 1
-        self.openings[_opening(selected)] += 1
+        self.openings[opening_of(selected)] += 1
         self.languages[selected.dialogue.case.language] += 1
         self.arms[selected.source.name, selected.arm.id] += 1
         self.adjudicated += len(selected.adjudicated & turns)
@@ -118,7 +118,8 @@ def export_facts(
     )
 
 
-def _opening(selected: SelectedDialogue) -> str:
+def opening_of(selected: SelectedDialogue) -> str:
+    """Return what the fixed lines of a dialogue are: ``shared``, ``by-goal``, or "" if imported."""
     if selected.arm.strategy == STRATEGY:
         return ""
     return "shared" if opens_alike(dict(selected.dialogue.case.variation)) else "by-goal"

@@ -20,7 +20,7 @@ from pipeline.providers.retry import RetryPolicy
 from pipeline.recipe import Limits
 from pipeline.run_link import LocalRun, RunLink
 from pipeline.stop import Stop
-from pipeline.store.run_store import RunStore
+from pipeline.store.calls import CallLog
 from scenarios.arms import Parameters
 from scenarios.fingerprint import fingerprint
 
@@ -131,14 +131,19 @@ async def providers_for(
 
 def local_run(
     limits: Limits,
-    store: RunStore,
+    calls: CallLog,
     ledger: Ledger,
     stop: Stop,
     notice: Callable[[str], None] = lambda _: None,
 ) -> LocalRun:
     """Return an open run as the clients of this process see it, within the limits of a recipe.
 
-    ``notice`` is told when an endpoint goes away and when it is back.
+    Args:
+        limits: of the recipe.
+        calls: the log of the run, or of the evaluation.
+        ledger: its budget.
+        stop: its stop.
+        notice: is told when an endpoint goes away and when it is back.
     """
     rates = RateLimits(
         max_concurrency=limits.most_at_once,
@@ -149,11 +154,9 @@ def local_run(
         stop,
         WaitRules(wait_s=limits.wait_for_endpoint),
         notice,
-        answered_before=store.calls.answered,
+        answered_before=calls.answered,
     )
-    return LocalRun(
-        store.calls, ledger, RateLimiters(rates, begin_with=limits.begin_with), stop, gates
-    )
+    return LocalRun(calls, ledger, RateLimiters(rates, begin_with=limits.begin_with), stop, gates)
 
 
 def _address(use: ModelUse) -> str:

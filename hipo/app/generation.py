@@ -119,7 +119,7 @@ async def generate_prepared(
                 except UsageError:
                     store.set_state(f"stopped:{CONFIGURATION}")
                     raise
-            tell_unstored(store, outcome)
+            tell_unstored(store.calls, outcome)
             try:
                 _record_ending(store, outcome)
             except StoreFailed:
@@ -148,7 +148,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     recipe = prepared.recipe
     ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
 
-    link = local_run(recipe.limits, store, ledger, stop, watching.note)
+    link = local_run(recipe.limits, store.calls, ledger, stop, watching.note)
 
     def spending() -> Spending:
         usd = None if prepared.unpriced else ledger.spent_usd

@@ -65,7 +65,7 @@ async def _preview(prepared: Prepared) -> list[Previewed]:
                 recipe = prepared.recipe
                 # who wants a look does not wait for a server to come back
                 limits = recipe.limits.model_copy(update={"wait_for_endpoint": 0.0})
-                link = local_run(limits, store, ledger_of(recipe, store), Stop())
+                link = local_run(limits, store.calls, ledger_of(recipe, store), Stop())
                 players = connections.players(link, lambda _: None)
 
                 async def play(case: Case, arm: Arm) -> Previewed:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from pipeline.runner import RunOutcome
 from pipeline.stop import STORE
-from pipeline.store.run_store import RunStore
+from pipeline.store.calls import CallLog
 
 
-def tell_unstored(store: RunStore, outcome: RunOutcome) -> None:
+def tell_unstored(calls: CallLog, outcome: RunOutcome) -> None:
     """Try once more to store the replies that could not be, and name those that still cannot be.
 
     Their requests stay reserved in the run: the next time it is opened they are charged at their
     worst, and the replies are asked for again.
     """
-    lost = store.calls.store_unstored()
+    lost = calls.store_unstored()
     if lost:
         outcome.stop_code = outcome.stop_code or STORE
         replies = "1 paid reply" if lost == 1 else f"{lost:,} paid replies"

@@ -282,7 +282,7 @@ async def verify_async(
             providers_for(ready.panels.uses, limits) as providers,
             comparing(ready) as encoder,
         ):
-            link = local_run(limits, store, ledger, stop, watching.note)
+            link = local_run(limits, store.calls, ledger, stop, watching.note)
             pool = EndpointPool(limits, providers, link, watching.note)
             verification = verification_of(
                 ready, store, pool, stop, encoder=encoder, on_progress=watching.see,
@@ -306,7 +306,7 @@ async def verify_async(
                     finally:
                         watching.end()
         outcome = verification.outcome
-        tell_unstored(store, outcome)
+        tell_unstored(store.calls, outcome)
         calls = store.state().calls - before.calls
     return Verified(folder, outcome, calls, ready.panels.notes)
 

@@ -127,7 +127,7 @@ class VerifiedPlay:
         recipe, store, stop, watching = prepared.recipe, stage.store, stage.stop, stage.watching
         ready = make_ready(store, self._within(recipe))
         ledger = ledger_of(recipe, store, prepared.spent_elsewhere)
-        link = local_run(recipe.limits, store, ledger, stop, watching.note)
+        link = local_run(recipe.limits, store.calls, ledger, stop, watching.note)
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
         async with (
             providers_for(ready.panels.uses, recipe.limits) as providers,

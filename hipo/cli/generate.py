@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 
 import typer
@@ -28,6 +27,7 @@ from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json,
 from hipo.cli.main import command_app
 from hipo.cli.options import (
     DRY_RUN,
+    ResumeChoice,
     with_recipe_options,
     with_status_file,
     with_verification_options,
@@ -41,14 +41,6 @@ from pipeline.recipe_source import load_recipe
 from scenarios.errors import UsageError
 
 app = command_app()
-
-
-class ResumeChoice(StrEnum):
-    """What to do with a run that is in the output folder already."""
-
-    NEVER = "never"
-    IF_POSSIBLE = "if-possible"
-    ALWAYS = "always"
 
 
 _RESUME = typer.Option(

@@ -69,7 +69,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "export": CommandEntry("hipo.cli.export", "Make training and benchmark sets of dialogues."),
     "report": CommandEntry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
     "study": CommandEntry("hipo.cli.study", "Compare strategies and models over the same cases."),
-    "evaluate": CommandEntry("hipo.cli.evaluate", "Print results that were published of models."),
+    "evaluate": CommandEntry("hipo.cli.evaluate", "Score models on labelled dialogues."),
     "train": CommandEntry("hipo.cli.train", "Fine-tune a model on an exported set."),
     "audit": CommandEntry(
         "hipo.cli.audit", "Look for what tells goal or labels although it should tell nothing."

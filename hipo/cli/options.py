@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ from hipo.cli.status_file import StatusFile
 from scenarios.plugins import load_plugins
 
 Command = Callable[..., int]
+
+
+class ResumeChoice(StrEnum):
+    """What to do with a run or an evaluation that is in the output folder already."""
+
+    NEVER = "never"
+    IF_POSSIBLE = "if-possible"
+    ALWAYS = "always"
 
 
 def with_group(

@@ -28,7 +28,7 @@ def row_set(path: Path, name: str | None = None) -> RowSet:
     Raises:
         UsageError: there is nothing to read, or ``pyarrow`` is missing and needed.
     """
-    files = _files(path)
+    files = data_files(path)
     if any(file.suffix == _PARQUET for file in files) and find_spec("pyarrow") is None:
         raise UsageError(
             f"{path}: reading Parquet needs the package pyarrow", 'pip install "hipo[datasets]"'
@@ -41,7 +41,12 @@ def row_set(path: Path, name: str | None = None) -> RowSet:
     return RowSet(name or str(path), rows)
 
 
-def _files(path: Path) -> list[Path]:
+def data_files(path: Path) -> list[Path]:
+    """Return the files of rows that a path stands for, in the order in which they are read.
+
+    Raises:
+        UsageError: there is none.
+    """
     if path.is_file():
         if path.suffix not in (*_LINES, _PARQUET):
             raise UsageError(f"{path}: is neither .jsonl nor .parquet", "give a file of rows")

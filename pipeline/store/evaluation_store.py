@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -34,6 +35,16 @@ from scenarios.fingerprint import canonical_json, fingerprint
 EVALUATION = "evaluation.sqlite"
 Identity = Mapping[str, Any]
 """What decides the answers of an evaluation, as plain data."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What asking one model took; None where it is not known of every request."""
+
+    requests: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
 
 
 class EvaluationStore:
@@ -176,6 +187,15 @@ class EvaluationStore:
     def charges(self) -> Charges:
         """Return what its calls came to, over its whole life."""
         return read_charges(self._connection)
+
+    def usage(self) -> dict[str, ModelUsage]:
+        """Return what asking each model took, by ``provider/name``."""
+        rows = self._connection.execute(
+            "select model, count(*), sum(prompt_tokens), sum(completion_tokens),"
+            " case when count(cost_usd) = count(*) then sum(cost_usd) end"
+            " from requests where model != '' group by 1"
+        )
+        return {model: ModelUsage(*figures) for model, *figures in rows}
 
 
 def _begin(connection: sqlite3.Connection, name: str) -> None:

@@ -57,7 +57,7 @@ async def test_a_run_in_batches_makes_the_same_dialogues(tmp_path: Path) -> None
     prepared, sizes = prepare(recipe), list[int]()
     async with connected(prepared) as connections:
         with opened(tmp_path / "batches", prepared) as store:
-            link = local_run(recipe.limits, store, ledger_of(recipe, store), Stop())
+            link = local_run(recipe.limits, store.calls, ledger_of(recipe, store), Stop())
             players = connections.players(
                 link, print, sender=lambda provider, s: BatchSender(provider, s, sizes)
             )

@@ -42,7 +42,7 @@ def recipe(**changes: object) -> Recipe:
 @asynccontextmanager
 async def driving(prepared: Prepared, store: RunStore, stop: Stop) -> AsyncIterator[Driver]:
     """Start a worker, serve it, and end it."""
-    link = local_run(prepared.recipe.limits, store, ledger_of(prepared.recipe, store), stop)
+    link = local_run(prepared.recipe.limits, store.calls, ledger_of(prepared.recipe, store), stop)
     worker = Worker()
     try:
         driver = await worker.driver(prepared, link, store.calls)

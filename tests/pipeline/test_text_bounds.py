@@ -51,7 +51,7 @@ async def test_texts_are_bounded_where_no_strict_mode_refuses_it(server, tmp_pat
     limits = Limits()
     with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
         async with providers_for([use], limits) as providers:
-            link = local_run(limits, store, Ledger(), Stop())
+            link = local_run(limits, store.calls, Ledger(), Stop())
             pool = EndpointPool(limits, providers, link, print)
             assert await pool.client("arm", {"initiator": use}).ask(QUESTION, CONTEXT) == "seed 11"
     assert bounds_sent(server) == [bounded]

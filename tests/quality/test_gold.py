@@ -17,6 +17,7 @@ from scenarios.schemes.registry import load_scheme
 ROOT = Path(quality.__file__).parent.parent
 READERS_OF_GOLD = {
     Path("quality/gold.py"),
+    Path("outputs/evaluation_items/gold.py"),
     Path("hipo/app/gold_run.py"),
     Path("hipo/app/review_agreement.py"),
 }

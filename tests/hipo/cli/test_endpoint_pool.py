@@ -62,7 +62,7 @@ async def test_one_endpoint_serves_whoever_asks_alike(built: list[Counted], tmp_
     same, other = use("a", "http://one/v1"), use("b", "http://one/v1")
     async with providers_for([same, other], limits) as providers:
         with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-            link = local_run(limits, store, Ledger(), Stop())
+            link = local_run(limits, store.calls, Ledger(), Stop())
         pool = EndpointPool(limits, providers, link, print)
         assert pool.endpoint(same) is pool.endpoint(use("a", "http://one/v1"))
         assert pool.endpoint(same) is not pool.endpoint(other)

@@ -1,0 +1,249 @@
+"""Evaluate models on labelled dialogues: for the command line and for Python."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.evaluation_identity import check_folder, identity_of, joined_identity
+from hipo.app.evaluation_plan import ReadyEvaluation, plan_evaluation
+from hipo.app.evaluation_results import WrittenResults, code_version, write_results
+from hipo.app.evaluation_settings import EvaluationSettings
+from hipo.app.interrupts import interruptible, left_when_stopped
+from hipo.app.resumption import Resume
+from hipo.app.run import Run
+from hipo.app.unstored import tell_unstored
+from hipo.app.watching import Silent, Spending, Watcher
+from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
+from pipeline.budget import Ledger
+from pipeline.client import Client
+from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.providers.protocol import Provider
+from pipeline.runner import RunOutcome
+from pipeline.stop import CONFIGURATION, INTERRUPTED, Stop
+from pipeline.store.evaluation_store import EvaluationStore, Identity
+from pipeline.store.queries.charges import Charges
+from pipeline.store.queries.status import RUNNING, ended
+from quality.evaluation.plan import EvaluationPlan
+from quality.evaluation.stage import Evaluation
+from scenarios.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsEvaluated:
+    """What an evaluation has just done, and where its results are."""
+
+    folder: Path
+    outcome: RunOutcome
+    calls: int
+    """Requests that were sent."""
+    charges: Charges
+    """What all requests took, over the life of the evaluation."""
+    results: WrittenResults
+    written: WrittenEvaluation | None
+    """Figures, page and pictures; None where they were not wanted, or not everything is asked."""
+    counts: Mapping[str, int]
+    """Answers that there are now by status: ``answered``, ``unreadable``, ``refused``, ``failed``."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything was asked that was to be asked."""
+        return self.outcome.stopped is None
+
+
+def evaluate(
+    source: Run | str | Path,
+    *,
+    tasks: Sequence[str],
+    models: Sequence[str],
+    output: str | Path,
+    modes: Sequence[str] = (),
+    n: int | None = None,
+    balance: str | None = None,
+    budget_usd: float | None = None,
+    settings: EvaluationSettings | None = None,
+    resume: Resume = "if-possible",
+    page: bool = True,
+    watcher: Watcher | None = None,
+) -> ModelsEvaluated:
+    """Ask models for the labels of items; what was answered before is not paid again.
+
+    Example::
+
+        done = evaluate(
+            "sets/benchmark",
+            tasks=["hipo-utterance"],
+            models=["openai/gpt-4o-mini"],
+            output="results/mini",
+            budget_usd=2,
+        )
+        print(done.counts, done.results.path)
+
+    Args:
+        source: an exported benchmark or swap set, a run, or ``gold``.
+        tasks: names, or files of tasks of one's own.
+        models: each as ``provider/name``.
+        output: the folder of the evaluation; it is made, or the evaluation in it is continued.
+        modes: ``zero-shot``, ``cot``, ``icl``, ``two-phase``; none: the first of each task.
+        n: items per task, drawn evenly over the classes of ``balance``; None: all.
+        balance: a dimension.
+        budget_usd: the evaluation stops before it costs more, over its life.
+        settings: everything else that is asked for.
+        resume: ``never`` refuses a folder that holds an evaluation; ``if-possible`` continues it
+            unless it is of other items, prompts or parameters; ``always`` asks anew what differs.
+        page: whether figures, page and pictures are made of the rows.
+        watcher: is told of every answer as soon as it is durable.
+
+    Raises:
+        UsageError: set, task, model or folder is not fit; nothing was made.
+        RunError: it could not go on; what was answered is kept.
+    """
+    named = str(source.folder if isinstance(source, Run) else source)
+    base = settings or EvaluationSettings(source=named, tasks=tasks, models=models)
+    together = replace(
+        base,
+        source=named,
+        tasks=tuple(tasks),
+        models=tuple(models),
+        modes=tuple(modes) or base.modes,
+        n=base.n if n is None else n,
+        balance=balance or base.balance,
+        budget_usd=base.budget_usd if budget_usd is None else budget_usd,
+    )
+    return asyncio.run(
+        evaluate_async(together, Path(output), resume=resume, page=page, watcher=watcher)
+    )
+
+
+async def evaluate_async(
+    settings: EvaluationSettings,
+    folder: Path,
+    *,
+    resume: Resume = "if-possible",
+    page: bool = True,
+    watcher: Watcher | None = None,
+    signals: bool = False,
+) -> ModelsEvaluated:
+    """Do what :func:`evaluate` does, inside a running event loop.
+
+    Args:
+        settings: what is asked for.
+        folder: of the evaluation.
+        resume: see :func:`evaluate`.
+        page: whether figures, page and pictures are made of the rows.
+        watcher: is told of every answer as soon as it is durable.
+        signals: whether the first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops,
+            and the next one leaves at once.
+    """
+    watching: Watcher = watcher or Silent()
+    ready = plan_evaluation(settings)
+    before = check_folder(folder, ready, resume)
+    identity = joined_identity(before, identity_of(ready))
+    for note in ready.items.notes:
+        watching.note(note)
+    async with providers_for(ready.uses.values(), settings.limits) as providers:
+        with EvaluationStore.begin(folder) as store:
+            opened = _Open(ready, store, identity, providers, watching)
+            done = await _evaluate(opened, signals=signals)
+    if page and done.complete and done.results.rows:
+        return replace(done, written=write_evaluation(folder, code_version()))
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """An evaluation that is open, with everything that it takes."""
+
+    ready: ReadyEvaluation
+    store: EvaluationStore
+    identity: Identity
+    providers: Mapping[str, Provider]
+    watching: Watcher
+
+
+async def _evaluate(opened: _Open, *, signals: bool) -> ModelsEvaluated:
+    """Ask what is left, and write what is there."""
+    ready, store, plan = opened.ready, opened.store, opened.ready.plan
+    store.record_identity(opened.identity)
+    store.answers.add_seats(seat for seat, _, _ in plan.seats())
+    store.set_state(RUNNING, planned=plan.asked)
+    before = store.charges().calls
+    stop = Stop()
+    with interruptible(stop, opened.watching.note, enabled=signals):
+        try:
+            outcome = await _ask(opened, stop)
+        except UsageError:
+            store.set_state(f"stopped:{CONFIGURATION}")
+            raise
+    tell_unstored(store.calls, outcome)
+    counts = store.answers.counts(seat for seat, _, _ in plan.seats())
+    state = ended(failures=bool(counts["failed"]))
+    store.set_state(state if outcome.stopped is None else f"stopped:{outcome.stop_code}")
+    results = write_results(store.folder, store, ready, opened.identity)
+    charges = store.charges()
+    return ModelsEvaluated(
+        store.folder, outcome, charges.calls - before, charges, results, None, dict(counts),
+        ready.items.notes,
+    )  # fmt: skip
+
+
+async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
+    """Run the stage, watched."""
+    ready, store, watching = opened.ready, opened.store, opened.watching
+    settings, plan = ready.settings, ready.plan
+    ledger = ledger_with(settings, store)
+    link = local_run(settings.limits, store.calls, ledger, stop, watching.note)
+    pool = EndpointPool(settings.limits, opened.providers, link, watching.note)
+    evaluation = Evaluation(
+        plan,
+        store.answers,
+        clients_of(ready, pool),
+        stop,
+        retry_failed=settings.retry_failed,
+        keep_going=settings.keep_going,
+        on_progress=watching.see,
+    )
+
+    def spending() -> Spending:
+        usd = None if ready.unpriced else ledger.spent_usd
+        return Spending(ledger.spent_tokens, usd, link.held_back_to)
+
+    watching.begin(plan.asked, spending)
+    try:
+        with left_when_stopped(stop):
+            width = width_for(settings.limits.most_at_once) * len(plan.models)
+            await evaluation.run(LocalExecutor(width))
+    finally:
+        watching.end()
+    outcome = evaluation.outcome
+    done = outcome.done + outcome.present + sum(outcome.failed.values())
+    if outcome.stop_code == INTERRUPTED and done == plan.asked:
+        outcome.stopped, outcome.stop_code = None, ""  # it came too late to leave anything
+    return outcome
+
+
+def clients_of(ready: ReadyEvaluation, pool: EndpointPool) -> dict[str, Client]:
+    """Return what asks each model, one role for each task and mode."""
+    return {name: _client(name, ready, pool, ready.plan) for name in ready.plan.models}
+
+
+def _client(name: str, ready: ReadyEvaluation, pool: EndpointPool, plan: EvaluationPlan) -> Client:
+    return pool.client(name, {task.name: ready.uses[name] for task in plan.tasks})
+
+
+def ledger_with(settings: EvaluationSettings, store: EvaluationStore) -> Ledger:
+    """Return the budget of an evaluation, with what it has spent in all its life so far."""
+    charges = store.charges()
+    return Ledger(
+        budget_usd=settings.budget_usd,
+        budget_tokens=settings.budget_tokens,
+        spent_usd=charges.charged_usd,
+        spent_tokens=charges.charged_tokens,
+        bound_usd=charges.bound_usd,
+        bound_tokens=charges.bound_tokens,
+        log=store.calls,
+    )

@@ -1,0 +1,205 @@
+"""``hipo evaluate SET|RUN|gold``: ask models for labels, and score what they say."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from hipo.app.evaluation import evaluate_async
+from hipo.app.evaluation_estimates import estimate_evaluation
+from hipo.app.evaluation_plan import plan_evaluation
+from hipo.app.evaluation_settings import EvaluationSettings
+from hipo.app.recipe_options import RecipeChanges, overridden, split
+from hipo.cli.console import Format, hush, write_json
+from hipo.cli.errors import ExitCode, StoppedEarly
+from hipo.cli.evaluate_report import (
+    estimate_as_json,
+    estimate_as_text,
+    evaluated_as_json,
+    evaluated_as_text,
+)
+from hipo.cli.main import command_app
+from hipo.cli.options import (
+    DRY_RUN,
+    ResumeChoice,
+    with_group,
+    with_recipe_options,
+    with_status_file,
+)
+from hipo.cli.progress import watcher
+from hipo.cli.status_file import StatusFile
+from pipeline.recipe import Recipe
+
+app = command_app()
+Chosen = dict[str, Any]
+
+
+def _asked(
+    *,
+    task: list[str] = typer.Option(
+        [], "--task", metavar="TASK", show_default=False,
+        help="A task by its name (hipo-utterance, hipo-cumulative, hipo-conversation, hipo-swap, "
+        "hipo-oracle, ...) or its file; repeatable.",
+    ),
+    model: list[str] = typer.Option(
+        [], "--model", metavar="MODEL", show_default=False,
+        help="provider/name; repeatable; see: hipo models.",
+    ),
+    mode: list[str] = typer.Option(
+        [], "--mode", metavar="MODE", show_default=False,
+        help="zero-shot, cot, icl, two-phase; repeatable; default the first of each task.",
+    ),
+    examples: Path | None = typer.Option(
+        None, "--examples", help="Worked examples for --mode icl; default those that ship."
+    ),
+    scheme: str | None = typer.Option(
+        None, "--scheme", help="Of a set whose manifest names none that ships: an id or a file."
+    ),
+    take_any: bool = typer.Option(
+        False, "--any", help="Of a run, every dialogue, accepted or not."
+    ),
+    n: int | None = typer.Option(
+        None, "-n", min=1, help="Items per task, drawn evenly over classes; default all."
+    ),
+    balance: str | None = typer.Option(
+        None, "--balance", metavar="DIM",
+        help="The dimension over whose classes -n draws; default the goal, if items have one.",
+    ),
+    seed: int = typer.Option(0, "--seed", min=0, help="Of -n, of worked examples, of models."),
+    repeat: int = typer.Option(
+        1, "--repeat", min=1, metavar="N",
+        help="Ask about up to 100 items N times, to see how often answers change.",
+    ),
+    temperature: float | None = typer.Option(
+        None, "--temperature", help="Default 0, where the model takes it.", show_default=False
+    ),
+    keep_going: bool = typer.Option(
+        False, "--keep-going", help="Ask on though nothing that a model says can be read."
+    ),
+) -> Chosen:  # fmt: skip
+    return {
+        "tasks": split(task),
+        "models": split(model),
+        "modes": split(mode),
+        "examples": examples,
+        "scheme": scheme,
+        "any_verdict": take_any,
+        "n": n,
+        "balance": balance,
+        "seed": seed,
+        "repeat": repeat,
+        "temperature": temperature,
+        "keep_going": keep_going,
+    }
+
+
+@app.command("run")
+@with_group("asked", _asked)
+@with_recipe_options(
+    "models.default.base_url",
+    "models.default.api_key_env",
+    "models.default.max_tokens",
+    "models.default.structured",
+    "prompt_dir",
+    "plugins",
+    "prices",
+    "budget_usd",
+    "budget_tokens",
+    "limits.max_concurrency",
+    "limits.max_requests_per_minute",
+    "limits.max_tokens_per_minute",
+    "limits.timeout_s",
+    "limits.wait_for_endpoint",
+)
+@with_status_file
+def run(
+    *,
+    source: str = typer.Argument(
+        ..., metavar="SET|RUN|gold", help="An exported set, a run, or the gold lines."
+    ),
+    output: Path = typer.Option(..., "-o", "--output", help="Folder of the evaluation."),
+    asked: Chosen,
+    given: RecipeChanges,
+    resume: ResumeChoice = typer.Option(
+        ResumeChoice.IF_POSSIBLE,
+        "--resume",
+        help="An evaluation that is there: refuse it, continue it if it asks the same, or continue "
+        "it in any case, ask anew what differs, and record the change.",
+    ),
+    retry_failed: bool = typer.Option(
+        False, "--retry-failed", help="Ask again where no answer came."
+    ),
+    no_page: bool = typer.Option(
+        False, "--no-page", help="Write rows alone; hipo evaluate report makes a page of them."
+    ),
+    dry_run: bool = DRY_RUN,
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    status: StatusFile,
+) -> int:
+    """Ask models for the labels of items, and go on where that stopped before.
+
+    Every answer is stored before it counts, and nothing is paid twice. What cannot be read is
+    wrong, and is counted apart; where no answer came nothing is scored. Interrupt once to stop
+    after the calls in flight.
+    """
+    hush()
+    settings = settings_of(source, asked, given, retry_failed=retry_failed)
+    if dry_run:
+        ready = plan_evaluation(settings)
+        estimate = estimate_evaluation(ready, output, resume=resume.value)
+        if output_format is Format.JSON:
+            write_json(estimate_as_json(estimate))
+        else:
+            print(estimate_as_text(estimate, ready))
+        return ExitCode.DONE
+    done = asyncio.run(
+        evaluate_async(
+            settings,
+            output,
+            resume=resume.value,
+            page=not no_page,
+            watcher=status.watched(watcher(quiet=quiet)),
+            signals=True,
+        )
+    )
+    if output_format is Format.JSON:
+        write_json(evaluated_as_json(done))
+    elif not quiet:
+        print(evaluated_as_text(done))
+    outcome = done.outcome
+    if outcome.stopped is not None:
+        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
+    return ExitCode.FAILED_CASES if done.counts.get("failed") else ExitCode.DONE
+
+
+def settings_of(
+    source: str, asked: Chosen, given: RecipeChanges, *, retry_failed: bool
+) -> EvaluationSettings:
+    """Return what the command line asks for.
+
+    Raises:
+        UsageError: a value is not allowed; names the option.
+    """
+    recipe = overridden(Recipe(), given)
+    default = recipe.models.default
+    return EvaluationSettings(
+        source=source,
+        **asked,
+        base_url=default.base_url,
+        api_key_env=default.api_key_env,
+        max_tokens=default.max_tokens,
+        structured=default.structured,
+        limits=recipe.limits,
+        budget_usd=recipe.budget_usd,
+        budget_tokens=recipe.budget_tokens,
+        prices=recipe.prices,
+        prompt_dir=recipe.prompt_dir,
+        plugins=recipe.plugins,
+        retry_failed=retry_failed,
+    )

@@ -1,0 +1,238 @@
+"""Rows of a benchmark or swap set as a file holds them: checked, and made into items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from outputs.comparable import Row
+from outputs.dataset.columns import label_column
+from prompts.languages import described_language
+from prompts.tasks.items import FactView, SceneView, TaskItem, standing_question
+from quality.evaluation.item import EvaluationItem, Knowledge, References
+from quality.evaluation.result_row import NOT
+from scenarios.dialogue import History
+from scenarios.errors import InputError
+from scenarios.located import Located, shortened
+from scenarios.located_validation import validate_model
+from scenarios.schemes.misleading import ruled_out_by_truth
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.vocabulary import resolve_label
+
+_RoleName = Literal["initiator", "responder"]
+
+
+class _ItemRow(BaseModel):
+    """The columns that every item has; others are ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str = Field(min_length=1)
+    case: str = Field(min_length=1)
+    arm: str = ""
+    scenario: str = Field(min_length=1)
+    category: str = ""
+    goal: str | None = None
+    language: str = "en"
+    strategy: str = ""
+    model: str = ""
+    turn: int | None = None
+    situation: str
+    initiator: str
+    initiator_description: str = ""
+    responder: str
+    responder_description: str = ""
+    utterance: str
+    question: str | None = None
+    fact_about: str | None = None
+    fact_text: str | None = None
+
+    @property
+    def scene(self) -> SceneView:
+        """What both people know."""
+        return SceneView(
+            situation=self.situation,
+            initiator=self.initiator,
+            initiator_description=self.initiator_description,
+            responder=self.responder,
+            responder_description=self.responder_description,
+            language=described_language(self.language),
+        )
+
+    def fact(self, claims: tuple[str, ...] = ()) -> FactView | None:
+        """Return the private fact; None where it is not told."""
+        if not self.fact_text:
+            return None
+        return FactView(self.fact_about or "the matter", self.fact_text, claims)
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    role: _RoleName
+    content: str
+
+
+class _BenchmarkRow(_ItemRow):
+    aspect: Literal["utterance", "cumulative", "conversation"]
+    context: tuple[_Line, ...] = ()
+    labelled_by: str | None = None
+    agreed: tuple[str, ...] | None = None
+
+
+class _SwapRow(_ItemRow):
+    shown: Literal["own", "other", "none"]
+    status: str
+    false: bool | None = None
+
+
+def is_benchmark(row: Row) -> bool:
+    """Return whether a row is one of a benchmark set."""
+    return "aspect" in row and "context" in row
+
+
+def is_swap(row: Row) -> bool:
+    """Return whether a row is one of a swap set."""
+    return "shown" in row and "line" in row
+
+
+def benchmark_item(
+    located: Located, scheme: Scheme, *, split: str = "", claims: tuple[str, ...] | None = None
+) -> EvaluationItem:
+    """Return the item that a row of a benchmark set is.
+
+    Args:
+        located: the row, with its file and line.
+        scheme: of its labels.
+        split: that it belongs to.
+        claims: the sentences that its fact makes false; None: they are not known.
+
+    Raises:
+        InputError: it lacks something, or has a label that the scheme does not have.
+    """
+    row = validate_model(_BenchmarkRow, located)
+    if not row.utterance and row.aspect != "conversation":
+        raise InputError([located.problem(("utterance",), found="nothing", expected="a line")])
+    said: History = tuple((line.role, line.content) for line in row.context)
+    known: set[Knowledge] = {"history"}
+    if row.aspect == "conversation":
+        asked = TaskItem(row.id, row.scene, said, fact=row.fact(claims or ()), goal=row.goal)
+    else:
+        if row.aspect == "utterance":
+            known.discard("history")
+            said = () if row.question is None else (("initiator", row.question),)
+        target = len(said)
+        turns: History = (*said, ("responder", row.utterance))
+        standing = standing_question(turns, target)
+        if standing is not None:
+            known.add("question")
+        asked = TaskItem(
+            row.id, row.scene, turns, target, standing, row.fact(claims or ()), row.goal
+        )
+    if asked.fact is not None:
+        known |= {"fact"} if claims is None else {"fact", "claims"}
+    return _item(row, asked, row.aspect, _references(row, located, scheme), known, split=split)
+
+
+def swap_item(located: Located, scheme: Scheme, *, split: str = "") -> EvaluationItem | None:
+    """Return the item that a row of a swap set is; None of a row that nobody knows the answer of.
+
+    Args:
+        located: the row, with its file and line.
+        scheme: of its labels; it has to rule out a label for whoever is truthful.
+        split: that it belongs to.
+
+    Raises:
+        InputError: it lacks something.
+    """
+    row = validate_model(_SwapRow, located)
+    if row.status not in ("scored", "not scored"):
+        return None
+    said: History = (("initiator", row.question),) if row.question else ()
+    turns: History = (*said, ("responder", row.utterance))
+    fact = row.fact()
+    asked = TaskItem(row.id, row.scene, turns, len(said), 0 if said else None, fact, goal=row.goal)
+    references: References = {}
+    if row.false is not None:
+        dimension, lie = next(ruled_out_by_truth(scheme))
+        references = {"swap": {dimension: lie if row.false else f"{NOT}{lie}"}}
+    known: set[Knowledge] = {"question"} if said else set()
+    known |= set() if fact is None else {"fact"}
+    return _item(row, asked, "swap", references, known, split=split)
+
+
+def _item(
+    row: _ItemRow,
+    asked: TaskItem,
+    kind: Literal["utterance", "cumulative", "conversation", "swap"],
+    references: References,
+    known: Iterable[Knowledge],
+    *,
+    split: str,
+) -> EvaluationItem:
+    right = {name: label for labels in references.values() for name, label in labels.items()}
+    return EvaluationItem(
+        asked=replace(asked, scenario=row.scenario, right=right),
+        kind=kind,
+        references=references,
+        known=frozenset(known),
+        case=row.case,
+        scenario=row.scenario,
+        arm=row.arm,
+        category=row.category,
+        turn=row.turn,
+        strategy=row.strategy,
+        generator=row.model,
+        split=split,
+    )
+
+
+def _references(
+    row: _BenchmarkRow, located: Located, scheme: Scheme
+) -> dict[str, Mapping[str, str]]:
+    """Return what the row says is right: as declared, as an expert decided, as judges agree."""
+    labels: dict[str, str] = {}
+    if row.aspect != "conversation":
+        for dimension in scheme.utterance_dimensions:
+            label = _label(located, dimension)
+            if label is not None:
+                labels[dimension.id] = label
+    source = "adjudicated" if row.labelled_by == "expert" else "declared"
+    references: dict[str, Mapping[str, str]] = {source: labels} if labels else {}
+    if row.goal:
+        goal = _known(located, ("goal",), scheme.goal, row.goal)
+        references["declared"] = {**references.get("declared", {}), scheme.assigned: goal}
+        labels = {**labels, scheme.assigned: goal}
+    shared = {name: labels[name] for name in row.agreed or () if name in labels}
+    return {**references, "agreed": shared} if shared else references
+
+
+def _label(located: Located, dimension: Dimension) -> str | None:
+    """Return the label of a dimension; None where there is none, or it is a number or several."""
+    column = label_column(dimension.id)
+    value = located.data.get(column) if isinstance(located.data, Mapping) else None
+    if value is None or dimension.measurement not in ("nominal", "ordinal"):
+        return None
+    return _known(located, (column,), dimension, value)
+
+
+def _known(located: Located, path: tuple[str], dimension: Dimension, value: object) -> str:
+    """Return a label as the scheme spells it.
+
+    Raises:
+        InputError: the scheme does not have it.
+    """
+    found = resolve_label(dimension, value) if isinstance(value, str) else None
+    if found is None:
+        problem = located.problem(
+            path,
+            found=shortened(value),
+            expected=f"one of: {', '.join(dimension.values)}",
+            hint="the set has labels of another scheme: name it with --scheme",
+            code="label",
+        )
+        raise InputError([problem])
+    return str(found[0])

@@ -1,0 +1,100 @@
+"""The items of a run: what an export of it would hold, without writing it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from outputs.agreed_labels import blind_judges
+from outputs.benchmark_prompts import BenchmarkPrompts
+from outputs.benchmark_set import BenchmarkRows
+from outputs.dataset.columns import by_case
+from outputs.evaluation_items.rows import benchmark_item, swap_item
+from outputs.evaluation_items.sets import NOBODY_JUDGED
+from outputs.export_facts import opening_of
+from outputs.selection import OpenSelection, Selection, WantedVerdict, opened
+from outputs.swap_set import SwapRows
+from prompts.tasks.items import fact_view
+from quality.evaluation.item import EvaluationItem
+from quality.evaluation.item_set import ItemSet
+from scenarios.errors import UsageError
+from scenarios.located import Located
+from scenarios.schemes.misleading import ruled_out_by_truth
+
+
+def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
+    """Read the items of a run: its utterances, its conversations, and its lies for swapping.
+
+    Args:
+        folder: of the run.
+        verdict: ``accepted``, or ``any`` for every dialogue that was generated.
+
+    Raises:
+        UsageError: there is no such run, it is not verified where accepted dialogues are asked
+            for, holds the gold lines, or has no labelled utterance.
+    """
+    declared = Selection((folder,), verdict, labels="declared")
+    with opened(declared) as found:
+        openings = Counter[str]()
+        items = {item.id: item for item in _items(found, openings)}
+        adjudicated = replace(found, selection=replace(declared, labels="adjudicated"))
+        for item in _items(adjudicated, Counter(), expert=True):
+            references = {**items[item.id].references, **item.references}
+            items[item.id] = replace(items[item.id], references=references)
+        swapped = list(_swapped(adjudicated))
+        run = found.runs[0]
+        judges = blind_judges(run.state.verification.judged)
+        recipe = run.material.recipe.name
+    if not items:
+        hint = "take every dialogue with --any" if verdict == "accepted" else "generate some first"
+        raise UsageError(f"{folder} has no labelled utterance to ask about", hint)
+    agreed = any("agreed" in item.references for item in items.values())
+    return ItemSet(
+        name=run.name,
+        kind="run",
+        scheme=run.scheme,
+        items=(*items.values(), *swapped),
+        judges=judges,
+        recipe=recipe,
+        openings=dict(openings),
+        notes=() if agreed else (NOBODY_JUDGED.format(name=folder),),
+    )
+
+
+def _items(
+    found: OpenSelection, openings: Counter[str], *, expert: bool = False
+) -> Iterator[EvaluationItem]:
+    """Yield the items of a benchmark set, and count dialogues by their fixed lines.
+
+    With ``expert`` only what an expert decided on.
+    """
+    source = BenchmarkRows(found.scheme, prompts=BenchmarkPrompts(found.scheme, (), ()))
+    for batch in by_case(found.dialogues()):
+        openings.update(filter(None, map(opening_of, batch)))
+        if expert and not any(selected.adjudicated for selected in batch):
+            continue
+        scenario, case = batch[0].scenario, batch[0].dialogue.case
+        claims = fact_view(scenario, case.fact).false_claims
+        for row in source.rows(batch):
+            if not expert or row["labelled_by"] == "expert":
+                item = benchmark_item(Located(row, "run"), found.scheme, claims=claims)
+                yield item if not expert else _decided(item)
+
+
+def _decided(item: EvaluationItem) -> EvaluationItem:
+    """Keep what an expert decided alone: the rest is as declared."""
+    return replace(item, references={"adjudicated": item.references["adjudicated"]})
+
+
+def _swapped(found: OpenSelection) -> Iterator[EvaluationItem]:
+    """Yield the items of a swap set, where the scheme has a label that lies have."""
+    if next(ruled_out_by_truth(found.scheme), None) is None:
+        return
+    source = SwapRows(found.scheme)
+    for batch in by_case(found.dialogues()):
+        for row in source.rows(batch):
+            item = swap_item(Located(row, "run"), found.scheme)
+            if item is not None:
+                yield item

@@ -1,0 +1,185 @@
+"""The items of an exported set on disk: benchmark or swap, JSON lines or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from outputs.comparable import Row
+from outputs.dataset.columns import label_column
+from outputs.dataset.manifest import MANIFEST
+from outputs.dataset.reader import data_files, row_set
+from outputs.evaluation_items.rows import benchmark_item, is_benchmark, is_swap, swap_item
+from quality.evaluation.item import EvaluationItem
+from quality.evaluation.item_set import ItemSet
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.located import Located
+from scenarios.schemes.misleading import ruled_out_by_truth
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme, versions_of
+
+_SPLITS = ("train", "validation", "test")
+_PARENTS = 2
+"""Folders above a file of rows in which the manifest of its export is looked for."""
+NOBODY_JUDGED = (
+    "{name} holds no labels of judges, so that no score is against what is agreed: verify the run"
+    " with --judge provider/name"
+)
+
+
+def load_set(path: Path, *, scheme: str | None = None) -> ItemSet:
+    """Read the items of an exported set.
+
+    Args:
+        path: the folder of an export, or one of its files.
+        scheme: id or file of the scheme of its labels; None: what its manifest names.
+
+    Raises:
+        UsageError: there is no such set, it is of another kind, or its scheme is not known.
+        InputError: a row is none of such a set.
+    """
+    manifest = _manifest(path)
+    used = _scheme(path, manifest, scheme)
+    items = tuple(_items(path, used))
+    if not items:
+        raise UsageError(f"{path}: holds no item that can be scored", "export it anew")
+    _refuse_twice(path, items)
+    kind = "swap" if items[0].kind == "swap" else "benchmark"
+    known: Mapping[str, Any] = manifest or {}
+    notes = []
+    if kind == "benchmark" and not any("agreed" in item.references for item in items):
+        notes.append(NOBODY_JUDGED.format(name=path) + ", and export it anew")
+    return ItemSet(
+        name=path.resolve().name,
+        kind="swap" if kind == "swap" else "benchmark",
+        scheme=used,
+        items=items,
+        judges=_texts(known.get("judges")),
+        openings=_counts(known.get("openings")),
+        notes=tuple(notes),
+    )
+
+
+def is_set(path: Path) -> bool:
+    """Return whether a path is a file of rows, or a folder that holds some."""
+    try:
+        return bool(data_files(path))
+    except UsageError:
+        return False
+
+
+def _items(path: Path, scheme: Scheme) -> Iterator[EvaluationItem]:
+    first = True
+    for file in data_files(path):
+        split = next((name for name in _SPLITS if file.name.startswith(name)), "")
+        for number, row in enumerate(row_set(file).rows(), 1):
+            if first:
+                _check_columns(path, row, scheme)
+                first = False
+            located = Located(row, str(file), {(): number})
+            if is_swap(row):
+                item = swap_item(located, scheme, split=split)
+            elif is_benchmark(row):
+                item = benchmark_item(located, scheme, split=split)
+            else:
+                raise InputError([_no_item(str(file), number)])
+            if item is not None:
+                yield item
+
+
+def _no_item(file: str, number: int) -> Problem:
+    return Problem(
+        file, number, "", "no item of a benchmark or swap set", "what hipo export writes",
+        "give a set of hipo export --to benchmark, or --to swap",
+    )  # fmt: skip
+
+
+def _check_columns(path: Path, row: Row, scheme: Scheme) -> None:
+    """Refuse a set whose first row has labels of other dimensions than the scheme."""
+    if is_swap(row):
+        dimension = next(ruled_out_by_truth(scheme), ("", ""))[0]
+        expected = {label_column(dimension)}
+    elif is_benchmark(row):
+        expected = {label_column(d.id) for d in scheme.utterance_dimensions}
+    else:
+        raise UsageError(
+            f"{path}: holds items of neither a benchmark nor a swap set",
+            "give a set of hipo export --to benchmark, or --to swap; or a run",
+        )
+    there = {name for name in row if name.startswith(label_column(""))}
+    if there != expected:
+        names = ", ".join(sorted(there)) or "no label"
+        raise UsageError(
+            f"{path}: has {names}, and the scheme {scheme.name} has {', '.join(sorted(expected))}",
+            "the set has labels of another scheme: name it with --scheme",
+        )
+
+
+def _refuse_twice(path: Path, items: tuple[EvaluationItem, ...]) -> None:
+    seen: set[str] = set()
+    for item in items:
+        if item.id in seen:
+            raise UsageError(
+                f"{path}: the item {item.id} stands there twice",
+                "give one file or one export; formats of one export hold the same rows",
+            )
+        seen.add(item.id)
+
+
+def _manifest(path: Path) -> Mapping[str, Any] | None:
+    """Return the manifest of the export that a file or folder belongs to; None: there is none."""
+    folders = [path] if path.is_dir() else list(path.resolve().parents)[:_PARENTS]
+    for folder in folders:
+        file = folder / MANIFEST
+        if file.is_file():
+            try:
+                found = orjson.loads(file.read_bytes())
+            except (OSError, orjson.JSONDecodeError) as error:
+                raise UsageError(
+                    f"{file} cannot be read: {error}", "export the set anew"
+                ) from error
+            if not isinstance(found, dict):
+                raise UsageError(f"{file} is no manifest of an export", "export the set anew")
+            return found
+    return None
+
+
+def _scheme(path: Path, manifest: Mapping[str, Any] | None, name: str | None) -> Scheme:
+    """Return the scheme of a set's labels."""
+    named = (manifest or {}).get("scheme")
+    if name is not None:
+        scheme = load_scheme(name)
+        if isinstance(named, dict) and named.get("fingerprint") != scheme.fingerprint:
+            raise UsageError(
+                f"{path} has labels of the scheme {_called(named)}, and {name} is {scheme.name}",
+                "leave --scheme out, or give the file of the scheme that the set was made with",
+            )
+        return scheme
+    if not isinstance(named, dict):
+        return load_scheme("hipo")
+    versions = versions_of(str(named.get("id")))
+    same = (s for s in versions if s.fingerprint == named.get("fingerprint"))
+    found = next(same, None)
+    if found is None:
+        raise UsageError(
+            f"{path} has labels of the scheme {_called(named)}, which is none of those that ship",
+            "give the file of the scheme with --scheme",
+        )
+    return found
+
+
+def _called(named: Mapping[str, Any]) -> str:
+    return f"{named.get('id')}@{named.get('version')}"
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _counts(value: object) -> dict[str, int]:
+    if not isinstance(value, dict):
+        return {}
+    return {str(name): n for name, n in value.items() if isinstance(n, int) and name}
