@@ -1,11 +1,13 @@
-"""The embedded judge ``offline/judge``: reads an utterance and the fact, and says what it sees.
+"""The embedded readers: ``offline/judge`` and ``offline/reader`` label what they are shown.
 
-It knows the stage lines by heart, with their labels; everything else it reads by cues for the steps
-of scheme ``hipo``, and where no step decides by likeness to the stage lines. It shares no phrase list
-and no pattern with ``offline/rules``, so that one grammar is not marking its own work. A declared
-label is never looked at before its own is found. Labels of other schemes are given by likeness to
-their definitions and examples, and numbers are never objected to. How much it sees and misses is
-measured by ``benchmarks/planted_defects.py``.
+They answer the prompts of judges and of every task: with the fact or, where it is not told, from the
+words alone. ``offline/judge`` knows the stage lines by heart, with their labels; everything else it
+reads by cues for the steps of scheme ``hipo``, and where no step decides by likeness to the stage
+lines. ``offline/reader`` has the same cues and no memory: of no stage line does it know anything.
+They share no phrase list and no pattern with ``offline/rules``, so that one grammar is not marking
+its own work. A declared label is never looked at before their own is found. Labels of other schemes
+are given by likeness to their definitions and examples, and numbers are never objected to. How much
+``offline/judge`` sees and misses is measured by ``benchmarks/planted_defects.py``.
 """
 
 from __future__ import annotations
@@ -27,14 +29,26 @@ __all__ = ["PromptNotUnderstood", "answer"]
 
 
 def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
-    """Return the JSON text that answers a judge's prompt made from the shipped templates.
+    """Return the JSON text with which ``offline/judge`` answers a prompt of the shipped templates.
 
     The rules leave nothing to chance: the seed makes no difference.
 
     Raises:
         PromptNotUnderstood: a section the rules need is missing.
     """
-    asked = read_prompt(messages)
+    return _answer(read_prompt(messages))
+
+
+def answer_unprepared(messages: Sequence[tuple[str, str]], seed: int) -> str:
+    """Return the answer of ``offline/reader``; otherwise as :func:`answer`.
+
+    Raises:
+        PromptNotUnderstood: a section the rules need is missing.
+    """
+    return _answer(read_prompt(messages, model="offline/reader", remembers=False))
+
+
+def _answer(asked: JudgeRequest) -> str:
     answer: dict[str, object] = {}
     names = {field.name for field in asked.fields}
     for field in asked.fields:
@@ -52,7 +66,16 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
             answer[f"{field.name}_second"] = runner_up(asked, field, given)
     reasons = [str(why) for key, why in answer.items() if key.endswith("_reason")]
     answer["reading"] = answer["reasoning"] = ". ".join(reasons)
+    answer["explanation"] = _explained(asked)
     return orjson.dumps({field.name: answer.get(field.name, "") for field in asked.fields}).decode()
+
+
+def _explained(asked: JudgeRequest) -> str:
+    """Return what speaks for which label, where that is asked before the labels."""
+    if all(field.name != "explanation" for field in asked.fields):
+        return ""
+    found = {name: _given(asked, _field(name, asked)) for name in asked.labels}
+    return " ".join(f"{name}: {given.value}, for {given.reason}." for name, given in found.items())
 
 
 def _given(asked: JudgeRequest, field: AnswerKey) -> Given:

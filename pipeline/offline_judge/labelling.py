@@ -51,14 +51,14 @@ def label_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
         return None
     if set(labels) == set(COHERENT):
         return _coherence(asked)
-    if not asked.utterance:
-        return _goal_by_rule(asked, labels)
+    if (goal := _goal_by_rule(asked, labels)) is not None or not asked.utterance:
+        return goal
     found = utterance_label(JudgedLine(asked.utterance, asked.question, asked), labels)
     return None if found is None else _among(*found, labels)
 
 
 def _coherence(asked: JudgeRequest) -> Given:
-    if belongs_elsewhere(asked.utterance, asked.situation):
+    if asked.remembers and belongs_elsewhere(asked.utterance, asked.situation):
         return Given(COHERENT[1], "it is a line known by heart, of another scene")
     why = incoherence(
         asked.utterance,
@@ -66,22 +66,22 @@ def _coherence(asked: JudgeRequest) -> Given:
         situation=asked.situation,
         about=asked.about,
         fact=asked.fact,
-        at_home=recalled(asked.utterance, asked.situation) is not None,
+        at_home=asked.remembers and recalled(asked.utterance, asked.situation) is not None,
     )
     return Given(COHERENT[bool(why)], why or "it goes with what was said before")
 
 
 def _goal_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
-    """Return what is found of a conversation: whether the hearer is misled, or who deceives."""
+    """Return what is found of all that was said: whether the hearer is misled, or who deceives."""
     if set(labels) == set(MISLED):
         line = misleading_line(asked)
-        return Given(MISLED[line is None], _because(line))
+        return Given(MISLED[line is None], _because(line, asked.fact))
     deceiving = [label for label in labels if label.casefold().startswith(_DECEIT)]
     if len(deceiving) != 1 or len(labels) != 2:
         return None
     line = misleading_line(asked)
     other = next(label for label in labels if label not in deceiving)
-    return Given(other if line is None else deceiving[0], _because(line))
+    return Given(other if line is None else deceiving[0], _because(line, asked.fact))
 
 
 def misleading_line(asked: JudgeRequest) -> tuple[str, str] | None:
@@ -92,13 +92,17 @@ def misleading_line(asked: JudgeRequest) -> tuple[str, str] | None:
             question = text
         elif reason := misleads(JudgedLine(text, question, asked)):
             return text, reason
+    if asked.utterance and (reason := misleads(JudgedLine(asked.utterance, asked.question, asked))):
+        return asked.utterance, reason
     return None
 
 
-def _because(line: tuple[str, str] | None) -> str:
+def _because(line: tuple[str, str] | None, fact: str) -> str:
     if line is None:
-        return "nothing that was said contradicts the fact"
-    return f"a careful hearer would believe it, and the fact belies it: {line[1]}"
+        known = "contradicts the fact" if fact else "shows that more is known"
+        return f"nothing that was said {known}"
+    belied = "the fact belies it" if fact else "it reads as false"
+    return f"a careful hearer would believe it, and {belied}: {line[1]}"
 
 
 def runner_up(asked: JudgeRequest, field: AnswerKey, given: Given) -> str:

@@ -1,4 +1,8 @@
-"""Read a judge's prompt back into its parts by the headings that the shipped templates write."""
+"""Read a prompt that asks for labels back into its parts, by the headings that the templates write.
+
+It may be a judge's or a task's: with the fact or without, about an utterance or a conversation, for
+labels or for an explanation of them.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,9 @@ from pipeline.offline.reading import AnswerKey, PromptNotUnderstood, answer_fiel
 MODEL: Final = "offline/judge"
 _USER_HEADINGS: Final = (
     "Situation", "The people", "Language", "What only the responder knows",
-    "What the fact makes false", "Conversation so far",
-    "Utterance to judge", "Declared", "Now",
+    "What the fact makes false", "What the responder is after", "Conversation so far",
+    "Standing question", "Utterance to judge", "Utterance to label", "Declared", "Options",
+    "What you said of it", "Now", "Answer format",
 )  # fmt: skip
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)
 _DIMENSION = re.compile(r"^## ([^:\n]+):.*$", re.MULTILINE)
@@ -26,6 +31,8 @@ _ABOUT = re.compile(r"^It concerns:[ \t]*(.*)$", re.MULTILINE)
 _CLAIM = re.compile(r"^\* (.+?)[ \t]*$", re.MULTILINE)
 _PERSON = re.compile(r"^(?:Initiator|Responder):[ \t]*(.*)$", re.MULTILINE)
 _UTTERANCE = re.compile(r"\AUtterance:[ \t]*(.*)\Z", re.DOTALL)
+_OPTION = re.compile(r"^([A-Z])\. (.+?)[ \t]*$", re.MULTILINE)
+_TITLED = re.compile(r"^## .*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,11 @@ class JudgeRequest:
 
     fields: tuple[AnswerKey, ...]
     labels: Mapping[str, Mapping[str, str]]
-    """By dimension: every label with its definition and example."""
+    """By dimension: every label with its definition and example, or every letter with its text."""
     situation: str
     about: str
     fact: str
+    """What only the responder knows; empty where it is not told."""
     said: tuple[tuple[str, str], ...]
     """(``INITIATOR`` or ``RESPONDER``, text) of every utterance so far."""
     utterance: str
@@ -47,11 +55,16 @@ class JudgeRequest:
     """Sentences that the fact makes false."""
     people: str = ""
     """What the two are called."""
+    standing: str = ""
+    """The question that the utterance answers, where it is shown apart from what was said."""
+    remembers: bool = True
+    """Whether the reader knows the stage lines by heart."""
 
     @property
     def question(self) -> str:
-        """The last thing the initiator said."""
-        return next((text for who, text in reversed(self.said) if who == "INITIATOR"), "")
+        """The question that stands apart, else the last thing the initiator said."""
+        last = next((text for who, text in reversed(self.said) if who == "INITIATOR"), "")
+        return self.standing or last
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -59,8 +72,10 @@ class JudgeRequest:
         return tuple(text for who, text in self.said if who == "RESPONDER")
 
 
-def read_prompt(messages: Sequence[tuple[str, str]]) -> JudgeRequest:
-    """Read (role, content) messages.
+def read_prompt(
+    messages: Sequence[tuple[str, str]], *, model: str = MODEL, remembers: bool = True
+) -> JudgeRequest:
+    """Read (role, content) messages, for a reader that may know the stage lines by heart.
 
     Raises:
         PromptNotUnderstood: a section that judging needs is missing.
@@ -68,37 +83,53 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> JudgeRequest:
     system = "\n".join(content for role, content in messages if role == "system")
     user = [content for role, content in messages if role == "user"]
     if not user:
-        raise PromptNotUnderstood("user message", MODEL)
-    fields = answer_fields(system)
+        raise PromptNotUnderstood("user message", model)
     sections = _sections(user[0])
-    private = _needed(sections, "What only the responder knows")
-    fact, about = _FACT.search(private), _ABOUT.search(private)
-    if fact is None or not fact[1].strip():
-        raise PromptNotUnderstood("line 'Fact: ...' under '# What only the responder knows'", MODEL)
-    utterance = _UTTERANCE.search(sections.get("Utterance to judge", ""))
-    if any(field.name.endswith("_carried") for field in fields) and utterance is None:
-        raise PromptNotUnderstood("section '# Utterance to judge'", MODEL)
-    labels = _labels(system)
-    if not labels and not any(field.name.endswith("_carried") for field in fields):
-        raise PromptNotUnderstood("section '# Labels'", MODEL)
+    form = sections.get("Answer format")
+    fields = answer_fields(system if form is None else f"# Answer format\n{form}")
+    fact, about = _private(sections, model)
+    utterance = _UTTERANCE.search(
+        sections.get("Utterance to judge", "") or sections.get("Utterance to label", "")
+    )
+    carried = any(field.name.endswith("_carried") for field in fields)
+    if carried and utterance is None:
+        raise PromptNotUnderstood("section '# Utterance to judge'", model)
+    labels = {**_labels(system), **_lettered(sections.get("Options", ""), fields)}
+    if not labels and not carried:
+        raise PromptNotUnderstood("section '# Labels'", model)
+    asked = _SAID.search(sections.get("Standing question", ""))
     return JudgeRequest(
         fields=fields,
         labels=labels,
         situation=f"{sections.get('Situation', '')}\n{sections.get('The people', '')}",
-        about=about[1].strip() if about else "",
-        fact=fact[1].strip(),
+        about=about,
+        fact=fact,
         said=tuple(_SAID.findall(sections.get("Conversation so far", ""))),
         utterance=utterance[1].strip() if utterance else "",
         declared=dict(_DECLARED.findall(sections.get("Declared", ""))),
         false_claims=tuple(_CLAIM.findall(sections.get("What the fact makes false", ""))),
         people=" ".join(_PERSON.findall(sections.get("The people", ""))),
+        standing=asked[2].strip() if asked else "",
+        remembers=remembers,
     )
 
 
-def _needed(sections: Mapping[str, str], heading: str) -> str:
-    if heading not in sections:
-        raise PromptNotUnderstood(f"section '# {heading}'", MODEL)
-    return sections[heading]
+def _private(sections: Mapping[str, str], model: str) -> tuple[str, str]:
+    """Return the fact and what it concerns; nothing where the prompt tells neither."""
+    private = sections.get("What only the responder knows")
+    if private is None:
+        return "", ""
+    fact, about = _FACT.search(private), _ABOUT.search(private)
+    if fact is None or not fact[1].strip():
+        raise PromptNotUnderstood("line 'Fact: ...' under '# What only the responder knows'", model)
+    return fact[1].strip(), about[1].strip() if about else ""
+
+
+def _lettered(text: str, fields: Sequence[AnswerKey]) -> dict[str, dict[str, str]]:
+    """Return by dimension the options that stand under letters, in the order of the answer."""
+    listed = [dict(found) for part in _TITLED.split(text) if (found := _OPTION.findall(part))]
+    keys = [f.name for f in fields if f.options and all(len(name) == 1 for name in f.options)]
+    return dict(zip(keys, listed, strict=False))
 
 
 @lru_cache(maxsize=64)

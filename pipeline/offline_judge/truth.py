@@ -83,7 +83,7 @@ def open_treatment(text: str, matter: Matter) -> Treatment | None:
     told, untold = _coverage(text, matter)
     if told and len(told) / (len(told) + len(untold)) >= TOLD:
         return Treatment(NONE, f"tells the fact: {_shown(told, text)}")
-    if not told and _not_in_play(text, matter):
+    if matter.fact and not told and _not_in_play(text, matter):
         return Treatment(NONE, "the question is answered, and the fact has no part in it")
     return None
 

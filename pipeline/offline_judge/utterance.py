@@ -1,5 +1,7 @@
 """Label one utterance: from memory, by the steps of the scheme, or by likeness to stage lines.
 
+A reader without memory does it by the steps alone.
+
 A stage line is labelled from memory where it was written for the fact and the question of the
 prompt. With another fact, what it claims is held against what the prompt calls false; to another
 question it is read like any other line.
@@ -58,8 +60,12 @@ class JudgedLine:
 
     @property
     def stage_line(self) -> Remembered | None:
-        """The stage line it is; None where it is none."""
-        return recalled(self.text, self.asked.situation)
+        """The stage line it is; None where it is none, or the reader knows none."""
+        return recalled(self.text, self.asked.situation) if self.asked.remembers else None
+
+    def fits(self, known: Remembered) -> bool:
+        """Whether a stage line was written for the question of the prompt, if one is shown."""
+        return not self.question or known.answers(self.question)
 
 
 Found = tuple[str, str]
@@ -105,7 +111,7 @@ def _veracity(line: JudgedLine) -> Found:
 def _from_memory(line: JudgedLine, dimension: str) -> Found | None:
     """Return the remembered label of a dimension that the fact has no part in."""
     known = line.stage_line
-    if known is None or not known.answers(line.question) or dimension not in known.labels:
+    if known is None or not line.fits(known) or dimension not in known.labels:
         return None
     return known.labels[dimension], BY_HEART
 
@@ -120,10 +126,10 @@ def line_treatment(line: JudgedLine) -> Treatment:
         return Treatment(
             QUALITY, f'{BY_HEART}, which claims what the fact makes false: "{false[0]}"'
         )
-    if not known.answers(line.question):
+    if not line.fits(known):
         return _without_lies(line)
     label = known.labels.get(VERACITY, "")
-    if known.fits_fact(line.asked.fact) and label != QUALITY:
+    if not line.asked.fact or (known.fits_fact(line.asked.fact) and label != QUALITY):
         return Treatment(label, BY_HEART)
     return _with_another_fact(line, label, refuses=known.labels.get(ACT) == COMMISSIVES)
 
@@ -148,14 +154,16 @@ def misleads(line: JudgedLine) -> str:
     alone do not tell discretion from deceit. Of a stage line the goal is known that it was written
     for.
     """
-    if is_public_answer(line.text, line.asked.situation):
+    if line.asked.remembers and is_public_answer(line.text, line.asked.situation):
         return ""
     known = line.stage_line
     found = line_treatment(line)
     if found.label == QUALITY:
         return found.reason
     deceives = known is not None and known.goal.casefold().startswith(("decep", "deceiv"))
-    if known is not None and deceives and known.fits_fact(line.asked.fact) and found.label != NONE:
+    fact = line.asked.fact
+    fitting = known is not None and (not fact or known.fits_fact(fact))
+    if deceives and fitting and found.label != NONE:
         return f"{BY_HEART}, written to deceive"
     return ""
 
@@ -174,6 +182,8 @@ def _alike(
     line: JudgedLine, dimension: str, labels: Sequence[str], usual: str = ""
 ) -> Found | None:
     """Return the label of the stage lines that a line is most like, and why."""
+    if not line.asked.remembers:
+        return None
     matter = line.matter
     tokens = tokens_of(line.text, matter.question, matter.fact, matter.false_claims)
     found = stage_likeness(dimension).best(tokens, labels, usual)

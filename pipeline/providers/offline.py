@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pipeline.offline import engine as rules
+from pipeline.offline.lot import draw
 from pipeline.offline.reading import PromptNotUnderstood
 from pipeline.offline_judge import engine as judge
 from pipeline.providers.errors import BadRequest
@@ -13,8 +14,14 @@ from pipeline.providers.protocol import Choice, Reply, Request, Usage
 
 Answer = Callable[[Sequence[tuple[str, str]], int], str]
 
-ENGINES: Final[Mapping[str, Answer]] = {"rules": rules.answer, "judge": judge.answer}
-"""What answers, by the name of the model; any other name is served by the rules."""
+ENGINES: Final[Mapping[str, Answer]] = {
+    "rules": rules.answer,
+    "judge": judge.answer,
+    "reader": judge.answer_unprepared,
+}
+"""What answers by reading, by the name of the model; any other name is served by the rules."""
+RANDOM: Final = "random"
+"""The model that does not read and draws its answers by lot."""
 
 
 class OfflineProvider:
@@ -30,10 +37,9 @@ class OfflineProvider:
         Raises:
             BadRequest: the prompt is not one of the shipped templates'.
         """
-        answer = ENGINES.get(request.model, rules.answer)
         messages = [(message.role, message.content) for message in request.messages]
         try:
-            texts = [answer(messages, request.seed + i) for i in range(request.n)]
+            texts = [_answer(request, messages, request.seed + i) for i in range(request.n)]
         except PromptNotUnderstood as error:
             raise BadRequest(str(error)) from error
         usage = Usage(
@@ -44,6 +50,12 @@ class OfflineProvider:
 
     async def close(self) -> None:
         """Do nothing: there is nothing open."""
+
+
+def _answer(request: Request, messages: Sequence[tuple[str, str]], seed: int) -> str:
+    if request.model == RANDOM:
+        return draw(messages, request.schema)
+    return ENGINES.get(request.model, rules.answer)(messages, seed)
 
 
 def build(**_: object) -> OfflineProvider:

@@ -125,7 +125,7 @@ _SHIPPED = (
     ProviderExtension(
         name="offline",
         build="pipeline.providers.offline:build",
-        models=("rules", "judge"),
+        models=("rules", "judge", "reader", "random"),
         languages=frozenset({"en"}),
         example="rules",
     ),
