@@ -47,17 +47,33 @@ _ANSWER = (
 # each row together, dump it. Prompts are pasted together from parts. Types, verdicts, splits,
 # Parquet and hashes are left out. It writes the very lines that the export writes.
 _BARE = """
-import resource, sys, time
+import hashlib, math, resource, sys, time
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 import orjson, sqlite3
 kind, database, target = sys.argv[1:4]
 parts = orjson.loads(open(sys.argv[4], "rb").read())
-system, scenes, tail = parts["system"], parts["scenes"], parts["tail"]
+system, scenes, between, tail = (parts[k] for k in ("system", "scenes", "between", "tail"))
+@lru_cache(maxsize=None)
+def line(dimension, number):
+    drawn = list(parts["labels"][dimension])
+    for last in range(len(drawn) - 1, 0, -1):
+        number, place = divmod(number, last + 1)
+        drawn[last], drawn[place] = drawn[place], drawn[last]
+    return f'  "{dimension}": "<one of: {" | ".join(drawn)}>"'
+orders = {dimension: math.factorial(len(labels)) for dimension, labels in parts["labels"].items()}
+def skeleton(item):
+    lines = []
+    for dimension, count in orders.items():
+        digest = hashlib.sha256(f"option order\\x1f{dimension}\\x1f{item}".encode()).digest()
+        lines.append(line(dimension, int.from_bytes(digest, "big") % count))
+    return "{\\n" + ",\\n".join(lines) + "\\n}"
 started = time.perf_counter()
 read, labels = sqlite3.connect(database), sqlite3.connect(database)
 turns = read.execute(
-    "select t.dialogue, t.turn, t.role, t.kind, t.text, c.id, c.scenario, c.fact, c.goal, c.language"
+    "select t.dialogue, t.turn, t.role, t.kind, t.text, c.id, c.scenario, c.fact, c.goal, c.language,"
+    " c.scheme, c.scenario_fingerprint, c.turns, c.repetition"
     " from dialogues d join cases c on c.seq = d.case_seq join turns t on t.dialogue = d.seq"
     " order by d.case_seq, d.arm_seq, t.turn")
 tags = groupby(labels.execute(
@@ -72,13 +88,16 @@ with open(target, "wb") as out:
         rows += 1
     for dialogue, said in groupby(turns, key=itemgetter(0)):
         context = []
-        for _, turn, role, how, text, case, scenario, fact, goal, language in said:
+        for _, turn, role, how, text, case, scenario, fact, goal, language, *known in said:
             if role == "responder" and how == "improvised":
                 _, found = next(tags)
                 named = {names[dimension]: value for _, _, dimension, value in found}
                 scene = scenes[scenario]
+                scheme, mark, length, repetition = known
+                same = [scheme, scenario, mark, fact, length, language, [], repetition, 0]
+                pair = hashlib.sha256(orjson.dumps(same)).hexdigest()[:20]
                 base = {
-                    "fictional": True, "run": "run", "case": case, "arm": "synthetic",
+                    "fictional": True, "run": "run", "case": case, "pair": pair, "arm": "synthetic",
                     "scenario": scenario, "category": scene["category"], "fact": fact,
                     "goal": goal, "language": language, "strategy": "direct",
                     "model": "synthetic/m", "verdict": "accepted"}
@@ -88,21 +107,27 @@ with open(target, "wb") as out:
                     "labelled_by": "speaker"}
                 if kind == "sft":
                     answer = orjson.dumps(named | {"goal": goal}, option=orjson.OPT_INDENT_2)
-                    write({"id": f"{case}/synthetic/{turn}/utterance", **base, "turn": turn,
+                    item = f"{case}/synthetic/{turn}/utterance"
+                    question = context[-1]["content"]
+                    user = f"{scene['before']}{question}{between}{text}{tail}{skeleton(item)}"
+                    write({"id": item, **base, "turn": turn,
                         "aspect": "utterance", **tagged, "messages": [
                         {"role": "system", "content": system},
-                        {"role": "user", "content": f"{scene['before']}{text}{tail}"},
+                        {"role": "user", "content": user},
                         {"role": "assistant", "content": answer.decode()}]})
                 else:
-                    base |= scene["people"]
+                    about, told = scene["facts"][fact]
+                    base |= scene["people"] | {"fact_about": about, "fact_text": told}
+                    question = context[-1]["content"]
                     for aspect, seen in (("utterance", []), ("cumulative", context)):
                         write({"id": f"{case}/synthetic/{turn}/{aspect}", **base, "turn": turn,
-                            "aspect": aspect, "context": seen, "utterance": text, **tagged})
+                            "aspect": aspect, "context": seen, "question": question, "utterance": text,
+                            **tagged, "agreed": None})
             context.append({"role": role, "content": text})
         if kind == "benchmark":
             write({"id": f"{case}/synthetic/conversation", **base, "turn": None,
-                "aspect": "conversation", "context": context, "utterance": "",
-                **dict.fromkeys(tagged)})
+                "aspect": "conversation", "context": context, "question": None, "utterance": "",
+                **dict.fromkeys(tagged), "agreed": None})
 seconds = time.perf_counter() - started
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(orjson.dumps({"seconds": seconds, "rows": rows, "peak_mib": peak}).decode())
@@ -118,7 +143,8 @@ from outputs.selection import Selection
 kind, run, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
 aspects = {"sft": ("utterance",), "benchmark": ("utterance", "cumulative", "conversation")}
 started = time.perf_counter()
-done = export(Selection((run,)), ExportOptions(kind, aspects=aspects[kind]), folder)
+# Prompts stand in the rows of training sets; those of a benchmark are left out here.
+done = export(Selection((run,)), ExportOptions(kind, aspects=aspects[kind], modes=()), folder)
 seconds = time.perf_counter() - started
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 rows = sum(done.rows.values())
@@ -128,21 +154,30 @@ _PARTS = """
 import sys
 import orjson
 from prompts.environment import Templates
-from prompts.evaluator import EvaluatorPrompts, evaluator_view
+from prompts.tasks.items import TaskItem, scene_view
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
 from scenarios.catalogue import Catalogue
 from scenarios.schemes.registry import load_scheme
 
-prompts = EvaluatorPrompts(Templates(), load_scheme("hipo"))
-scenes, tail = {}, ""
+prompts = TaskPrompts(Templates(), load_scheme("hipo"), load_task("hipo-utterance"))
+scenes, between, tail, system = {}, "", "", ""
 for scenario in Catalogue.load().scenarios.values():
-    view = evaluator_view(scenario, "en")
-    before, _, tail = prompts.utterance(view, "@@@").messages[1].content.partition("@@@")
+    view = scene_view(scenario, "en")
+    turns = (("initiator", "@@@"), ("responder", "@@@"))
+    (asked,) = prompts.questions(TaskItem("", view, turns, 1, 0))
+    system, user = (message.content for message in asked.question.messages)
+    before, between, rest = user.split("@@@")
+    tail = rest.partition("{")[0]
     people = {
         name: getattr(view, name) for name in (
             "situation", "initiator", "initiator_description", "responder",
             "responder_description")}
-    scenes[scenario.id] = {"before": before, "category": scenario.category, "people": people}
-parts = {"system": prompts.system("utterance"), "scenes": scenes, "tail": tail}
+    facts = {fact.id: [fact.about, fact.text] for fact in scenario.facts}
+    scenes[scenario.id] = {
+        "before": before, "category": scenario.category, "people": people, "facts": facts}
+labels = {dimension.id: dimension.values for dimension in prompts.dimensions}
+parts = {"system": system, "scenes": scenes, "between": between, "tail": tail, "labels": labels}
 open(sys.argv[1], "wb").write(orjson.dumps(parts))
 """
 
@@ -218,7 +253,7 @@ def _insert(
     )
     connection.executemany(
         "insert into annotations values"
-        " (1, ?, ?, 0, ?, ?, ?, null, 'Because it is so.', null, null, null)",
+        " (1, ?, ?, 0, ?, ?, ?, null, 'Because it is so.', null, null, null, null)",
         [
             (number, 3 + 2 * exchange, position, position + 1, value)
             for exchange in range(TURNS)

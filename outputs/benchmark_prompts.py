@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from outputs.aspects import TASK_OF, Aspect
 from outputs.comparable import OPTIONS, PROMPTS
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
 from outputs.export_kind import PROMPT_MODES
 from outputs.formats.shape import message_list
 from prompts.environment import Templates
-from prompts.evaluator import Aspect
 from prompts.tasks.asked import misfits
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import Mode
@@ -24,11 +24,6 @@ _MESSAGES: Final[Mapping[Mode, str]] = {
     "zero-shot": "What a model is sent: system and user message of the task of the row.",
     "cot": "The same where a reason is to be given before each label.",
 }
-
-
-def aspect_task(aspect: Aspect) -> str:
-    """Return the name of the task that asks about items of an aspect."""
-    return f"hipo-{aspect}"
 
 
 def options_column(dimension: str) -> str:
@@ -44,7 +39,7 @@ class BenchmarkPrompts:
     ) -> None:
         """Render the system messages; there are none of a task that asks for what a scheme lacks."""
         templates = Templates()
-        tasks = {aspect: load_task(aspect_task(aspect)) for aspect in aspects}
+        tasks = {aspect: load_task(TASK_OF[aspect]) for aspect in aspects}
         self._prompts: dict[Aspect, dict[Mode, TaskPrompts]] = {
             aspect: {mode: TaskPrompts(templates, scheme, task, mode=mode) for mode in modes}
             for aspect, task in tasks.items()

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Protocol
 
 from outputs.agreed_labels import AGREED, AgreedLabels, agreed_labels
+from outputs.aspects import ASPECTS, Aspect
 from outputs.benchmark_prompts import BenchmarkPrompts
 from outputs.dataset.columns import (
     PROVENANCE,
@@ -24,7 +25,6 @@ from outputs.dataset.manifest import Column
 from outputs.dataset.scenes import FACT, SCENE, Scenes, private_fact
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.selection import SelectedDialogue
-from prompts.evaluator import ASPECTS, Aspect
 from prompts.tasks.items import SceneView, TaskItem, standing_question
 from scenarios.dialogue import History, Turn
 from scenarios.schemes.model import LabelValue, Scheme

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import ClassVar, Final, Literal
 
+from outputs.aspects import ASPECTS, Aspect
 from outputs.dataset.columns import Row, RowSource
 from outputs.dataset.manifest import ExportedFile
 from outputs.splits import Fractions, SplitBy
-from prompts.evaluator import ASPECTS, Aspect
 from prompts.tasks.model import Mode
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from outputs.actor_prompts import ActorMessages
+from outputs.aspects import ASPECTS, TASK_OF, Aspect
 from outputs.dataset.columns import (
     DECEPTIVE,
     PROVENANCE,
@@ -24,31 +25,29 @@ from outputs.dataset.columns import (
     was_replaced,
 )
 from outputs.dataset.manifest import Column
+from outputs.dataset.scenes import Scenes
 from outputs.discretion import reveals
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.formats.registry import FORMATS
 from outputs.formats.shape import Prompt, RowFormat
 from outputs.selection import SelectedDialogue
 from prompts.environment import Templates
-from prompts.evaluator import (
-    ASPECTS,
-    Aspect,
-    EvaluatorPrompts,
-    EvaluatorView,
-    evaluation_answer,
-    evaluator_view,
-)
-from prompts.question import Question
+from prompts.question import Message
+from prompts.tasks.answers import labels_answer
+from prompts.tasks.items import TaskItem, standing_question
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
 from scenarios.dialogue import History, TacticLabel, Turn
 from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 
-ASPECT = Column("aspect", "text", "What the evaluator sees: utterance, cumulative, conversation.")
+ASPECT = Column("aspect", "text", "What is seen: utterance, cumulative, conversation.")
 
 
 @dataclass
 class LabelRows:
-    """The evaluator's prompt, and the labels as its answer; the private fact is never shown.
+    """What a task asks a model, and the labels as its answer; the private fact is never shown.
 
     Source: HIPO, section 5 (fine-tuning).
     """
@@ -61,11 +60,12 @@ class LabelRows:
     """Whether the answer gives the generator's reason before each label of the utterance."""
     subset: str = field(default="label", init=False)
     _left_out: Counter[str] = field(default_factory=Counter, init=False)
-    _views: dict[tuple[str, str, str], EvaluatorView] = field(default_factory=dict, init=False)
+    _scenes: Scenes = field(default_factory=Scenes, init=False)
 
     def __post_init__(self) -> None:
-        self._prompts = EvaluatorPrompts(self.templates, self.scheme)
-        self._reasoned = EvaluatorPrompts(self.templates, self.scheme, reasoned=True)
+        self._prompts = _task_prompts(
+            self.templates, self.scheme, self.aspects, rationale=self.rationale
+        )
         self._labels = label_columns(self.scheme)
         self._values = LabelValues(self.scheme)
         self._is_labelled = is_labelled(self.scheme)
@@ -90,7 +90,6 @@ class LabelRows:
         return left_out_notes(self._left_out)
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
-        view = self._view(selected)
         turns = selected.dialogue.turns
         history = selected.dialogue.history()
         goal = TacticLabel(self.scheme.assigned, selected.dialogue.case.goal)
@@ -98,75 +97,66 @@ class LabelRows:
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
         for place in targets:
             turn = turns[place]
-            plain = evaluation_answer([*turn.tactic, goal])
+            plain = labels_answer([*turn.tactic, goal])
             labels = self._values.of(selected, turn)
             for aspect in self.aspects:
                 if aspect == "conversation":
                     continue
-                seen = history[place if aspect == "utterance" else 0 : place + 1]
-                answer = self._reasons(selected, turn, seen, goal) if self.rationale else plain
+                known = {"id": f"{base['case']}/{base['arm']}/{turn.index}/{aspect}", **base}
+                asked = self._asked(str(known["id"]), selected, aspect, history, place)
+                answer = self._reasons(selected, turn, asked, goal) if self.rationale else plain
                 if answer is not None:
-                    asked = self._asked(view, aspect, seen)
-                    learnt = self.row_format.example(asked.messages, answer)
-                    yield self._row(base, aspect, turn, labels, learnt)
+                    learnt = self.row_format.example(asked, answer)
+                    yield self._row(known, aspect, turn, labels, learnt)
         if targets and "conversation" in self.aspects:
-            asked = self._prompts.conversation(view, history)
-            answer = evaluation_answer([goal])
-            learnt = self.row_format.example(asked.messages, answer)
-            yield self._row(base, "conversation", None, self._values.of(selected, None), learnt)
+            known = {"id": f"{base['case']}/{base['arm']}/conversation", **base}
+            asked = self._asked(str(known["id"]), selected, "conversation", history)
+            learnt = self.row_format.example(asked, labels_answer([goal]))
+            labels = self._values.of(selected, None)
+            yield self._row(known, "conversation", None, labels, learnt)
 
-    def _row(
+    def _row(self, known: Row, aspect: Aspect, turn: Turn | None, labels: Row, learnt: Row) -> Row:
+        index = None if turn is None else turn.index
+        return {**known, "turn": index, "aspect": aspect, **labels, **learnt}
+
+    def _asked(
         self,
-        base: Row,
+        row_id: str,
+        selected: SelectedDialogue,
         aspect: Aspect,
-        turn: Turn | None,
-        labels: Row,
-        learnt: Row,
-    ) -> Row:
-        place = aspect if turn is None else f"{turn.index}/{aspect}"
-        return {
-            "id": f"{base['case']}/{base['arm']}/{place}",
-            **base,
-            "turn": None if turn is None else turn.index,
-            "aspect": aspect,
-            **labels,
-            **learnt,
-        }
-
-    def _asked(self, view: EvaluatorView, aspect: Aspect, seen: History) -> Question[object]:
-        """Return the prompt for the last of the utterances that are seen."""
-        prompts = self._reasoned if self.rationale else self._prompts
-        if aspect == "utterance":
-            return prompts.utterance(view, seen[-1][1])
-        return prompts.cumulative(view, seen[:-1], seen[-1][1])
+        history: History,
+        target: int | None = None,
+    ) -> tuple[Message, ...]:
+        """Return what a model is asked about one utterance, or about the conversation."""
+        item = TaskItem(
+            id=row_id,
+            scene=self._scenes.view(selected),
+            turns=history if target is None else history[: target + 1],
+            target=target,
+            standing=None if target is None else standing_question(history, target),
+            scenario=selected.dialogue.case.scenario,
+        )
+        (asked,) = self._prompts[aspect].questions(item)
+        return asked.question.messages
 
     def _reasons(
-        self, selected: SelectedDialogue, turn: Turn, seen: History, goal: TacticLabel
+        self,
+        selected: SelectedDialogue,
+        turn: Turn,
+        asked: Sequence[Message],
+        goal: TacticLabel,
     ) -> str | None:
         """Return the labels with their reasons, or None where the reasons would tell too much."""
         if not all(label.rationale for label in turn.tactic):
             self._left_out["rows left out that lack a rationale for a label"] += 1
             return None
         fact = selected.scenario.fact(selected.dialogue.case.fact)
-        view = self._view(selected)
-        public = [
-            self._reasoned.system("cumulative"), view.situation, view.initiator_description,
-            view.responder_description, view.initiator, view.responder,
-            *(text for _, text in seen),
-        ]  # fmt: skip
+        public = [message.content for message in asked]
         reasons = " ".join(label.rationale for label in turn.tactic)
         if reveals(reasons, fact=f"{fact.about} {fact.text}", public=public):
             self._left_out["rows left out whose rationale may give the fact away"] += 1
             return None
-        return evaluation_answer([*turn.tactic, goal], reasoned=True)
-
-    def _view(self, selected: SelectedDialogue) -> EvaluatorView:
-        case = selected.dialogue.case
-        key = (case.scenario, case.scenario_fingerprint, case.language)
-        view = self._views.get(key)
-        if view is None:
-            view = self._views[key] = evaluator_view(selected.scenario, case.language)
-        return view
+        return labels_answer([*turn.tactic, goal], reasoned=True)
 
 
 @dataclass
@@ -274,7 +264,23 @@ def _label_rows(scheme: Scheme, options: ExportOptions) -> LabelRows:
 
 
 def _label_prompts(scheme: Scheme, options: ExportOptions) -> str:
-    return EvaluatorPrompts(Templates(), scheme, reasoned=options.rationale).fingerprint
+    prompts = _task_prompts(Templates(), scheme, options.aspects, rationale=options.rationale)
+    return fingerprint([prompts[aspect].fingerprint for aspect in options.aspects])
+
+
+def _task_prompts(
+    templates: Templates, scheme: Scheme, aspects: Sequence[Aspect], *, rationale: bool
+) -> dict[Aspect, TaskPrompts]:
+    """Return the questions of each aspect; nobody gave a reason for the goal of a conversation."""
+    return {
+        aspect: TaskPrompts(
+            templates,
+            scheme,
+            load_task(TASK_OF[aspect]),
+            mode="cot" if rationale and aspect != "conversation" else "zero-shot",
+        )
+        for aspect in aspects
+    }
 
 
 def _actor_rows(scheme: Scheme, options: ExportOptions) -> ActorRows:

@@ -11,6 +11,7 @@ from typing import TypedDict, Unpack
 from hipo.app.audit import audit_export
 from hipo.app.contamination import embedding_for_neighbours
 from hipo.app.run import RunLike, folder_of
+from outputs.aspects import ASPECTS, chosen_aspects
 from outputs.audit.auditing import check_installed
 from outputs.audit.findings import AUDIT, read_audit, write_audit
 from outputs.audit.gate import check_shortcuts
@@ -37,7 +38,6 @@ from outputs.hub import prepare_push, push_folder
 from outputs.selection import Labels, Selection, WantedVerdict
 from outputs.splits import SplitBy, checked_fractions
 from pipeline.embeddings import Embed
-from prompts.evaluator import ASPECTS, chosen_aspects
 from scenarios.errors import UsageError
 from scenarios.log import logger
 from scenarios.spelling import suggestion

@@ -15,11 +15,11 @@ from hipo.cli.console import Format, columns, hush, number, plain, plural, write
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS, with_group
+from outputs.aspects import ASPECTS
 from outputs.contamination import overlap_share
 from outputs.export_kind import KINDS, PROMPT_MODES, ExportOptions
 from outputs.formats.registry import FORMATS
 from outputs.selection import Selection
-from prompts.evaluator import ASPECTS
 from scenarios.errors import UsageError
 
 app = command_app()

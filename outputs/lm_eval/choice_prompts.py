@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from outputs.benchmark_prompts import aspect_task
+from outputs.aspects import TASK_OF, Aspect
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
 from prompts.environment import Templates
-from prompts.evaluator import Aspect
 from prompts.tasks.asked import asked_dimensions, misfits
 from prompts.tasks.items import SceneView, TaskItem
 from prompts.tasks.prompts import TaskPrompts
@@ -39,7 +38,7 @@ class ChoicePrompts:
         self.asked: dict[Aspect, tuple[Dimension, ...]] = {}
         templates = Templates()
         for aspect in aspects:
-            task = load_task(aspect_task(aspect))
+            task = load_task(TASK_OF[aspect])
             if any(misfits(task, scheme)):
                 continue
             asked = asked_dimensions(task, scheme)

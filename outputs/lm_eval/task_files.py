@@ -10,10 +10,10 @@ from typing import Final
 
 import yaml
 
+from outputs.aspects import Aspect
 from outputs.dataset.columns import label_column
 from outputs.dataset.manifest import ExportedFile
 from outputs.lm_eval.choice_prompts import ChoicePrompts, prompt_column
-from prompts.evaluator import Aspect
 from scenarios.schemes.model import Dimension, Scheme
 
 MODULE: Final = "hipo_items.py"

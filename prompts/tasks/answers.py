@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import orjson
@@ -79,13 +79,12 @@ class AnswerForm:
         """Return the labels of an answer, and note what is wrong with it."""
         return tuple(self._blind_label(fields, answer, findings) for fields in self._parts)
 
-    def skeleton(self, options: Mapping[str, Sequence[str]]) -> str:
+    def skeleton(self, options: Mapping[str, tuple[str, ...]]) -> str:
         """Return the object as a model is shown it, with the labels of each dimension as given."""
+        line = self._line
         lines = ",\n".join(
-            f'  "{field.key}": {field.listing(options[field.dimension.id])}'
-            if isinstance(field, LabelField)
-            else f'  "{field.key}": {field.placeholder}'
-            for field in self.fields
+            line(place, options[dimension] if dimension else ())
+            for place, dimension in enumerate(self._listed)
         )
         return f"{{\n{lines}\n}}"
 
@@ -99,6 +98,23 @@ class AnswerForm:
     @cached_property
     def _parts(self) -> tuple[_Parts, ...]:
         return tuple(self._of(dimension) for dimension in self.dimensions)
+
+    @cached_property
+    def _listed(self) -> tuple[str | None, ...]:
+        """The dimension of each field that is a label."""
+        return tuple(f.dimension.id if isinstance(f, LabelField) else None for f in self.fields)
+
+    @cached_property
+    def _line(self) -> Callable[[int, Sequence[str]], str]:
+        """Writes the line of a field in the skeleton, from few orders of its options."""
+
+        @lru_cache(maxsize=4096)
+        def line(place: int, options: Sequence[str]) -> str:
+            asked = self.fields[place]
+            shown = asked.listing(options) if isinstance(asked, LabelField) else asked.placeholder
+            return f'  "{asked.key}": {shown}'
+
+        return line
 
     def _of(self, dimension: Dimension) -> _Parts:
         key = dimension.id

@@ -67,8 +67,11 @@ def _misfit(task: Task, scheme: Scheme, place: int, asked: str) -> Misfit | None
             hint = f"in the scheme {scheme.name} it is one of an utterance: set subject: utterance"
             return Misfit(here, repr(asked), expected, hint)
         return None
-    # A task that asks judges for what readers label, too, is for schemes without such dimensions as well.
-    if _dimensions(task, scheme, asked) or (asked == READERS and len(task.asks) > 1):
+    if _dimensions(task, scheme, asked):
+        return None
+    # What nobody declares, or readers alone label, need not be there as long as something is asked.
+    rest = (name for name in task.asks if name in KEYWORDS or name in by_id)
+    if asked != LIES and any(_dimensions(task, scheme, name) for name in rest):
         return None
     needs = {
         LIES: "rules a label out for whoever is truthful",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import sha256
+from math import factorial
 from typing import Final
 
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import Options
 from scenarios.errors import UsageError
-from scenarios.fingerprint import fingerprint, seed_from
+from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Dimension
 
 ORDERS: Final = 4
@@ -16,15 +18,22 @@ ORDERS: Final = 4
 stay in the caches of endpoints."""
 
 
-def option_order(dimension: Dimension, item_id: str) -> tuple[str, ...]:
-    """Return the labels of a dimension in the order in which they are listed for an item.
+class OptionOrder:
+    """In which order the labels of a dimension are listed for each item.
 
     It follows from the item's id, so that over many items every label stands in every place
     equally often. A scale keeps its order.
     """
-    if dimension.measurement == "ordinal":
-        return dimension.values
-    return _permuted(dimension.values, "option order", item_id, dimension.id)
+
+    def __init__(self, dimension: Dimension) -> None:
+        """Prepare what is the same for every item."""
+        self._values = dimension.values
+        self._is_scale = dimension.measurement == "ordinal"
+        self._key = f"option order\x1f{dimension.id}\x1f"
+
+    def of(self, item_id: str) -> tuple[str, ...]:
+        """Return the labels in the order for one item."""
+        return self._values if self._is_scale else _permuted(self._values, self._key + item_id)
 
 
 def chosen_options(dimension: Dimension, options: Options, item: TaskItem) -> tuple[str, ...]:
@@ -42,11 +51,11 @@ def chosen_options(dimension: Dimension, options: Options, item: TaskItem) -> tu
             f"found {right!r}; labels: {', '.join(dimension.values)}",
         )
     others = _permuted(
-        distractors_of(dimension, options, right), "distractors", item.id, dimension.id
+        distractors_of(dimension, options, right), f"distractors\x1f{dimension.id}\x1f{item.id}"
     )
     listed = {right, *others[: options.distractors]}
-    in_order = [label for label in dimension.values if label in listed]
-    return _permuted(in_order, "option order", item.id, dimension.id)
+    in_order = tuple(label for label in dimension.values if label in listed)
+    return _permuted(in_order, f"option order\x1f{dimension.id}\x1f{item.id}")
 
 
 def distractors_of(dimension: Dimension, options: Options, right: str) -> tuple[str, ...]:
@@ -85,10 +94,15 @@ def reordered(dimension: Dimension, order: int) -> Dimension:
     return dimension.model_copy(update={"labels": turned[::-1] if order % 2 else turned})
 
 
-def _permuted(labels: Sequence[str], *key: str) -> tuple[str, ...]:
+def _permuted(labels: tuple[str, ...], key: str) -> tuple[str, ...]:
     """Return labels in an order that follows from the key; every order is equally likely."""
+    digest = sha256(key.encode("utf-8", "surrogatepass")).digest()
     # 256 bits are enough to draw evenly from the orders of fifty labels.
-    number = int(fingerprint(list(key)), 16)
+    return _permutation(labels, int.from_bytes(digest, "big") % factorial(len(labels)))
+
+
+@lru_cache(maxsize=4096)
+def _permutation(labels: tuple[str, ...], number: int) -> tuple[str, ...]:
     drawn = list(labels)
     for last in range(len(drawn) - 1, 0, -1):
         number, place = divmod(number, last + 1)

@@ -17,7 +17,7 @@ from prompts.scheme_text import DimensionText, dimension_text, reader_text
 from prompts.tasks.answers import AnswerForm, BlindLabel, FoundLabel
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import Mode, Task
-from prompts.tasks.option_order import chosen_options, label_order, option_order, reordered
+from prompts.tasks.option_order import OptionOrder, chosen_options, label_order, reordered
 from prompts.tolerant_json import Answer, find_object
 from scenarios.schemes.model import Dimension, Label, Scheme
 
@@ -77,6 +77,8 @@ class Listing:
     @property
     def skeleton(self) -> str:
         """The answer as a model is shown it."""
+        if not self.form.letters:
+            return self.form.skeleton(self.options)
         shown = {d: tuple(self.form.letters.get(d, labels)) for d, labels in self.options.items()}
         return self.form.skeleton(shown)
 
@@ -132,11 +134,10 @@ class TaskPart:
             task.stem, templates, answer, static
         )
         self.explanation = _explanation_format()
-
-    @property
-    def asked(self) -> tuple[str, ...]:
+        self.asked = tuple(dimension.id for dimension in self.dimensions)
         """The ids of its dimensions."""
-        return tuple(dimension.id for dimension in self.dimensions)
+        self._fixed = {d.id: d.values for d in self.dimensions}
+        self._orders = [(d.id, OptionOrder(d)) for d in self.dimensions]
 
     def listing(self, item: TaskItem) -> Listing:
         """Return what is listed for an item.
@@ -145,18 +146,14 @@ class TaskPart:
             UsageError: it needs options of its own, and its right label is not known.
         """
         if self._task.shuffled == "definitions":
-            fixed = {d.id: d.values for d in self.dimensions}
-            return Listing(fixed, self.form, self.prompt.answer, ())
-        options = {
-            d.id: chosen_options(d, self._own[d.id], item)
-            if d.id in self._own
-            else option_order(d, item.id)
-            for d in self.dimensions
-        }
-        lettered = [d for d in self.dimensions if d.id in self._own]
-        if not lettered:
+            return Listing(self._fixed, self.form, self.prompt.answer, ())
+        item_id = item.id
+        options = {dimension: order.of(item_id) for dimension, order in self._orders}
+        if not self._own:
             return Listing(options, self.form, self.prompt.answer, ())
-        return self._lettered(options, lettered)
+        lettered = [d for d in self.dimensions if d.id in self._own]
+        chosen = {d.id: chosen_options(d, self._own[d.id], item) for d in lettered}
+        return self._lettered(options | chosen, lettered)
 
     def _lettered(
         self, options: Mapping[str, tuple[str, ...]], lettered: list[Dimension]

@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from prompts.environment import MultilineText, Templates
-from prompts.prompt import transcript
-from prompts.question import Message, Question
+from prompts.question import Question
 from prompts.tasks.asked import asked_dimensions
 from prompts.tasks.examples import (
     ExamplePool,
@@ -18,6 +17,7 @@ from prompts.tasks.examples import (
     shipped_examples,
     shown_example,
 )
+from prompts.tasks.frames import UserFrames, UserParts
 from prompts.tasks.items import FactView, SceneView, TaskItem, plain_view, shown
 from prompts.tasks.model import DRAWS, Mode, Task
 from prompts.tasks.part import Listing, TaskExplanation, TaskPart, TaskQuestion, order_of
@@ -73,6 +73,9 @@ class TaskPrompts:
         self.dimensions = asked_dimensions(task, scheme)
         _require_templates(templates, task)
         self._templates = templates
+        # Nobody knows what templates of the user's do to a text, and those of judges name other things.
+        pasted = templates.shipped and task.template is None
+        self._frames = UserFrames(templates, f"{task.stem}_user.j2") if pasted else None
         self._scheme = scheme
         self._pool = (examples or shipped_examples(scheme)) if self.mode == "icl" else None
         self._seed = seed
@@ -106,9 +109,8 @@ class TaskPrompts:
         explanations = []
         for part in self._parts_of(item):
             user = self._user(part, item, part.listing(item), (), None, explaining=True)
-            messages = (Message("system", part.prompt.system), Message("user", user))
-            correction = part.prompt.question("").correction
-            question = Question(messages, part.explanation, correction)
+            asked = part.prompt.question(user)
+            question = Question(asked.messages, part.explanation, asked.correction)
             explanations.append(TaskExplanation(part.asked, question))
         return tuple(explanations)
 
@@ -137,8 +139,8 @@ class TaskPrompts:
             examples = self._examples(part.dimensions, item, draw)
             explanation = explained[place] if explained else None
             user = self._user(part, item, listing, examples, explanation)
-            messages = (Message("system", part.prompt.system), Message("user", user))
-            question = Question(messages, listing.format, part.prompt.question("").correction)
+            asked = part.prompt.question(user)
+            question = Question(asked.messages, listing.format, asked.correction)
             questions.append(TaskQuestion(part.asked, question, listing.options, listing.form))
         return tuple(questions)
 
@@ -153,26 +155,26 @@ class TaskPrompts:
         explaining: bool = False,
     ) -> str:
         seen = shown(item, self.task.sees)
-        fact = self._fact(item)
-        skeleton = part.explanation.skeleton if explaining else listing.skeleton
-        return self._templates.render(
-            f"{self.task.stem}_user.j2",
-            {
-                "examples": examples,
-                "scene": self._scene(item.scene),
-                "view": plain_view(item.scene, fact),
-                "fact": fact,
-                "goal": item.goal if self.task.sees.goal else None,
-                "history": transcript(seen.history),
-                "question": seen.question,
-                "utterance": seen.utterance,
-                "several": len(part.dimensions) > 1,
-                "options": listing.lettered,
-                "explaining": explaining,
-                "explanation": explanation,
-                "skeleton": MultilineText(skeleton),
-            },
+        parts = UserParts(
+            scene=self._scene(item.scene),
+            skeleton=MultilineText(part.explanation.skeleton if explaining else listing.skeleton),
+            several=len(part.dimensions) > 1,
+            history=seen.history,
+            question=seen.question,
+            utterance=seen.utterance,
+            fact=self._fact(item),
+            goal=item.goal if self.task.sees.goal else None,
         )
+        if self._frames and not (examples or listing.lettered or explaining or explanation):
+            return self._frames.render(parts)
+        more = {
+            "examples": examples,
+            "options": listing.lettered,
+            "explaining": explaining,
+            "explanation": explanation,
+            "view": plain_view(item.scene, parts.fact),
+        }
+        return self._templates.render(f"{self.task.stem}_user.j2", parts.variables() | more)
 
     def _parts_of(self, item: TaskItem) -> tuple[TaskPart, ...]:
         return self._parts_in(order_of(self.task, item))

@@ -10,14 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from outputs.actor_prompts import ActorMessages
+from outputs.aspects import ASPECTS, TASK_OF, chosen_aspects
+from outputs.comparable import PROMPTS
 from outputs.discretion import reveals
 from outputs.formats.registry import FORMATS
 from outputs.selection import Selection, opened
 from outputs.sft import ActorRows, LabelRows
 from prompts.environment import Templates
-from prompts.evaluator import ASPECTS, EvaluatorPrompts
 from prompts.responses import tactic_format, utterance_format
+from prompts.tasks.answers import AnswerForm
+from prompts.tasks.asked import asked_dimensions
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
 from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 from tests.factories import library
 from tests.outputs.corpora import (
@@ -62,11 +68,14 @@ def test_every_labelled_utterance_is_asked_about_in_each_aspect(tmp_path, run):
     assert all(row["fictional"] is True for row in found)
 
 
-def test_answers_are_read_back_by_the_evaluator_as_the_declared_labels(tmp_path, run):
+def test_answers_are_read_back_by_the_task_of_the_aspect_as_the_declared_labels(tmp_path, run):
     found, _ = rows(tmp_path, run)
-    prompts = EvaluatorPrompts(Templates(), SCHEME)
+    forms = {
+        aspect: AnswerForm(asked_dimensions(load_task(name), SCHEME))
+        for aspect, name in TASK_OF.items()
+    }
     for row in found:
-        labels = prompts.formats[row["aspect"]].read(row["messages"][-1]["content"])
+        labels = forms[row["aspect"]].found(row["messages"][-1]["content"])
         told = {label.dimension: label.value for label in labels}
         assert told.pop("goal") == row["goal"]
         assert told == {
@@ -104,8 +113,9 @@ def test_the_cumulative_aspect_shows_what_was_said_before_and_nothing_after(tmp_
     for row in found:
         asked = row["messages"][1]["content"]
         lines = asked.count("INITIATOR: ") + asked.count("RESPONDER: ")
-        expected = {"utterance": 0, "cumulative": row["turn"], "conversation": 8}[row["aspect"]]
+        expected = {"utterance": 1, "cumulative": row["turn"], "conversation": 8}[row["aspect"]]
         assert lines == expected
+        assert ("# Standing question" in asked) is (row["aspect"] == "utterance")
 
 
 def test_an_actor_is_asked_as_in_generation_and_answers_as_it_did(tmp_path, run):
@@ -192,14 +202,32 @@ def test_other_forms_and_undivided_scripts_are_recognised():
     assert not reveals("他隐瞒了", fact="这辆车出过严重事故", public=[])
 
 
-def test_aspects_come_in_their_usual_order():
-    assert ASPECTS == ("utterance", "cumulative", "conversation")
+def test_aspects_are_chosen_by_name_and_come_in_their_usual_order():
+    assert ASPECTS == tuple(TASK_OF) == ("utterance", "cumulative", "conversation")
+    assert chosen_aspects(["conversation", "utterance"]) == ("utterance", "conversation")
+    with pytest.raises(UsageError, match="'utterence'"):
+        chosen_aspects(["utterence"])
+
+
+def test_a_row_asks_what_a_model_is_asked_that_is_scored_on_the_item_of_that_id(tmp_path, run):
+    for mode, rationale in (("zero-shot", False), ("cot", True)):
+        found, _ = rows(tmp_path, run, rationale=rationale, overwrite=True)
+        items, _ = rows(tmp_path, run, kind="benchmark", overwrite=True)
+        by_id = {item["id"]: item for item in items}
+        assert {row["aspect"] for row in found} == set(ASPECTS)
+        for row in found:
+            # Nobody gave a reason for the goal of a conversation.
+            asked = "zero-shot" if row["aspect"] == "conversation" else mode
+            assert row["messages"][:-1] == by_id[row["id"]][PROMPTS[asked]], row["id"]
 
 
 def test_the_manifest_names_the_prompts_that_rows_were_rendered_with(tmp_path, run):
     _, done = rows(tmp_path, run)
     manifest = orjson.loads((done.folder / "manifest.json").read_bytes())
-    assert manifest["options"]["prompts"] == EvaluatorPrompts(Templates(), SCHEME).fingerprint
+    of_tasks = [
+        TaskPrompts(Templates(), SCHEME, load_task(name)).fingerprint for name in TASK_OF.values()
+    ]
+    assert manifest["options"]["prompts"] == fingerprint(of_tasks)
     _, done = rows(tmp_path, run, overwrite=True, task="initiator")
     manifest = orjson.loads((done.folder / "manifest.json").read_bytes())
     assert "prompts" not in manifest["options"]

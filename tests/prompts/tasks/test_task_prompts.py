@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prompts.environment import Templates
+from prompts.environment import MultilineText, Templates
 from prompts.responses import Unreadable
+from prompts.tasks.frames import UserFrames, UserParts
 from prompts.tasks.items import FactView, SceneView, TaskItem, fact_view, scene_view
 from prompts.tasks.model import MODES
-from prompts.tasks.option_order import option_order
+from prompts.tasks.option_order import OptionOrder
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task, task_names
 from scenarios.errors import InputError, UsageError
@@ -153,10 +154,11 @@ def test_system_message_and_schema_are_the_same_for_every_item(prompts_of, item_
 def test_every_label_stands_in_every_place_equally_often(hipo):
     items = 3000
     for dimension in hipo.declared:
+        order = OptionOrder(dimension)
         places = Counter(
             (label, place)
             for number in range(items)
-            for place, label in enumerate(option_order(dimension, f"item {number}"))
+            for place, label in enumerate(order.of(f"item {number}"))
         )
         labels = len(dimension.values)
         assert len(places) == labels**2
@@ -174,8 +176,8 @@ def test_the_listed_order_is_that_of_the_item_and_what_the_model_reads(prompts_o
 
 def test_a_scale_keeps_its_order(small_scheme):
     for number in range(20):
-        order = option_order(small_scheme.dimension("firmness"), str(number))
-        assert order == ("soft", "even", "hard")
+        order = OptionOrder(small_scheme.dimension("firmness"))
+        assert order.of(str(number)) == ("soft", "even", "hard")
 
 
 def test_reasons_come_before_labels_where_they_are_asked_for(prompts_of, item_of):
@@ -281,3 +283,37 @@ def test_the_fingerprint_follows_task_and_mode(prompts_of):
     prints = [prompts_of(name, mode).fingerprint for name in task_names()
               for mode in load_task(name).modes]  # fmt: skip
     assert len(set(prints)) == len(prints)
+
+
+text = st.text(max_size=40)
+
+
+@settings(max_examples=150, deadline=None)
+@given(texts=st.lists(text, min_size=12, max_size=12), said=st.integers(0, 3), shown=st.booleans())
+def test_a_message_that_is_pasted_is_the_one_that_its_template_renders(
+    templates, prompts_of, texts, said, shown
+):
+    utterance, question, goal, about, fact, claim, *lines = texts
+    parts = UserParts(
+        scene=MultilineText("# Situation\nTwo talk."),
+        skeleton=MultilineText("{\n}"),
+        several=shown,
+        history=tuple((("initiator", "responder")[n % 2], lines[n]) for n in range(said)),
+        question=question if shown else None,
+        utterance=utterance,
+        fact=FactView(about, fact, (claim,) * said) if shown else None,
+        goal=goal if shown else None,
+    )
+    for name in ("task_utterance_user.j2", "task_dialogue_user.j2"):
+        frames = UserFrames(templates, name)
+        rendered = templates.render(name, parts.variables())
+        assert frames.render(parts) == frames.render(parts) == rendered
+
+
+def test_templates_of_ones_own_are_rendered_whatever_they_do(tmp_path, hipo, item_of):
+    source = "{{ scene }}\n{{ utterance | upper }}{{ utterance | length }}\n{{ skeleton }}"
+    (tmp_path / "task_utterance_user.j2").write_text(source)
+    prompts = TaskPrompts(Templates(tmp_path), hipo, load_task("hipo-utterance"))
+    for said in ("Nobody.", "No."):
+        (user,) = users(prompts, item_of("utterance", turns=(*TURNS[:3], ("responder", said))))
+        assert f"\n{said.upper()}{len(said)}\n" in user
