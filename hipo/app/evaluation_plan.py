@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast, get_args
 
+from hipo.app.chosen_items import chosen_items
 from hipo.app.evaluation_settings import DEFAULT_MAX_TOKENS, REPEATED, EvaluationSettings
 from hipo.app.evaluation_source import load_items
 from hipo.app.models import ModelUse, resolve_model
@@ -61,6 +62,8 @@ def plan_evaluation(settings: EvaluationSettings) -> ReadyEvaluation:
     _check(settings)
     uses = _uses(settings)
     items = load_items(settings.source, scheme=settings.scheme, any_verdict=settings.any_verdict)
+    if settings.only is not None:
+        items = chosen_items(items, settings.only)
     prompts = _prompts(settings, items.scheme)
     pools = [items.for_task(one.task) for one in prompts]
     drawn: DrawnEvenly | None = None

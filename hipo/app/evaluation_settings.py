@@ -32,6 +32,8 @@ class EvaluationSettings:
     """Of the labels of a set without manifest."""
     any_verdict: bool = False
     """Of a run, every dialogue instead of the accepted ones."""
+    only: str | None = None
+    """A file of items, or the run of a quiz: no other item is asked about. None: all."""
     n: int | None = None
     """Items per task, drawn evenly over the classes of ``balance``; None: all."""
     balance: str | None = None

@@ -61,6 +61,11 @@ def _asked(
     take_any: bool = typer.Option(
         False, "--any", help="Of a run, every dialogue, accepted or not."
     ),
+    items: str | None = typer.Option(
+        None, "--items", metavar="FILE|RUN", show_default=False,
+        help="Ask about these items alone: ids in a file (results.jsonl will do), or what people are "
+        "asked in the quiz of a run (RUN or RUN:STUDY).",
+    ),
     n: int | None = typer.Option(
         None, "-n", min=1, help="Items per task, drawn evenly over classes; default all."
     ),
@@ -87,6 +92,7 @@ def _asked(
         "examples": examples,
         "scheme": scheme,
         "any_verdict": take_any,
+        "only": items,
         "n": n,
         "balance": balance,
         "seed": seed,
