@@ -1,0 +1,70 @@
+"""A budget stops an evaluation before it is overrun, and a raised one goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hipo.app.evaluation_estimates import estimate_evaluation
+from hipo.app.evaluation_plan import plan_evaluation
+from hipo.app.evaluation_settings import EvaluationSettings
+from pipeline.recipe import Limits
+from pipeline.stop import BUDGET
+from tests.hipo.evaluation.answering import by_hash
+from tests.hipo.evaluation.test_asking import asked, rows
+from tests.wire.server import WireServer
+
+PRICES = "prices:\n  compatible/reader: {input: 2.0, output: 8.0}\n"
+
+
+@pytest.fixture
+def prices(tmp_path: Path) -> Path:
+    path = tmp_path / "prices.yaml"
+    path.write_text(PRICES)
+    return path
+
+
+def test_a_budget_stops_it_and_a_raised_one_goes_on(
+    tmp_path: Path, run: Path, wire_server: WireServer, prices: Path
+) -> None:
+    wire_server.answer = by_hash
+    own = {"prices": prices, "limits": Limits(max_concurrency=1), "max_tokens": 64}
+    done = asked(run, tmp_path / "e", wire_server, settings=own, budget_usd=0.04)
+    assert done.outcome.stop_code == BUDGET
+    assert 0 < done.counts["answered"] < 16
+    assert done.charges.charged_usd <= 0.04
+    assert len(rows(tmp_path / "e")) == done.counts["answered"], "what is there can be looked at"
+    stopped_at = wire_server.count
+    again = asked(run, tmp_path / "e", wire_server, settings=own, budget_usd=5)
+    assert again.counts == {"answered": 16}
+    assert wire_server.count == 16
+    assert again.calls == 16 - stopped_at
+    assert again.charges.cost_usd == pytest.approx(again.charges.charged_usd)
+
+
+def test_the_dry_run_tells_the_calls_that_are_left_and_what_they_cost(
+    tmp_path: Path, run: Path, wire_server: WireServer, prices: Path
+) -> None:
+    wire_server.answer = by_hash
+    settings = EvaluationSettings(
+        source=str(run), tasks=("hipo-utterance-paper", "hipo-conversation"),
+        models=("compatible/reader",), modes=("zero-shot", "two-phase"), any_verdict=True,
+        base_url=wire_server.openai_url, prices=prices,
+    )  # fmt: skip
+    before = estimate_evaluation(plan_evaluation(settings), tmp_path / "e")
+    assert [(line.answers, line.present, line.calls) for line in before.lines] == [
+        (16, 0, 16 * 4), (16, 0, 16 * 8), (8, 0, 8), (8, 0, 16),
+    ]  # fmt: skip
+    assert not (tmp_path / "e").exists()
+    own = {"prices": prices}
+    done = asked(
+        run, tmp_path / "e", wire_server, settings=own,
+        tasks=("hipo-utterance-paper", "hipo-conversation"), modes=["zero-shot", "two-phase"],
+    )  # fmt: skip
+    assert done.calls == before.calls
+    assert before.cost_usd is not None
+    assert done.charges.cost_usd is not None
+    assert 0.5 * done.charges.cost_usd < before.cost_usd < 2 * done.charges.cost_usd
+    after = estimate_evaluation(plan_evaluation(settings), tmp_path / "e")
+    assert (after.calls, after.cost_usd) == (0, 0)
