@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterator
 from pathlib import Path
 
 import typer
@@ -12,14 +11,13 @@ from hipo.app.evaluation_people import PeopleBesideModels, people_beside_models
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.errors import ExitCode
+from hipo.cli.evaluate_scores import scores_as_text
 from hipo.cli.main import RUN, command_app
-from quality.bootstrap import Interval
-from quality.evaluation.scores import ClusteredEstimate, ModelComparison, Scores
+from quality.evaluation.scores import ModelComparison
 
 app = command_app()
 
 _EVALUATION = typer.Argument(..., metavar="DIR", help="What hipo evaluate wrote with -o.")
-_HEAD = ["dimension", "model", "items", "accuracy", "95% interval", "macro-F1", "95% interval"]
 
 
 @app.command("people")
@@ -67,31 +65,13 @@ def _text(found: PeopleBesideModels) -> Iterator[str]:
     who = f"{plural(len(quiz.annotators), 'annotator')} of the quiz {quiz.study!r}"
     shown = "people saw no fact" + (f" and were not offered {hidden}" if hidden else "")
     yield f"{who}: {', '.join(quiz.annotators)}\n{shown}"
-    for (task, mode, reference), scores in groupby(found.scores.scores, _block):
-        yield f"{task}, {mode}, against {reference} labels\n" + columns(_HEAD, list(_rows(scores)))
+    yield scores_as_text(found.scores.scores)
     tested = [one for one in found.scores.comparisons if _of_people(one)]
     if tested:
-        head = ["dimension", "first", "second", "items", "difference", "95% interval", "p (Holm)"]
-        yield "difference in accuracy between people and models\n" + columns(
+        head = ["task", "dimension", "first", "second", "items", "points", "95%", "p (Holm)"]
+        yield "difference in accuracy between people and models, in points of per cent\n" + columns(
             head, [_difference(one) for one in tested]
         )
-
-
-def _block(scores: Scores) -> tuple[str, str, str]:
-    return scores.task, scores.mode, scores.reference
-
-
-def _rows(scores: Iterable[Scores]) -> Iterator[list[str]]:
-    ordered = sorted(scores, key=lambda one: one.dimension)
-    for dimension, block in groupby(ordered, lambda one: one.dimension):
-        members = list(block)
-        for one in members:
-            figures = [*_figure(one.accuracy), *_figure(one.macro_f1)]
-            yield [dimension, one.model, str(one.items), *figures]
-        for floor in (members[0].majority, members[0].random):
-            pair = [ClusteredEstimate(floor.accuracy), ClusteredEstimate(floor.macro_f1)]
-            figures = [text for estimate in pair for text in _figure(estimate)]
-            yield [dimension, f"({floor.name})", str(members[0].items), *figures]
 
 
 def _of_people(one: ModelComparison) -> bool:
@@ -102,13 +82,8 @@ def _of_people(one: ModelComparison) -> bool:
 
 def _difference(one: ModelComparison) -> list[str]:
     p = "" if one.p_holm is None else f"{one.p_holm:.4f}"
-    return [one.dimension, one.first, one.second, str(one.n), *_figure(one.accuracy), p]
-
-
-def _figure(estimate: ClusteredEstimate) -> list[str]:
-    value = "undefined" if estimate.value is None else f"{estimate.value:.3f}"
-    return [value, _range(estimate.by_case)]
-
-
-def _range(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
+    value = one.accuracy.value
+    points = "undefined" if value is None else f"{100 * value:+.1f}"
+    near = one.accuracy.by_case
+    bounds = "" if near is None else f"{100 * near.low:+.1f} to {100 * near.high:+.1f}"
+    return [one.task, one.dimension, one.first, one.second, str(one.n), points, bounds, p]

@@ -126,7 +126,8 @@ def test_people_and_models_stand_in_one_table_on_the_same_items(hipo: Hipo, run:
     assert "2 annotators of the quiz 'quiz'" in text
     assert "people saw no fact and were not offered None, Declarations" in text
     assert "test/liar" in text
-    assert "(majority)" in text
+    assert "majority" in text
+    assert "difference in accuracy between people and models" in text
 
 
 def test_what_cannot_stand_in_one_table_is_refused(hipo: Hipo, run: Path) -> None:
