@@ -107,6 +107,8 @@ same, kappa, interval, labels, matrix}`, where rows of `matrix` are the other's 
 `hipo evaluate people DIR RUN --format json` prints `{study, annotators, dialogues, hidden, scores, comparisons}`: `annotators`
 a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it did not offer, and the two others as in
 `scores.json` ([docs/evaluation.md](evaluation.md)), where the models `people` and `people/CODE` stand for annotators.
+
+`hipo evaluate report DIR --format json` prints `{page, scores, plots}`: the files it wrote, `plots` a list.
 """
 
 

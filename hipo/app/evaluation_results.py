@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hipo.app.evaluation_plan import ReadyEvaluation
+from pipeline.providers.hf.location import base_of_adapter
 from pipeline.store.answers import EvaluationSeat
 from pipeline.store.evaluation_store import EvaluationStore, Identity, ModelUsage
 from quality.evaluation.evaluation_record import (
@@ -168,8 +169,10 @@ def _task(described: Mapping[str, Any]) -> EvaluatedTask:
 
 
 def _model(name: str, used: ModelUsage) -> EvaluatedModel:
+    provider, _, place = name.partition("/")
     return EvaluatedModel(
         name=name,
+        base=base_of_adapter(place) if provider == "hf" else None,
         requests=used.requests,
         prompt_tokens=used.prompt_tokens,
         completion_tokens=used.completion_tokens,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipo.app.evaluation_tables import BESIDE_A_RUN, evaluation_folder
 from hipo.app.run import RunLike, folder_of
+from outputs.evaluation.evaluated import Evaluated
+from outputs.evaluation.run_section import evaluation_section
+from outputs.evaluation.writing import read_evaluation
 from outputs.export_facts import code_version
 from outputs.report.build import build_report
 from outputs.report.cumulative import read_scores
@@ -18,9 +22,11 @@ from pipeline.embeddings import BatchingEncoder, installed_encoder
 from pipeline.recipe import Recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
+from quality.evaluation.evaluation_record import RECORD
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 from scenarios.log import logger
+from scenarios.schemes.model import Scheme
 
 REPORT = "report.html"
 _log = logger("report")
@@ -44,6 +50,7 @@ def report(
     samples: int = 10,
     exports: Sequence[str | Path] = (),
     benchmark: str | Path | None = None,
+    evaluations: Sequence[str | Path] = (),
     embeddings: bool = True,
     notice: Callable[[str], None] = _log.warning,
 ) -> WrittenReport:
@@ -59,6 +66,8 @@ def report(
         samples: how many dialogues to show.
         exports: folders that were exported from the run; their dialogues are counted.
         benchmark: a CSV of what models scored: model, dimension, turns, correct, items.
+        evaluations: folders that ``hipo evaluate`` wrote; none: the folder ``evaluation`` of the
+            run, if there is one.
         embeddings: whether answers are embedded to see how far they are spread, if installed.
         notice: is called with what could not be done.
 
@@ -71,17 +80,36 @@ def report(
     with RunStore.open(folder, readonly=True) as store:
         material, run_name = load_material(store), store.state().name
     folders = [Path(export) for export in exports]
+    name = run if isinstance(run, str) else folder.name
     options = ReportOptions(
         samples=samples,
         worst=samples,
         exported=exported_dialogues(folders, run_name) if folders else None,
         cumulative=() if benchmark is None else read_scores(Path(benchmark), material.scheme),
+        evaluation=evaluation_section(
+            list(_evaluations(folder, evaluations, material.scheme)), name
+        ),
     )
     encoder = _encoder(material.recipe, notice) if embeddings else None
-    name = run if isinstance(run, str) else folder.name
     text = asyncio.run(_built(folder, options, name, encoder))
     write_text(target, text)
     return WrittenReport(target, len(text.encode()), folder)
+
+
+def _evaluations(run: Path, named: Sequence[str | Path], scheme: Scheme) -> Iterator[Evaluated]:
+    """Yield the evaluations that are named, or the one that lies in the folder of the run."""
+    beside = run / BESIDE_A_RUN
+    found = [evaluation_folder(name) for name in named]
+    if not found and (beside / RECORD).exists():
+        found = [beside]
+    for folder in found:
+        one = read_evaluation(folder)
+        if one.record.set.scheme != scheme.name:
+            raise UsageError(
+                f"{folder} is about labels of {one.record.set.scheme}, the run has {scheme.name}",
+                "leave it out: its figures say nothing about this run",
+            )
+        yield one
 
 
 async def _built(

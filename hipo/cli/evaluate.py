@@ -21,6 +21,7 @@ class EvaluateGroup(LazyGroup):
             "hipo.cli.evaluate_run", "Ask models about a set, a run or gold; run may be left out."
         ),
         "table": CommandEntry("hipo.cli.evaluate_table", "Print results as tables."),
+        "report": CommandEntry("hipo.cli.evaluate_page", "Write the page about an evaluation."),
         "people": CommandEntry("hipo.cli.evaluate_people", "Print people beside models."),
     }
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 import typer
 
+from hipo.app.evaluation_tables import result_blocks
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
 from outputs.result_tables.documents import (
@@ -13,7 +14,6 @@ from outputs.result_tables.documents import (
     results_as_html,
     results_as_markdown,
 )
-from outputs.result_tables.paper import paper_results
 
 app = command_app()
 
@@ -35,14 +35,24 @@ _WRITERS = {
 
 @app.command("table")
 def table(
+    evaluations: list[str] = typer.Argument(
+        None, metavar="[DIR]...", help="What hipo evaluate wrote with -o, or a run that has one."
+    ),
     output_format: TableFormat = typer.Option(
         TableFormat.MARKDOWN, "--format", help="csv: one number in a row, see docs/evaluation.md."
     ),
+    people: str | None = typer.Option(
+        None, "--people", metavar="RUN", help="A run with a quiz: people and models on its items."
+    ),
+    no_paper: bool = typer.Option(False, "--no-paper", help="Without the printed results."),
 ) -> int:
-    """Print what the HIPO paper published: 22 models, fine-tuning, and people by class.
+    """Print results of your own evaluations, and what the HIPO paper published.
 
-    These are results on other items with other labels than any corpus made here has, so no score
-    on such a corpus belongs in one table with them. Notes say what does not add up in print.
+    The paper has 22 models, fine-tuning, and people by class: other items with other labels than
+    any corpus made here, so they stand in a block of their own. Only a corpus of the recipe
+    hipo-paper, with scheme hipo@1 and openings by goal, has its rows below the printed ones, too.
+    Without DIR the printed results are there alone; notes say what does not add up in print.
     """
-    print(_WRITERS[output_format]([paper_results()]), end="")
+    blocks = result_blocks(evaluations or (), people=people, paper=not no_paper)
+    print(_WRITERS[output_format](blocks), end="")
     return ExitCode.DONE

@@ -34,6 +34,12 @@ def report(
         metavar="CSV",
         help="What models scored: columns model, dimension, turns, correct, items.",
     ),
+    evaluation: list[Path] = typer.Option(
+        [],
+        "--evaluation",
+        metavar="DIR",
+        help="What hipo evaluate wrote; default RUN/evaluation, if it is there; repeatable.",
+    ),
     no_embeddings: bool = typer.Option(
         False, "--no-embeddings", help="Do not embed answers to see how varied they are: quicker."
     ),
@@ -54,6 +60,7 @@ def report(
         samples=samples,
         exports=export,
         benchmark=benchmark,
+        evaluations=evaluation,
         embeddings=not no_embeddings,
         notice=say,
     )

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from quality.evaluation.evaluation_record import EvaluatedTask, EvaluationRecord
-from quality.evaluation.result_row import ResultRow
+from quality.evaluation.result_row import Mark, ResultRow
 from quality.evaluation.scores import EvaluationScores, Scores, Weighting
 from quality.evaluation.shown_items import ShownItem
 
-SAME_GRAMMAR = "same grammar"
-SIGNS: Mapping[str, str] = {"its own judge": "†", "its own generator": "‡", SAME_GRAMMAR: "§"}
+SIGNS: Mapping[Mark, str] = {"its own judge": "†", "its own generator": "‡", "same grammar": "§"}
 """What stands behind the name of a model whose figures need a remark."""
 REFERENCES: Mapping[str, str] = {
     "declared": "the label that the generator gave with the words",
@@ -59,8 +58,8 @@ class Evaluated:
     scores: EvaluationScores
     examples: tuple[tuple[ShownItem, tuple[ResultRow, ...]], ...] = ()
     """Items to read, each with the rows of one task about it."""
-    marks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By model: ``its own judge``, ``its own generator``."""
+    marks: Mapping[str, tuple[Mark, ...]] = field(default_factory=dict)
+    """By model: what part it had in the making of the set."""
 
     @cached_property
     def _by_place(self) -> Mapping[tuple[str, str, ReferenceView, Contender], Scores]:
@@ -127,18 +126,9 @@ class Evaluated:
     def named(self, contender: Contender, task: str) -> str:
         """Return what rows of a task call a model in a mode, with the signs of ``SIGNS``."""
         several = sum(one.id == task for one in self.record.tasks) > 1
-        signs = [SIGNS[mark] for mark in SIGNS if mark in self.marks_of(contender.model)]
-        return " ".join((contender.name(several_modes=several), *signs))
+        return self.signed(contender.model, contender.name(several_modes=several))
 
-    def marks_of(self, model: str) -> tuple[str, ...]:
-        """Return why the figures of a model need a remark."""
-        marks = self.marks.get(model, ())
-        return (*marks, SAME_GRAMMAR) if self.same_grammar(model) else marks
-
-    def same_grammar(self, model: str) -> bool:
-        """Return whether a model is the program that reads what its own twin wrote."""
-        return self.record.set.offline and model == OFFLINE_JUDGE
-
-
-OFFLINE_JUDGE = "offline/judge"
-"""The program that labels by rules; its twin writes by rules of the same grammar."""
+    def signed(self, model: str, name: str = "") -> str:
+        """Return the name of a model with the signs of ``SIGNS`` behind it."""
+        signs = [sign for mark, sign in SIGNS.items() if mark in self.marks.get(model, ())]
+        return " ".join((name or model, *signs))

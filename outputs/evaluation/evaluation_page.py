@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from outputs.evaluation.ahead import comparisons_section
 from outputs.evaluation.asked import cost_section, overview_section
+from outputs.evaluation.before_after import before_and_after
 from outputs.evaluation.breakdowns import breakdowns_section, intervals_section
 from outputs.evaluation.classes import classes_section
 from outputs.evaluation.evaluated import Evaluated
@@ -13,6 +14,7 @@ from outputs.evaluation.shown_examples import examples_section
 from outputs.evaluation.swaps import swaps_section
 from outputs.evaluation.unfolding import unfolding_section
 from outputs.report.page import Page, Remark, ReportSection
+from outputs.result_tables.sections import result_section
 
 OFFLINE = (
     "Dialogues of this set were written by built-in rules. Figures on it show that everything "
@@ -39,6 +41,7 @@ def evaluation_page(evaluated: Evaluated, version: str) -> Page:
             overview_section(evaluated),
             *score_sections(evaluated),
             *([] if swaps is None else [swaps]),
+            *(result_section(table) for table in before_and_after([evaluated], "before-after")),
             comparisons_section(evaluated),
             classes_section(evaluated),
             unfolding_section(evaluated),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from outputs.evaluation.ahead import ahead_sentences
 from outputs.evaluation.cells import (
     Cell,
@@ -12,18 +14,19 @@ from outputs.evaluation.cells import (
     points,
     table_of,
 )
-from outputs.evaluation.evaluated import REFERENCES, SAME_GRAMMAR, SIGNS, Evaluated
+from outputs.evaluation.evaluated import REFERENCES, SIGNS, Evaluated
 from outputs.plots.bars import Bar, BarRow, bar_chart
-from outputs.report.page import Block, Grid, Plot, Remark, Table
+from outputs.report.page import Foldable, Grid, Plot, Remark, Table
 from outputs.report.wording import count, percent
+from quality.evaluation.result_row import Mark
 from quality.evaluation.scores import FloorScore, Scores
 
 FLOORS = {"majority": "offline/majority", "random": "offline/random"}
 """What is reached without reading, as rows call it."""
-MARKED = {
+MARKED: Mapping[Mark, str] = {
     "its own judge": "its own judge: this model's labels decided which labels are agreed.",
     "its own generator": "its own generator: this model wrote items and declared their labels.",
-    SAME_GRAMMAR: (
+    "same grammar": (
         "same grammar: a program that labels by rules, on items that its twin wrote by rules of "
         "the same grammar. That it is right says that the two fit together, nothing else."
     ),
@@ -31,13 +34,13 @@ MARKED = {
 """What the signs behind the names of models mean."""
 
 
-def leaderboard_blocks(evaluated: Evaluated, task: str) -> list[Block]:
+def leaderboard_blocks(evaluated: Evaluated, task: str) -> list[Foldable]:
     """Return the figures of one task: a picture and a table of each dimension.
 
     Source: HIPO, Table 2 and Figure 6 (modes side by side).
     """
     names = evaluated.dimensions(task)
-    blocks: list[Block] = [Grid(tuple(accuracy_plot(evaluated, task, name) for name in names))]
+    blocks: list[Foldable] = [Grid(tuple(accuracy_plot(evaluated, task, name) for name in names))]
     for dimension in names:
         blocks.append(leaderboard_table(evaluated, task, dimension))
         ahead = " ".join(ahead_sentences(evaluated, task, dimension))
@@ -46,9 +49,9 @@ def leaderboard_blocks(evaluated: Evaluated, task: str) -> list[Block]:
     return blocks
 
 
-def reference_remark(evaluated: Evaluated) -> Remark:
+def reference_remark(*evaluations: Evaluated) -> Remark:
     """Say what each kind of reference is."""
-    used = dict.fromkeys(one.reference for one in evaluated.scores.scores)
+    used = {score.reference for one in evaluations for score in one.scores.scores}
     known = [f"{name}: {what}" for name, what in REFERENCES.items() if name in used]
     return Remark(f"What is held against what. {'; '.join(known)}.")
 
@@ -58,7 +61,7 @@ def mark_remarks(evaluated: Evaluated) -> list[Remark]:
     texts = []
     for mark, text in MARKED.items():
         names = [
-            one.name for one in evaluated.record.models if mark in evaluated.marks_of(one.name)
+            one.name for one in evaluated.record.models if mark in evaluated.marks.get(one.name, ())
         ]
         if names:
             texts.append(f"{SIGNS[mark]} {text} ({', '.join(names)})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from outputs.report.page import render_page
 from quality.bootstrap import Resampling
 from quality.evaluation.clustering import RESAMPLING
 from quality.evaluation.evaluation_record import EvaluationRecord, read_record
-from quality.evaluation.result_row import RESULTS, ResultRow, read_results
+from quality.evaluation.result_row import RESULTS, Mark, ResultRow, read_results
 from quality.evaluation.scores import EvaluationScores
 from quality.evaluation.scoring_results import score_results
 from quality.evaluation.shown_items import read_items
@@ -66,7 +66,7 @@ def write_evaluation(folder: Path, version: str, how: Resampling = RESAMPLING) -
 
 
 def score_evaluation(folder: Path, how: Resampling = RESAMPLING) -> Evaluated:
-    """Read an evaluation and compute its figures.
+    """Read an evaluation, compute its figures, and choose the items to show.
 
     Raises:
         UsageError: the folder holds no evaluation, or rows of another set.
@@ -74,21 +74,26 @@ def score_evaluation(folder: Path, how: Resampling = RESAMPLING) -> Evaluated:
     """
     record = read_record(folder)
     rows = sorted_results(folder, record)
+    items = {item.item: item for item in read_items(folder)}
     scores = score_results(rows, record.set.labels, drawn=record.set.drawn, how=how)
-    return _evaluated(folder, record, rows, scores)
+    return Evaluated(record, scores, chosen_examples(rows, items), _marks(rows))
 
 
 def read_evaluation(folder: Path) -> Evaluated:
-    """Read an evaluation with the figures that stand beside it; computes them where none do.
+    """Read an evaluation with the figures that stand beside it, and without items to show.
+
+    Figures that are missing, or older than the rows, are computed.
 
     Raises:
         UsageError: the folder holds no evaluation, or rows of another set.
         InputError: a file of it is damaged.
     """
+    record = read_record(folder)
+    rows = sorted_results(folder, record)
     file = folder / SCORES
     if not file.exists() or file.stat().st_mtime_ns < (folder / RESULTS).stat().st_mtime_ns:
-        return score_evaluation(folder)
-    record = read_record(folder)
+        scores = score_results(rows, record.set.labels, drawn=record.set.drawn)
+        return Evaluated(record, scores, marks=_marks(rows))
     try:
         data = orjson.loads(file.read_bytes())
     except orjson.JSONDecodeError as error:
@@ -96,7 +101,7 @@ def read_evaluation(folder: Path) -> Evaluated:
         hint = f"hipo evaluate report {folder} writes it anew"
         raise InputError([Problem(str(file), None, "", found, "a JSON object", hint)]) from error
     scores = EvaluationScores.from_dict(data, source=str(file))
-    return _evaluated(folder, record, sorted_results(folder, record), scores)
+    return Evaluated(record, scores, marks=_marks(rows))
 
 
 def results_of(folder: Path, record: EvaluationRecord) -> Iterator[ResultRow]:
@@ -135,19 +140,12 @@ def sorted_results(folder: Path, record: EvaluationRecord) -> list[ResultRow]:
     return sorted(results_of(folder, record), key=place)
 
 
-def _evaluated(
-    folder: Path, record: EvaluationRecord, rows: list[ResultRow], scores: EvaluationScores
-) -> Evaluated:
-    marks: dict[str, dict[str, None]] = {}
+def _marks(rows: Sequence[ResultRow]) -> dict[str, tuple[Mark, ...]]:
+    """Return by model what part it had in the making of the set, as far as it had any."""
+    marks: dict[str, dict[Mark, None]] = {}
     for row in rows:
         marks.setdefault(row.model, {}).update(dict.fromkeys(row.marks))
-    items = {item.item: item for item in read_items(folder)}
-    return Evaluated(
-        record,
-        scores,
-        chosen_examples(rows, items),
-        {model: tuple(found) for model, found in marks.items() if found},
-    )
+    return {model: tuple(found) for model, found in marks.items() if found}
 
 
 def _write_plots(folder: Path, evaluated: Evaluated) -> tuple[Path, ...]:

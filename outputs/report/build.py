@@ -61,6 +61,7 @@ def report_page(run: Gathered, version: str) -> Page:
             labels_section(run),
             strategies_section(run),
             turns_section(run),
+            *(section for section in (run.options.evaluation,) if section is not None),
             cumulative_section(run.options.cumulative, run.scheme, run.run),
             tactics_section(run),
             agreement_section(run),

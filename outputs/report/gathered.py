@@ -9,6 +9,7 @@ from pathlib import Path
 
 from outputs.diversity import Diversity, measure
 from outputs.report.cumulative import CumulativeScore
+from outputs.report.page import ReportSection
 from outputs.showcase import showcased
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.report import Figures, open_figures
@@ -51,6 +52,8 @@ class ReportOptions:
     """Dialogues of the run that an export holds; None: no export was named."""
     cumulative: tuple[CumulativeScore, ...] = ()
     """What benchmarked models scored."""
+    evaluation: ReportSection | None = None
+    """What models made of the dialogues, as :mod:`outputs.evaluation` shows it."""
 
 
 @dataclass(frozen=True, slots=True)

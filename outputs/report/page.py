@@ -172,13 +172,16 @@ class AnsweredItem:
     language: str = "en"
 
 
+Foldable = Table | Plot | Grid | Remark
+
+
 @dataclass(frozen=True, slots=True)
 class Fold:
     """Blocks under a headline that opens and closes."""
 
     kind: ClassVar[str] = "fold"
     title: str
-    blocks: tuple[Table | Plot | Grid | Remark, ...]
+    blocks: tuple[Foldable, ...]
     unfolded: bool = False
 
 

@@ -84,7 +84,7 @@ def _numbers(results: ResultBlock) -> Iterator[tuple[str, ...]]:
                     table.source,
                     results.items,
                     table.id,
-                    table.reference,
+                    row.reference,
                     row.kind,
                     row.family,
                     row.name,

@@ -35,6 +35,8 @@ class TableRow(_Frozen):
     """Whose models these are."""
     mode: str = ""
     """How the model was asked, where several ways stand in one table."""
+    reference: str = ""
+    """What labels are held against, where it is said."""
     base: str = ""
     """Of a tuned model: the name of the row it was before."""
     dimension: str = ""
@@ -49,8 +51,6 @@ class ResultTable(_Frozen):
     id: str
     source: str
     title: str
-    reference: str = ""
-    """What labels are held against, where tables of several references stand together."""
     unit: Unit
     ranked: bool = False
     """Whether the best and the second of the models are marked in each column."""

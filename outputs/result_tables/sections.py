@@ -9,7 +9,7 @@ from outputs.result_tables.model import ResultColumn, ResultTable
 
 _WIDEST = 8
 """Columns of results that are readable side by side; a wider table is cut by task."""
-_NAMING = ("label", "name", "mode", "family", "dimension")
+_NAMING = ("label", "name", "mode", "family", "reference", "dimension")
 """Fields of a row that can name it, in the order of their columns."""
 _UNITS = {"percent": "In per cent.", "share": "As shares of one."}
 _RANKED = (

@@ -193,7 +193,9 @@ def test_a_legend_breaks_into_lines_before_it_leaves_the_drawing():
 def test_a_file_of_its_own_brings_its_colours_for_light_and_dark():
     svg = standalone(bar_chart([BarRow("a", (Bar(0.5, "half"),))], label="x"))
     assert "prefers-color-scheme: dark" in svg
-    assert parsed(svg).find(f"{SVG}style").text == plot_styles()
+    styles = parsed(svg).find(f"{SVG}style").text
+    assert styles.startswith(plot_styles())
+    assert "background: var(--paper)" in styles.removeprefix(plot_styles())
 
 
 def test_every_class_that_is_drawn_has_a_colour():

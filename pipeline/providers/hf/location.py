@@ -114,8 +114,17 @@ def _in_folder(folder: Path) -> ModelFiles:
     return ModelFiles(Source(str(folder), gguf=ggufs[0]))
 
 
-def _with_base(adapter: Source, config: Path, near: Path | None = None) -> ModelFiles:
-    """Return an adapter with the model that its file says it was trained on."""
+def base_of_adapter(model: str) -> str | None:
+    """Return what a folder of an adapter names as its base; None where a model is no such folder.
+
+    Raises:
+        UsageError: the file of the adapter is damaged, or names no base.
+    """
+    config = Path(model).expanduser() / ADAPTER
+    return _named_base(config) if config.is_file() else None
+
+
+def _named_base(config: Path) -> str:
     try:
         content = orjson.loads(config.read_bytes())
     except (OSError, orjson.JSONDecodeError) as error:
@@ -126,6 +135,12 @@ def _with_base(adapter: Source, config: Path, near: Path | None = None) -> Model
             f"{config} does not say what it is an adapter of",
             "put the path or the id of its base into 'base_model_name_or_path'",
         )
+    return base
+
+
+def _with_base(adapter: Source, config: Path, near: Path | None = None) -> ModelFiles:
+    """Return an adapter with the model that its file says it was trained on."""
+    base = _named_base(config)
     try:
         files = locate(base, near)
     except UsageError as error:

@@ -101,10 +101,12 @@ def rows(record: EvaluationRecord, *, cases: int = 36, words: str = "") -> Itera
             for turn in (None,) if task.subject == "dialogue" else (4, 6, 8)[: 1 + case % 3]:
                 for model in record.models:
                     for draw in range(task.draws):
-                        yield _row(task, case, turn, model.name, draw, labels, words)
+                        yield _row(
+                            task, case, turn, model.name, draw, labels, words, record.set.offline
+                        )
 
 
-def _row(task, case, turn, model, draw, labels, words):  # type: ignore[no-untyped-def]
+def _row(task, case, turn, model, draw, labels, words, offline):  # type: ignore[no-untyped-def]
     place = task.id if turn is None else f"{turn}/{task.id}"
     item = f"case{case:02}/arm/{place}"
     declared, given, faults, raw = {}, {}, {}, {}
@@ -120,6 +122,7 @@ def _row(task, case, turn, model, draw, labels, words):  # type: ignore[no-untyp
             raw[name] = f"no such label {words}"
     agreed = {name: x for name, x in declared.items() if chance("agreed", item, name) < 70}
     references = {"declared": declared} | ({"agreed": agreed} if agreed else {})
+    marks = ("its own judge", *(("same grammar",) if offline else ()))
     return ResultRow(
         item=item,
         task=task.id,
@@ -136,7 +139,7 @@ def _row(task, case, turn, model, draw, labels, words):  # type: ignore[no-untyp
         goal=LABELS["goal"][case % 2],
         strategy=("direct", "reflective")[case % 2],
         generator="offline/rules",
-        marks=("its own judge",) if model == "offline/judge" else (),
+        marks=marks if model == "offline/judge" else (),
         reply=f'{{"label": "{next(iter(given.values()))}"}} because I say so {words}',
         status="answered",
         labels=given,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import pytest
@@ -255,7 +256,28 @@ def test_scores_are_kept_and_read_again_without_computing(written, monkeypatch):
     )
     again = read_evaluation(written.page.parent)
     assert again.scores == written.evaluated.scores
-    assert again.examples == written.evaluated.examples
+    assert again.marks == written.evaluated.marks
+
+
+def test_figures_older_than_their_rows_are_computed_anew(tmp_path):
+    folder = hand_made(tmp_path, ["Inform"] * 2, ["Inform"] * 2)
+    write_evaluation(folder, "1", QUICK)
+    assert read_evaluation(folder).scores.scores[0].accuracy.value == 1.0
+    lines = (folder / RESULTS).read_bytes()
+    (folder / RESULTS).write_bytes(
+        lines.replace(b'"labels":{"intention":"Inform"}', b'"labels":{"intention":"Affect"}')
+    )
+    stale = (folder / "scores.json").stat().st_mtime_ns
+    os.utime(folder / RESULTS, ns=(stale + 10**9, stale + 10**9))
+    assert read_evaluation(folder).scores.scores[0].accuracy.value == 0.0
+
+
+def test_damaged_scores_are_told_with_the_command_that_mends_them(tmp_path):
+    folder = hand_made(tmp_path, ["Inform"] * 2, ["Inform"] * 2)
+    write_evaluation(folder, "1", QUICK)
+    (folder / "scores.json").write_text("{")
+    with pytest.raises(InputError, match="hipo evaluate report"):
+        read_evaluation(folder)
 
 
 def test_pictures_lie_beside_the_page_each_under_a_name_of_its_own(written):

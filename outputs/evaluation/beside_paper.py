@@ -1,0 +1,75 @@
+"""One's own rows below those of the printed Table 2, for corpora that are made as the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from outputs.evaluation.evaluated import Contender, Evaluated, ReferenceView
+from outputs.result_tables.model import ResultBlock, ResultColumn, ResultTable, TableRow
+from quality.evaluation.evaluation_record import EvaluatedSet
+
+RECIPE, SCHEME = "hipo-paper", "hipo@1"
+_TASKS = {
+    "utterance": "hipo-utterance-paper",
+    "cumulative": "hipo-cumulative",
+    "conversation": "hipo-conversation",
+}
+"""The paper's aspects, and the tasks that ask as it does."""
+_MODE = "zero-shot"
+_DECLARED = ReferenceView("declared", "whole")
+_ROWS = (
+    "Rows of this corpus are at the end. They are of the same recipe, scheme and kind of opening, "
+    "and of other items: the best and the second are marked among the printed models alone."
+)
+_GOAL = (
+    "Rows of this corpus have macro-F1 where the paper has F1. They have none for the goal: the "
+    "paper's F1 of the goal is no mean over its two labels (docs/evaluation.md)."
+)
+
+
+def is_made_as_the_papers(corpus: EvaluatedSet) -> bool:
+    """Return whether a corpus was made by the paper's recipe, scheme and openings by goal."""
+    openings = {kind for kind, dialogues in corpus.openings.items() if dialogues}
+    return corpus.recipe == RECIPE and corpus.scheme == SCHEME and openings == {"by-goal"}
+
+
+def beside_paper(evaluations: Sequence[Evaluated], paper: ResultBlock) -> ResultTable | None:
+    """Return the paper's leaderboard with one's own rows; None where no corpus fits it.
+
+    Source: HIPO, Table 2.
+    """
+    board = next(table for table in paper.tables if table.ranked)
+    rows: list[TableRow] = []
+    for one in evaluations:
+        if not is_made_as_the_papers(one.record.set):
+            continue
+        for model in one.record.models:
+            values = [_value(one, Contender(model.name, _MODE), c) for c in board.columns]
+            if any(value is not None for value in values):
+                rows.append(
+                    TableRow(kind="own", name=one.signed(model.name), family="this corpus",
+                             reference=_DECLARED.name, values=tuple(values))
+                )  # fmt: skip
+    if not rows:
+        return None
+    return ResultTable(
+        id="beside-paper",
+        source=f"{board.source}, and this corpus",
+        title="models on corpora of one recipe",
+        unit=board.unit,
+        ranked=True,
+        columns=board.columns,
+        rows=(*board.rows, *rows),
+        notes=(_ROWS, _GOAL, *board.notes),
+    )
+
+
+def _value(one: Evaluated, contender: Contender, column: ResultColumn) -> float | None:
+    """Return the figure of a model that a column asks for, in per cent."""
+    if column.metric == "F1" and column.dimension == one.record.set.goal:
+        return None
+    score = one.score(_TASKS[column.task], column.dimension, _DECLARED, contender)
+    if score is None:
+        return None
+    value = score.accuracy.value if column.metric == "accuracy" else score.macro_f1.value
+    return None if value is None else 100 * value

@@ -1,0 +1,166 @@
+"""Results of one's own corpus in the shape of the printed tables: models by task and dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+from outputs.evaluation.before_after import before_and_after
+from outputs.evaluation.evaluated import SIGNS, Evaluated, ReferenceView
+from outputs.evaluation.leaderboard import FLOORS, MARKED
+from outputs.evaluation.result_lines import (
+    Place,
+    ResultLine,
+    in_percent,
+    is_human,
+    lines_of,
+    places_of,
+    same_items,
+    task_title,
+    views_of,
+)
+from outputs.report.wording import counted
+from outputs.result_tables.model import (
+    ResultBlock,
+    ResultColumn,
+    ResultTable,
+    TableRow,
+)
+from quality.evaluation.scores import Scores
+
+THESE = "these items"
+_ABOUT = (
+    "What models scored on items of a corpus made with hipo, each table against the labels that it "
+    "names. Floors are what is reached without reading."
+)
+_FLOORS = (
+    "offline/majority always gives the commonest label, offline/random draws among the labels on "
+    "offer; both are computed."
+)
+_BETTER = (
+    "Whether one model is ahead of another is in scores.json and on the page of the evaluation: "
+    "here is no test."
+)
+_METRICS: tuple[Literal["accuracy", "macro-F1"], ...] = ("accuracy", "macro-F1")
+
+
+def own_results(
+    evaluations: Sequence[Evaluated], *, among_people: Sequence[Evaluated] = ()
+) -> ResultBlock:
+    """Return the tables of some evaluations; those of the same items stand in one table.
+
+    Args:
+        evaluations: at least one.
+        among_people: figures of people, and of models on the very same items.
+    """
+    tables: list[ResultTable] = []
+    for number, group in enumerate(same_items(evaluations), 1):
+        tables += list(_tables(group, f"own-{number}"))
+        tables += list(before_and_after(group, f"tuned-{number}"))
+    for number, one in enumerate(among_people, 1):
+        tables += list(_tables([one], f"people-{number}", "on the items that people answered, too"))
+    return ResultBlock(title="This corpus", about=_ABOUT, items=THESE, tables=tuple(tables))
+
+
+def _tables(group: Sequence[Evaluated], name: str, what: str = "") -> Iterator[ResultTable]:
+    """Yield one table, in which the rows of a model against each reference follow each other."""
+    by_view = {view: list(lines_of(group, view)) for view in views_of(group)}
+    lines = [line for mine in by_view.values() for line in mine]
+    places = places_of(group, lines)
+    modes = {line.contender.mode for line in lines if line.contender.mode}
+    order = list(dict.fromkeys((line.name, line.contender.mode) for line in lines))
+    rows = [
+        _row(line, view, places, several=len(modes) > 1)
+        for key in order
+        for view, mine in by_view.items()
+        for line in mine
+        if (line.name, line.contender.mode) == key
+    ]
+    floors = {view: list(_floors(mine, view, places)) for view, mine in by_view.items()}
+    rows += [row for pair in zip(*floors.values(), strict=True) for row in pair]
+    if rows:
+        named = group[0].record.set
+        said = [
+            "accuracy and macro-F1",
+            *(modes if len(modes) == 1 else ()),
+            *([what] if what else ()),
+        ]
+        yield ResultTable(
+            id=name,
+            source=f"{named.name} ({named.scheme})",
+            title=", ".join(said),
+            unit="percent",
+            columns=tuple(
+                ResultColumn(task=task_title(group, task), dimension=dimension, metric=metric)
+                for task, dimension in places
+                for metric in _METRICS
+            ),
+            rows=tuple(rows),
+            notes=tuple(_notes(group, by_view, places)),
+        )
+
+
+def _row(
+    line: ResultLine, view: ReferenceView, places: Sequence[Place], *, several: bool
+) -> TableRow:
+    values: list[float | None] = []
+    for place in places:
+        score = line.scores.get(place)
+        values.append(in_percent(score.accuracy.value) if score else None)
+        values.append(in_percent(score.macro_f1.value) if score else None)
+    return TableRow(
+        kind="human" if is_human(line.contender) else "model",
+        name=line.name,
+        mode=line.contender.mode if several else "",
+        reference=view.name,
+        values=tuple(values),
+    )
+
+
+def _floors(
+    lines: Sequence[ResultLine], view: ReferenceView, places: Sequence[Place]
+) -> Iterator[TableRow]:
+    """Yield the floors on the largest number of items that any row rests on."""
+    for name, shown in FLOORS.items():
+        values: list[float | None] = []
+        for place in places:
+            score = _widest(lines, place)
+            floor = (
+                None if score is None else score.majority if name == "majority" else score.random
+            )
+            values += (
+                [in_percent(floor.accuracy), in_percent(floor.macro_f1)] if floor else [None] * 2
+            )
+        yield TableRow(kind="floor", name=shown, reference=view.name, values=tuple(values))
+
+
+def _widest(lines: Sequence[ResultLine], place: Place) -> Scores | None:
+    found = [line.scores[place] for line in lines if place in line.scores]
+    return max(found, key=lambda score: score.items, default=None)
+
+
+def _notes(
+    group: Sequence[Evaluated],
+    by_view: Mapping[ReferenceView, Sequence[ResultLine]],
+    places: Sequence[Place],
+) -> Iterator[str]:
+    yield f"{_FLOORS} {_BETTER}"
+    for task, dimension in places:
+        for view, lines in by_view.items():
+            said: dict[str, None] = {}
+            for line in lines:
+                score = line.scores.get((task, dimension))
+                if score is not None:
+                    said[f"{counted(score.items, 'item')} of {counted(score.cases, 'case')}"] = None
+                    # No interval is printed here, so that what is said of them is left out.
+                    said.update((text, None) for text in score.remarks if "interval" not in text)
+            if said:
+                where = f"{task_title(group, task)}, {dimension}, {view.name} labels"
+                yield f"{where}: {'; '.join(said)}."
+    marked = {
+        mark
+        for lines in by_view.values()
+        for line in lines
+        for mark in line.evaluated.marks.get(line.contender.model, ())
+    }
+    yield from (f"{SIGNS[mark]} {text}" for mark, text in MARKED.items() if mark in marked)
