@@ -141,7 +141,8 @@ def _reference(text: str) -> str:
 
 
 def _by_text(package: metadata.Distribution) -> str | None:
-    for name in package.metadata.get_all("License-File") or ():
+    # Metadata before version 2.4 do not name the file.
+    for name in package.metadata.get_all("License-File") or ("LICENSE",):
         text = package.read_text(f"licenses/{name}") or package.read_text(name) or ""
         words = " ".join(text.lower().split())
         for pattern, spdx in _TEXTS:

@@ -126,6 +126,7 @@ def test_what_torch_brings_on_machines_with_a_gpu_is_named(name: str) -> None:
             Package(License_File="LICENSE", licence_text="GNU LESSER GENERAL PUBLIC LICENSE"),
             "LicenseRef-GNU",
         ),
+        (Package(licence_text="Apache License\nVersion 2.0, January 2004"), "Apache-2.0"),
         (Package(License="see the web"), None),
         (Package(), None),
     ],
