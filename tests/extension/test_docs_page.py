@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +32,7 @@ def made(hipo: Hipo, files: None) -> str:
 
 def test_there_is_an_example_for_every_extension_point() -> None:
     assert sorted(FILES) == [
-        "answers_at_all.py", "exchanges.py", "in_process.py", "plain_words.py",
+        "acts_in_context.py", "answers_at_all.py", "exchanges.py", "in_process.py", "plain_words.py",
         "question_answer.py", "shortest.py", "shouting.py",
     ]  # fmt: skip
 
@@ -64,6 +65,15 @@ def test_the_judge_judges(hipo: Hipo, made: str) -> None:
     result = hipo("verify", made, "--plugin", "answers_at_all.py", "--judge", "answers_at_all")
     assert result.code == 0, result.err
     assert "answers_at_all" in result.out
+
+
+def test_the_task_is_asked(hipo: Hipo, made: str) -> None:
+    asked = ("--task", "acts-in-context", "--model", "offline/judge", "--no-page", "-q")
+    result = hipo("evaluate", made, "--any", "--plugin", "acts_in_context.py", *asked, "-o", "done")
+    assert result.code == 0, result.err
+    rows = [json.loads(line) for line in Path("done/results.jsonl").read_text().splitlines()]
+    assert {row["task"] for row in rows} == {"acts-in-context"}
+    assert {tuple(row["options"]) for row in rows} == {("illocutionary",)}
 
 
 def test_the_provider_answers(hipo: Hipo) -> None:
@@ -120,6 +130,20 @@ def test_the_same_name_in_two_files_ends_with_exit_code_2(hipo: Hipo) -> None:
         (("generate", "--model", "in_proces/rules"), "in_proces"),
         (("verify", "made", "--gate", "shoutin"), "shoutin"),
         (("verify", "made", "--judge", "answers"), "answers"),
+        (
+            (
+                "evaluate",
+                "made",
+                "--any",
+                "--task",
+                "acts-in-contxt",
+                "--model",
+                "offline/judge",
+                "-o",
+                "d",
+            ),
+            "there is no task 'acts-in-contxt'",
+        ),
         (("export", "made", "--to", "exchange", "-o", "set"), "there is no export kind 'exchange'"),
         (("export", "made", "--to", "sft", "--format", "qa", "-o", "set"), "export format 'qa'"),
     ],

@@ -88,6 +88,16 @@ def test_its_kind_and_its_format_are_exported_and_named_in_the_manifest(
     assert sorted(manifest["options"]["plugins"]) == ["export format lines", "export kind turns"]
 
 
+def test_its_task_is_asked_by_its_name(made: Path, hipo: Hipo) -> None:
+    asked = ("--task", "veracity-alone", "--model", "parrot/judge", "--no-page", "-q")
+    result = hipo("evaluate", "made", "--any", *asked, "-o", "done")
+    assert result.code == 0, result.err
+    rows = [json.loads(line) for line in Path("done/results.jsonl").read_text().splitlines()]
+    assert {(row["task"], tuple(row["options"])) for row in rows} == {
+        ("veracity-alone", ("veracity",))
+    }
+
+
 def test_a_second_run_of_the_command_finds_everything_there(made: Path, hipo: Hipo) -> None:
     calls = open_run(made).state().calls
     assert hipo("generate", "mine.yaml", "-o", "made", "-q").code == 0

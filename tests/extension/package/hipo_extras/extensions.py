@@ -24,6 +24,7 @@ from pipeline.strategies.protocol import Spoken
 from pipeline.strategies.registry import StrategyExtension
 from prompts.actors import ActorPrompts
 from prompts.question import Message
+from prompts.tasks.model import Sees, Task
 from quality.gates.protocol import GatedDialogue, GateExtension
 from quality.judges.protocol import JudgeExtension, JudgeIdentity, Questions
 from scenarios.dialogue import Attempt, Critique, Dialogue, Draft, Trace
@@ -193,6 +194,14 @@ EXTENSIONS = (
     GateExtension("impolite", PoliteSettings, lambda its: Polite(its.forbidden)),
     JudgeExtension(
         "lenient", lambda scheme, prompts, asker, seat: Lenient(asker, seat), needs_model=False
+    ),
+    Task(
+        id="veracity-alone",
+        title="Veracity",
+        about="How a line treats the truth, from the line alone.",
+        subject="utterance",
+        asks=("veracity",),
+        sees=Sees(history="none"),
     ),
     ProviderExtension(name="parrot", build=Parrot, models=("rules", "judge")),
     ExportKind(
