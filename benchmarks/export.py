@@ -140,11 +140,11 @@ from outputs.export import export
 from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
 
-kind, run, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+kind, run, folder, modes = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), tuple(sys.argv[4:])
 aspects = {"sft": ("utterance",), "benchmark": ("utterance", "cumulative", "conversation")}
 started = time.perf_counter()
-# Prompts stand in the rows of training sets; those of a benchmark are left out here.
-done = export(Selection((run,)), ExportOptions(kind, aspects=aspects[kind], modes=()), folder)
+# Prompts stand in the rows of training sets; in those of a benchmark they are asked for.
+done = export(Selection((run,)), ExportOptions(kind, aspects=aspects[kind], modes=modes), folder)
 seconds = time.perf_counter() - started
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 rows = sum(done.rows.values())
@@ -277,7 +277,34 @@ def run(*, quick: bool = False) -> list[Row]:
         subprocess.run([sys.executable, "-c", _PARTS, str(folder / "parts.json")], check=True)
         for kind in ("benchmark", "sft"):
             rows += _compared(kind, folder, turns)
-    return rows
+        return rows + _with_prompts(folder, turns // 20)
+
+
+def _with_prompts(folder: Path, turns: int) -> list[Row]:
+    """Export a smaller benchmark set without prompts, then with those of both modes."""
+    small, target = folder / "small", folder / "export"
+    small.mkdir()
+    synthetic_run(small / "run", turns // (2 + 2 * TURNS))
+    speeds, sizes = [], []
+    for modes in ((), ("zero-shot", "cot")):
+        found = _measured(_EXPORT, "benchmark", small / "run", target, *modes)
+        speeds.append(found["rows"] / found["seconds"])
+        sizes.append(
+            {
+                end: sum(file.stat().st_size for file in target.rglob(f"*.{end}")) / found["rows"]
+                for end in ("jsonl", "parquet")
+            }
+        )
+        shutil.rmtree(target)
+    name = f"benchmark with prompts, {turns:,} turns"
+    return [
+        Row(f"{name}: rows a second", speeds[1]),
+        Row(f"{name}: speed / without prompts", speeds[1] / speeds[0], "x"),
+        *(
+            Row(f"{name}: bytes a row of {end} ({sizes[0][end]:,.0f} without)", sizes[1][end])
+            for end in sizes[1]
+        ),
+    ]
 
 
 def _compared(kind: str, folder: Path, turns: int) -> list[Row]:
