@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from outputs.training.chat import PLAIN_TEMPLATE, without_system
 from outputs.training.training_set import Conversation
+from pipeline.providers.hf.chat import PLAIN_TEMPLATE, without_system
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class BaseText:
 def open_text(source: BaseSource) -> BaseText:
     """Load the tokenizer of a base, and look up how much the model reads.
 
-    A tokenizer without a chat template gets :data:`outputs.training.chat.PLAIN_TEMPLATE`.
+    A tokenizer without a chat template gets :data:`pipeline.providers.hf.chat.PLAIN_TEMPLATE`.
 
     Raises:
         UsageError: there is no such model, or its tokenizer ends no text.

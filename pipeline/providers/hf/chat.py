@@ -11,39 +11,31 @@ from jinja2.exceptions import TemplateError
 from pipeline.providers.errors import BadRequest
 from pipeline.providers.hf.settings import PLAIN, LocalSettings
 from prompts.question import Message
-from scenarios.errors import UsageError
+from scenarios.log import logger
 
-PLAIN_TEMPLATE: Final = """\
-{%- if bos_token is defined and bos_token %}{{ bos_token }}{% endif -%}
-{%- for message in messages -%}
-{{ message.role | capitalize }}:
-{{ message.content }}
-
-{% endfor -%}
-Assistant:
-"""
-"""For models that were never taught to chat: each message under the name of its role."""
+PLAIN_TEMPLATE: Final = (
+    "{% for message in messages %}"
+    "{{ '<|' + message['role'] + '|>\\n' + message['content'] + (eos_token or '') + '\\n' }}"
+    "{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>\\n' }}{% endif %}"
+)
+"""For models that were never taught to chat, in training and after it: the role on a line of its own,
+as ``<|user|>``, then the text and the token that ends a sequence."""
+_log = logger("models")
 
 
 class ChatFormat:
     """Turns messages into the tokens of a prompt that the model goes on from."""
 
     def __init__(self, name: str, tokenizer: Any, settings: LocalSettings) -> None:
-        """Take the template of the settings, else the tokenizer's own.
-
-        Raises:
-            UsageError: there is none.
-        """
+        """Take the template of the settings, else the tokenizer's own, else the plain one."""
         self._name = name
         self._tokenizer = tokenizer
         self._template = _template(settings)
         self._options = settings.chat_template_kwargs
         if self._template is None and not tokenizer.chat_template:
-            raise UsageError(
-                f"the tokenizer of {name} has no chat template: it is a model that goes on with"
-                " texts, and was not taught to answer",
-                "take one that was, or set extra: {chat_template: plain} for it, or to a Jinja file",
-            )
+            _log.warning("%s has no chat template: it is asked with a plain one", name)
+            self._template = PLAIN_TEMPLATE
 
     def tokens(self, messages: Sequence[Message]) -> list[int]:
         """Return the prompt, ending where the answer begins.
@@ -57,7 +49,7 @@ class ChatFormat:
         try:
             text = self._rendered(rows)
         except TemplateError as error:
-            folded = _without_system(rows)
+            folded = without_system(rows)
             if folded == rows:
                 raise self._refused(error) from error
             try:
@@ -90,10 +82,10 @@ def _template(settings: LocalSettings) -> str | None:
     return None if file is None else file.read_text("utf-8")
 
 
-def _without_system(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Put what the system says before what the user says first."""
-    system = "\n\n".join(row["content"] for row in rows if row["role"] == "system")
-    others = [dict(row) for row in rows if row["role"] != "system"]
+def without_system(messages: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Put what the system messages say at the head of the first other message."""
+    system = [message["content"] for message in messages if message["role"] == "system"]
+    others = [dict(message) for message in messages if message["role"] != "system"]
     if system and others:
-        others[0]["content"] = f"{system}\n\n{others[0]['content']}"
+        others[0]["content"] = "\n\n".join([*system, others[0]["content"]])
     return others

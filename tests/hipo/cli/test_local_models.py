@@ -63,3 +63,22 @@ def test_a_context_that_is_too_small_ends_the_run_with_one_message(
     result = hipo(*GENERATE, "--model", f"hf/{small}", "-q")
     assert result.code == 2
     assert "is too small for the prompt of the responder: it holds 512 tokens, and" in result.err
+
+
+def test_a_model_is_evaluated_and_trained_on_asked_anew(hipo: Hipo, tiny: Path) -> None:
+    made = ("--scenarios", "used_car", "--turns", "1", "-n", "2", "-q")
+    assert hipo("generate", "--model", "offline/rules", *made, "-o", "run").code == 0
+    evaluate = (
+        "evaluate", "run", "run", "--any", "--task", "hipo-utterance", "--model", f"hf/{tiny}",
+        "--no-page", "-o", "evaluated",
+    )  # fmt: skip
+    first = hipo(*evaluate, "--format", "json")
+    assert first.code == 0, first.err
+    rows = Path("evaluated", "results.jsonl").read_text("utf-8").splitlines()
+    assert len(rows) == 2
+    assert f"hf/{tiny}" in rows[0]
+    assert hipo(*evaluate, "-q").code == 0
+    save_tiny_model(tiny, window=16_384, brief=True, seed=1)
+    other = hipo(*evaluate)
+    assert other.code == 2
+    assert "revision" in other.err

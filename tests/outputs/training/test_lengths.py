@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outputs.training.chat import without_system
 from outputs.training.lengths import (
     LengthPlan,
     check_something_left,
@@ -14,6 +13,7 @@ from outputs.training.lengths import (
     plan_lengths,
 )
 from outputs.training.training_set import TrainingRow
+from pipeline.providers.hf.chat import without_system
 from scenarios.errors import UsageError
 
 
