@@ -32,6 +32,7 @@ LONG = (
     "opening_probe",
     "swap",
     "audit_power",
+    "train",
     "interval_coverage",
     "probe",
 )

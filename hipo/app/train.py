@@ -14,7 +14,7 @@ from outputs.audit.set_corpus import scheme_of
 from outputs.export_facts import code_version
 from outputs.splits import Split
 from outputs.training.adapter_card import CARD, adapter_card
-from outputs.training.base_model import BaseSource, BaseText, check_packages, find_base, open_text
+from outputs.training.base_model import BaseText, check_packages, find_base, open_text
 from outputs.training.lengths import (
     LengthPlan,
     check_something_left,
@@ -43,7 +43,9 @@ from outputs.training.summary import (
 )
 from outputs.training.trainers import Trained, TrainingJob, train_adapter, versions
 from outputs.training.training_set import TrainingKind, TrainingSet, read_training_set
+from pipeline.providers.hf.location import Source
 from pipeline.store.locks import RunLock
+from pipeline.torch_setup import keep_quiet
 from scenarios.atomic_files import new_folder, write_text
 from scenarios.errors import UsageError
 from scenarios.log import logger
@@ -193,13 +195,14 @@ def _check_same(folder: Path, record: TrainingRecord) -> None:
 
 def _train(
     rows: TrainingSet,
-    source: BaseSource,
+    source: Source,
     record: TrainingRecord,
     folder: Path,
     tell: Callable[[str], None],
 ) -> TunedModel:
     """Train what is not finished, and write everything that describes it."""
     settings = record.settings
+    keep_quiet()
     text = open_text(source)
     limit = length_limit(text.window, settings.max_length)
     tally = RowTally()

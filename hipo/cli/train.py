@@ -8,14 +8,26 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.recipe_options import split
 from hipo.app.train import TunedModel, train
+from hipo.app.tuned_evaluation import (
+    DEFAULT_TASK,
+    TuningQuestion,
+    evaluate_tuned,
+    evaluation_command,
+)
 from hipo.cli.console import Format, columns, hush, number, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.main import command_app
 from hipo.cli.options import with_group
+from hipo.cli.progress import watcher
+from outputs.result_tables.documents import results_as_markdown
+from outputs.result_tables.model import ResultBlock
 from outputs.training.summary import LossFigures
 from outputs.training.trainers import TrainingInterrupted
+from outputs.training.training_set import TrainingKind, read_training_set
 from pipeline import stop
+from scenarios.errors import UsageError
 
 app = command_app()
 
@@ -84,9 +96,37 @@ def _schedule(
     return dict(locals())
 
 
+def _question(
+    *,
+    evaluate: str | None = typer.Option(
+        None, "--evaluate", metavar="SET", show_default=False,
+        help="Afterwards ask base and adapter the items of a benchmark set, or of one of its files "
+        "(SET/jsonl/test.jsonl), of scenarios that were not trained on.",
+    ),
+    task: list[str] = typer.Option(
+        [], "--task", metavar="TASK", show_default=False,
+        help=f"With --evaluate: as of hipo evaluate, repeatable; default {DEFAULT_TASK}.",
+    ),
+    n: int | None = typer.Option(
+        None, "-n", min=1, help="With --evaluate: items per task, evenly over classes; default all."
+    ),
+    allow_overlap: bool = typer.Option(
+        False, "--allow-overlap", help="With --evaluate: also items of scenarios trained on."
+    ),
+) -> TuningQuestion | None:  # fmt: skip
+    if evaluate is None:
+        if task or n is not None or allow_overlap:
+            raise UsageError(
+                "--task, -n and --allow-overlap are about --evaluate", "name a set with --evaluate"
+            )
+        return None
+    return TuningQuestion(evaluate, tuple(split(task)) or (DEFAULT_TASK,), n, allow_overlap)
+
+
 @app.command("train")
 @with_group("model", _model)
 @with_group("schedule", _schedule)
+@with_group("question", _question)
 def train_command(
     *,
     data_set: Path = typer.Argument(
@@ -101,6 +141,7 @@ def train_command(
     ),
     model: Options,
     schedule: Options,
+    question: TuningQuestion | None,
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see docs/training.md."
     ),
@@ -112,34 +153,34 @@ def train_command(
     out and counted. Needs hipo[train]; see docs/training.md.
     """
     hush()
+    wanted: TrainingKind | None = None if kind is None else kind.value
+    if question is not None:
+        question.check(read_training_set(data_set, wanted))  # before hours of training
     tell: Callable[[str], None] = (lambda _: None) if quiet else say
     try:
-        tuned = train(
-            data_set,
-            output,
-            kind=None if kind is None else kind.value,
-            config=config,
-            tell=tell,
-            **model,
-            **schedule,
-        )
+        tuned = train(data_set, output, kind=wanted, config=config, tell=tell, **model, **schedule)
     except TrainingInterrupted as error:
         raise StoppedEarly(str(error), stop.INTERRUPTED) from error
+    results = None
+    if question is not None:
+        rows = read_training_set(data_set, wanted)
+        results = evaluate_tuned(tuned, question, rows, watcher=watcher(quiet=quiet))
     if output_format is Format.JSON:
-        write_json(tuned_as_json(tuned))
+        write_json(tuned_as_json(tuned, results))
     elif not quiet:
-        print(tuned_as_text(tuned))
+        print(tuned_as_text(tuned, results))
     return ExitCode.DONE
 
 
-def tuned_as_json(tuned: TunedModel) -> dict[str, object]:
+def tuned_as_json(tuned: TunedModel, results: ResultBlock | None = None) -> dict[str, object]:
     """Return what a training came to as plain data.
 
     ``folder``; ``adapter``: the folder of the weights; ``base``; ``kind``: ``sft`` or ``dpo``;
     ``steps``, ``device``, ``dtype``, ``seconds``; ``max_length``: tokens of the longest row used;
     ``train`` and ``validation`` (or null): ``rows``, ``used``, ``left_out``, ``limit``, ``tokens``
     (lengths by per cent of rows); ``validation_used``; ``loss``, ``validation_loss``: ``first``
-    and ``last``, or null; ``models``, ``goals``: training rows by each; ``deceptive_rows``.
+    and ``last``, or null; ``models``, ``goals``: training rows by each; ``deceptive_rows``;
+    ``results``: base and tuned model on unseen items (:class:`ResultBlock`), or null.
     """
     return {
         "folder": str(tuned.folder),
@@ -147,10 +188,11 @@ def tuned_as_json(tuned: TunedModel) -> dict[str, object]:
         "base": tuned.base,
         "kind": tuned.found.kind,
         **tuned.summary.model_dump(mode="json"),
+        "results": None if results is None else results.model_dump(mode="json"),
     }
 
 
-def tuned_as_text(tuned: TunedModel) -> str:
+def tuned_as_text(tuned: TunedModel, results: ResultBlock | None = None) -> str:
     """Return what a training came to in words."""
     summary = tuned.summary
     rows = [
@@ -176,6 +218,10 @@ def tuned_as_text(tuned: TunedModel) -> str:
             f"note: {number(summary.deceptive_rows)} rows teach to deceive; the card says so"
         )
     lines.append(f"{tuned.adapter}: the adapter, its tokenizer and its card (README.md)")
+    if results is None:
+        lines.append(f"what it is worth on unseen scenarios: {evaluation_command(tuned)}")
+    else:
+        lines += ["", results_as_markdown([results]).rstrip()]
     return "\n".join(lines)
 
 

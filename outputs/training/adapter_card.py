@@ -62,7 +62,7 @@ def adapter_card(
         ],
         "models": sorted(summary.models.items()),
         "goals": sorted(summary.goals.items()),
-        "results": Markdown(results.strip()),
+        "results": Markdown(_below(results)),
     }
     return f"---\n{header}---\n\n{rendered('adapter.md.j2', values)}"
 
@@ -84,6 +84,12 @@ def _base_name(base: str) -> str:
     """Return an id as it is, and of a path its last part: where it lies is nobody's business."""
     path = Path(base)
     return path.name if path.is_absolute() or path.exists() else base
+
+
+def _below(text: str) -> str:
+    """Return Markdown with its headlines two orders down, to stand under one of the second."""
+    lines = text.strip().splitlines()
+    return "\n".join(f"##{line}" if line.startswith("#") else line for line in lines)
 
 
 def _shown(loss: float | None) -> str:

@@ -1,4 +1,4 @@
-"""A base model on this machine: where it is, its tokenizer, its window, its weights."""
+"""A base model to be tuned: where it is, how it reads conversations, and its weights."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from outputs.training.training_set import Conversation
 from pipeline.providers.hf.chat import PLAIN_TEMPLATE, without_system
+from pipeline.providers.hf.location import ModelFiles, Source, locate
+from pipeline.torch_setup import choose_device
 from scenarios.errors import UsageError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 EXTRA = 'pip install "hipo[train]"'
 _PACKAGES = ("torch", "transformers", "accelerate", "datasets", "peft", "trl")
 
 
-def check_packages(packages: Sequence[str] = _PACKAGES) -> None:
+def check_packages() -> None:
     """Do nothing where everything that training needs is installed.
 
     Raises:
         UsageError: something is missing; names it and the extra that brings it.
     """
-    missing = [package for package in packages if find_spec(package) is None]
+    missing = [package for package in _PACKAGES if find_spec(package) is None]
     if missing:
         raise UsageError(
             f"training needs the package {missing[0]}, which is not installed",
@@ -33,68 +32,35 @@ def check_packages(packages: Sequence[str] = _PACKAGES) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class BaseSource:
-    """Where a base model is read from."""
-
-    location: str
-    """An id of the hub, or the absolute path of a folder."""
-    gguf: str | None = None
-    """The name of the one file in it that holds everything, of a model in GGUF."""
-
-    @property
-    def name(self) -> str:
-        """What stands for it in the configuration of an adapter."""
-        return self.location if self.gguf is None else str(Path(self.location) / self.gguf)
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The keywords of ``from_pretrained`` that say which file is meant."""
-        return {} if self.gguf is None else {"gguf_file": self.gguf}
-
-
-def find_base(base: str) -> BaseSource:
+def find_base(base: str) -> Source:
     """Return where a base is: a folder, a ``.gguf`` file, a folder of one, or an id of the hub.
 
     Raises:
-        UsageError: it is a path, and there is no model.
+        UsageError: there is no such model, or it is an adapter.
     """
-    path = Path(base)
-    if path.is_file():
-        if path.suffix != ".gguf":
-            raise UsageError(f"{base}: is a file, and no .gguf", "give the folder of the model")
-        path = path.resolve()
-        return BaseSource(str(path.parent), path.name)
-    if path.is_dir():
-        return _in_folder(path.resolve())
-    if path.is_absolute() or base.startswith((".", "~")) or base.count("/") > 1:
-        raise UsageError(f"{base}: there is no such folder or file", "give an existing model")
-    return BaseSource(base)
-
-
-def _in_folder(folder: Path) -> BaseSource:
-    if (folder / "adapter_config.json").is_file():
+    files = locate(base)
+    if files.adapter is not None:
         raise UsageError(
-            f"{folder}: is an adapter, not a base model",
-            "train on the base that it was made for; its adapter_config.json names it",
+            f"{base}: is an adapter, not a base model",
+            f"train on the base that it was made for, {name_of(files.base)}",
         )
-    if (folder / "config.json").is_file():
-        return BaseSource(str(folder))
-    files = sorted(folder.glob("*.gguf"))
-    if len(files) == 1:
-        return BaseSource(str(folder), files[0].name)
-    raise UsageError(
-        f"{folder}: holds no model: neither config.json nor one .gguf file"
-        + (f", but {len(files)} of them" if files else ""),
-        "give the folder of a model in the form of transformers, or a .gguf file",
-    )
+    source = files.base
+    if source.commit is None:
+        return Source(str(Path(source.place).resolve()), gguf=source.gguf)
+    return source
+
+
+def name_of(source: Source) -> str:
+    """Return what stands for a base in the configuration of an adapter, and behind ``hf/``."""
+    name = source.place if source.gguf is None else f"{source.place}/{source.gguf}"
+    return name if source.commit is None else f"{name}@{source.commit}"
 
 
 @dataclass(frozen=True, slots=True)
 class BaseText:
     """The tokenizer of a base, ready for conversations."""
 
-    tokenizer: PreTrainedTokenizerBase
+    tokenizer: Any
     window: int | None
     """Tokens that the model can read at once; None where it does not say."""
     remarks: tuple[str, ...]
@@ -107,11 +73,11 @@ class BaseText:
     def count(self, conversations: Sequence[Conversation]) -> list[int]:
         """Return how many tokens each whole conversation has."""
         shaped = [self.shaped(messages) for messages in conversations]
-        ids: Any = self.tokenizer.apply_chat_template(shaped, tokenize=True, return_dict=False)
+        ids = self.tokenizer.apply_chat_template(shaped, tokenize=True, return_dict=False)
         return [len(one) for one in ids]
 
 
-def open_text(source: BaseSource) -> BaseText:
+def open_text(source: Source) -> BaseText:
     """Load the tokenizer of a base, and look up how much the model reads.
 
     A tokenizer without a chat template gets :data:`pipeline.providers.hf.chat.PLAIN_TEMPLATE`.
@@ -119,18 +85,17 @@ def open_text(source: BaseSource) -> BaseText:
     Raises:
         UsageError: there is no such model, or its tokenizer ends no text.
     """
-    from transformers import AutoConfig, AutoTokenizer  # noqa: PLC0415
+    from transformers import AutoConfig  # noqa: PLC0415
 
-    if source.gguf is not None:
-        check_packages(("gguf",))
-    try:
-        config = AutoConfig.from_pretrained(source.location, **source.arguments)
-        tokenizer = AutoTokenizer.from_pretrained(source.location, **source.arguments)
-    except (OSError, ValueError, KeyError) as error:
-        raise _not_loaded(source, error) from error
+    from pipeline.providers.hf import loading  # noqa: PLC0415 - imports torch
+
+    name = name_of(source)
+    loading.check_packages(name, ModelFiles(source))
+    tokenizer = loading.tried(name, lambda: loading.load_tokenizer(source))
+    config = loading.tried(name, lambda: AutoConfig.from_pretrained(source.place, **source.options))
     if tokenizer.eos_token is None:
         raise UsageError(
-            f"{source.name}: its tokenizer has no token that ends a text",
+            f"{name}: its tokenizer has no token that ends a text",
             "choose a base whose tokenizer names an eos_token",
         )
     remarks = []
@@ -140,11 +105,11 @@ def open_text(source: BaseSource) -> BaseText:
     knows_system = _knows_system(tokenizer)
     if not knows_system:
         remarks.append("the base knows no system message: its text goes to the head of the user's")
-    window = getattr(config.get_text_config(), "max_position_embeddings", None)
+    window = loading.window_of(config, tokenizer)
     return BaseText(tokenizer, window, tuple(remarks), knows_system)
 
 
-def _knows_system(tokenizer: PreTrainedTokenizerBase) -> bool:
+def _knows_system(tokenizer: Any) -> bool:
     from jinja2 import TemplateError  # noqa: PLC0415
 
     said = [{"role": role, "content": role} for role in ("system", "user", "assistant")]
@@ -155,8 +120,8 @@ def _knows_system(tokenizer: PreTrainedTokenizerBase) -> bool:
     return True
 
 
-def load_model(source: BaseSource, dtype: str, device: str) -> PreTrainedModel:
-    """Load the weights of a base.
+def load_base(source: Source, dtype: str, device: str) -> Any:
+    """Load the weights of a base, to be trained on.
 
     Args:
         source: where it is.
@@ -167,26 +132,17 @@ def load_model(source: BaseSource, dtype: str, device: str) -> PreTrainedModel:
         UsageError: they cannot be read.
     """
     import torch  # noqa: PLC0415
-    from transformers import AutoModelForCausalLM  # noqa: PLC0415
 
-    try:
-        model: Any = AutoModelForCausalLM.from_pretrained(
-            source.location, dtype=getattr(torch, dtype), **source.arguments
-        )
-    except (OSError, ValueError, KeyError) as error:
-        raise _not_loaded(source, error) from error
-    model.to(device)
-    loaded: PreTrainedModel = model
-    return loaded
+    from pipeline.providers.hf import loading  # noqa: PLC0415 - imports torch
 
-
-def _not_loaded(source: BaseSource, error: Exception) -> UsageError:
-    first = str(error).strip().partition("\n")[0]
-    return UsageError(
-        f"the base model {source.name!r} cannot be loaded: {first}",
-        "give the path of a folder that holds a causal language model, a .gguf file, or an id that "
-        "the Hugging Face hub, or its cache here, has",
-    )
+    name = name_of(source)
+    model = loading.tried(name, lambda: loading.load_weights(source, getattr(torch, dtype)))
+    if source.gguf is not None:
+        # The weights are numbers like any others by now, and trainers refuse what is quantised.
+        model.hf_quantizer, model.is_quantized = None, False
+        del model.config.quantization_config
+    model.config.name_or_path = model.name_or_path = name  # what the adapter will name
+    return model.to(device)
 
 
 def chosen_device(device: str) -> str:
@@ -197,14 +153,7 @@ def chosen_device(device: str) -> str:
     """
     import torch  # noqa: PLC0415
 
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
-    chosen = next(name for name in there if there[name]) if device == "auto" else device
-    if not there[chosen]:
-        raise UsageError(f"there is no {device} device here", "use --device auto or cpu")
+    chosen = choose_device(device, "use --device auto or cpu")
     if chosen == "cuda" and torch.cuda.device_count() > 1:
         raise UsageError(
             f"{torch.cuda.device_count()} GPUs can be seen, and hipo train uses one",

@@ -14,17 +14,19 @@ import orjson
 
 from outputs.splits import Split
 from outputs.training.base_model import (
-    BaseSource,
     BaseText,
     chosen_device,
     chosen_dtype,
-    load_model,
+    load_base,
+    name_of,
 )
 from outputs.training.lengths import LengthPlan
 from outputs.training.log import TrainingLog
 from outputs.training.settings import TrainingSettings
 from outputs.training.training_set import TrainingRow, TrainingSet
+from pipeline.providers.hf.location import Source
 from pipeline.stop import INTERRUPTED
+from pipeline.torch_setup import keep_quiet
 from scenarios.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class TrainingJob:
     """One training: what is learnt, from which base, how, and where it is kept."""
 
     settings: TrainingSettings
-    source: BaseSource
+    source: Source
     text: BaseText
     rows: TrainingSet
     plans: dict[Split, LengthPlan]
@@ -130,13 +132,11 @@ def train_adapter(job: TrainingJob, adapter: Path) -> Trained:
         UsageError: the base cannot be loaded, or what was asked of it does not fit.
         TrainingInterrupted: it was asked to stop.
     """
-    from datasets.utils.logging import disable_progress_bar  # noqa: PLC0415
+    from datasets import disable_progress_bars  # noqa: PLC0415
     from transformers import PrinterCallback  # noqa: PLC0415
-    from transformers.utils import logging  # noqa: PLC0415
 
-    disable_progress_bar()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    keep_quiet()
+    disable_progress_bars()
     began = time.monotonic()
     device = chosen_device(job.settings.device)
     dtype = chosen_dtype(job.settings.dtype, device)
@@ -184,9 +184,9 @@ def make_trainer(
         lora_dropout=chosen.lora_dropout,
         target_modules=targets,
         task_type="CAUSAL_LM",
-        base_model_name_or_path=job.source.name,
+        base_model_name_or_path=name_of(job.source),
     )
-    model = load_model(job.source, dtype, device)
+    model = load_base(job.source, dtype, device)
     held_out = _data(job, "validation", job.validation) if job.validation else None
     common = {
         "model": model,

@@ -64,10 +64,10 @@ def load_model(model: str, settings: LocalSettings) -> LoadedModel:
     name = f"hf/{model}"
     device = choose_device(settings.device, f"set extra: {{device: auto}} for {name}")
     files = locate(model)
-    _check_packages(name, files)
+    check_packages(name, files)
     _log.info("loading %s onto %s", name, device)
     dtype = _precision(settings.dtype, device)
-    loaded, tokenizer = _tried(name, lambda: _from_files(files, dtype, device))
+    loaded, tokenizer = tried(name, lambda: _from_files(files, dtype, device))
     ends = _ends(loaded, tokenizer)
     padding = tokenizer.pad_token_id
     chat = ChatFormat(name, tokenizer, settings)
@@ -79,7 +79,7 @@ def load_model(model: str, settings: LocalSettings) -> LoadedModel:
         tokenizer=tokenizer,
         chat=chat,
         device=device,
-        window=_window(loaded.config, tokenizer),
+        window=window_of(loaded.config, tokenizer),
         ends=ends,
         padding=padding if padding is not None else min(ends, default=0),
         vocabulary=int(loaded.get_output_embeddings().weight.shape[0]),
@@ -95,7 +95,12 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def _check_packages(name: str, files: ModelFiles) -> None:
+def check_packages(name: str, files: ModelFiles) -> None:
+    """Do nothing where everything is installed that the files of a model need.
+
+    Raises:
+        UsageError: a package is missing.
+    """
     needed = {"peft": files.adapter is not None, "gguf": files.base.gguf is not None}
     for package, is_needed in needed.items():
         if is_needed and find_spec(package) is None:
@@ -103,27 +108,42 @@ def _check_packages(name: str, files: ModelFiles) -> None:
 
 
 def _from_files(files: ModelFiles, dtype: torch.dtype, device: str) -> tuple[Any, Any]:
+    model = load_weights(files.base, dtype)
+    if files.adapter is not None:
+        model = _with_adapter(model, files.adapter, merged=dtype is torch.float32)
+    source = files.adapter if files.adapter and _has_tokenizer(files.adapter) else files.base
+    return model.to(device).eval(), load_tokenizer(source)
+
+
+def load_weights(source: Source, dtype: torch.dtype) -> Any:
+    """Return the model of a source, without any adapter.
+
+    Raises:
+        ValueError: weights are missing. Other errors are those of the libraries: see ``tried``.
+    """
     # The reading of GGUF files draws a bar whatever was said about progress bars.
     modeling_gguf_pytorch_utils.tqdm = partial(tqdm, disable=True)  # type: ignore[attr-defined]
     loaded: Any = AutoModelForCausalLM.from_pretrained(
-        files.base.place,
+        source.place,
         dtype=dtype,
         trust_remote_code=False,
         output_loading_info=True,
-        **files.base.options,
+        **source.options,
     )
     model, report = loaded
     if missing := sorted({*report["missing_keys"], *map(str, report["mismatched_keys"])}):
         # transformers would go on with random numbers in their place
         raise ValueError(f"{len(missing)} of its weights are missing or misshapen: {missing[0]}")
-    if files.adapter is not None:
-        model = _with_adapter(model, files.adapter, merged=dtype is torch.float32)
-    source = files.adapter if files.adapter and _has_tokenizer(files.adapter) else files.base
+    return model
+
+
+def load_tokenizer(source: Source) -> Any:
+    """Return the tokenizer that lies beside a model, which pads on the left."""
     tokenizer = AutoTokenizer.from_pretrained(
         source.place, trust_remote_code=False, **source.options
     )
     tokenizer.padding_side = "left"
-    return model.to(device).eval(), tokenizer
+    return tokenizer
 
 
 def _with_adapter(model: Any, adapter: Source, *, merged: bool) -> Any:
@@ -144,8 +164,12 @@ def _has_tokenizer(adapter: Source) -> bool:
     return (Path(adapter.place) / "tokenizer_config.json").is_file()
 
 
-def _tried(name: str, load: Callable[[], T]) -> T:
-    """Return what is loaded, or say in one sentence why it cannot be."""
+def tried(name: str, load: Callable[[], T]) -> T:
+    """Return what is loaded, or say in one sentence why it cannot be.
+
+    Raises:
+        UsageError: it cannot be loaded.
+    """
     try:
         return load()
     except UsageError:
@@ -182,7 +206,7 @@ def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
     return frozenset(token for token in (*several, tokenizer.eos_token_id) if token is not None)
 
 
-def _window(config: Any, tokenizer: Any) -> int | None:
+def window_of(config: Any, tokenizer: Any) -> int | None:
     """Return how many tokens a model can take in, by what its files say."""
     text = config.get_text_config()
     for name in _WINDOW_NAMES:

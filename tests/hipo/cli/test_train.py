@@ -62,12 +62,61 @@ def test_it_says_what_it_came_to_and_that_rules_wrote_the_rows(hipo, label_set, 
     assert "holds another training:\n  seed: was 0, is 3" in other.err
 
 
+@pytest.mark.slow
+@quiet_libraries
+def test_base_and_tuned_model_are_asked_about_scenarios_that_were_not_learnt(
+    hipo, label_set, base, tmp_path
+):
+    exported(tmp_path / "items", tmp_path / "run", "benchmark", parquet=False)
+    unseen = str(tmp_path / "items" / "jsonl" / "test.jsonl")
+    options = ("--steps", "1", "--accumulate", "1", "--device", "cpu", "--validation-rows", "0")
+    asked = ("--task", "hipo-conversation", "-n", "2")
+
+    whole = hipo("train", label_set, "--base", base, "-o", "out", *options,
+                 "--evaluate", str(tmp_path / "items"), *asked)  # fmt: skip
+    assert whole.code == 2
+    assert "1 scenario of the items is in the training split" in whole.err
+    assert not Path("out").exists()
+
+    done = hipo("train", label_set, "--base", base, "-o", "out", *options,
+                "--evaluate", unseen, *asked, "--format", "json")  # fmt: skip
+    assert done.code == 0, done.err
+    table, reweighted = done.data["results"]["tables"]
+    assert (table["id"], reweighted["id"]) == (
+        "tuned-declared-balanced",
+        "tuned-declared-reweighted",
+    )
+    names = [row["name"] for row in table["rows"]]
+    adapter = f"hf/{(tmp_path / 'out' / 'adapter').resolve()}"
+    assert names == [f"hf/{base}", adapter, "offline/majority", "offline/random"]
+    assert table["rows"][1]["base"] == names[0]
+    assert {column["dimension"] for column in table["columns"]} == {"goal"}
+    assert done.data["results"]["warning"].startswith("Template recognition")
+    for page in ("out/results.md", "out/adapter/README.md"):
+        assert "offline/majority" in Path(page).read_text()
+    answers = Path("out/evaluation/results.jsonl")
+    rows = [json.loads(line) for line in answers.read_text().splitlines()]
+    assert {row["model"] for row in rows} == set(names[:2])
+
+    again = hipo("train", label_set, "--base", base, "-o", "out", *options,
+                 "--evaluate", unseen, *asked)  # fmt: skip
+    assert again.code == 0
+    assert "Base and tuned model" in again.out
+    assert len(rows) == len(answers.read_text().splitlines())
+
+
+def test_options_of_the_evaluation_without_a_set_are_refused(hipo, label_set):
+    done = hipo("train", label_set, "--base", "b", "-o", "out", "--task", "hipo-utterance")
+    assert done.code == 2
+    assert "are about --evaluate" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("nowhere", "--base", "b"), "nowhere: is not an exported data set"),
         (("SET",), "no base model is named"),
-        (("SET", "--base", "./none"), "./none: there is no such folder or file"),
+        (("SET", "--base", "./none"), "there is no folder or file ./none"),
         (("SET", "--base", "b", "--lora-rank", "0"), "--lora-rank: found 0"),
         (("SET", "--base", "b", "--dtype", "int4"), "--dtype: found 'int4'"),
         (("SET", "--base", "b", "--config", "none.yaml"), "none.yaml: found no such file"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import signal
 import subprocess
@@ -24,9 +25,12 @@ from outputs.training.trainers import (
     make_trainer,
 )
 from outputs.training.training_set import read_training_set
+from pipeline.providers.hf.location import locate
 from scenarios.errors import UsageError
+from tests.outputs.corpora import exported
 from tests.outputs.tiny_base import NO_SYSTEM, tiny_base
 from tests.outputs.training.conftest import texts_of
+from tests.tiny_model import save_tiny_gguf, save_tiny_model
 
 pytest.importorskip("trl")
 pytestmark = [
@@ -239,3 +243,15 @@ def test_modules_that_the_base_does_not_have_are_a_mistake_of_the_users(sets, ba
             sets / "label", tmp_path / "out", base=str(base), steps=1,
             lora_targets=("nowhere",), **QUICK,
         )  # fmt: skip
+
+
+def test_a_base_in_gguf_is_trained_and_its_adapter_is_found_again(sets, tmp_path):
+    pytest.importorskip("gguf")
+    file = save_tiny_gguf(
+        tmp_path / "gguf" / "tiny.gguf", save_tiny_model(tmp_path / "base", window=16_384)
+    )
+    exported(tmp_path / "set", sets / "run", "sft", aspects=("conversation",), parquet=False)
+    tuned = train(tmp_path / "set", tmp_path / "out", base=str(file.parent), steps=1, **QUICK)
+    config = json.loads((tuned.adapter / "adapter_config.json").read_text())
+    assert config["base_model_name_or_path"] == str(file)
+    assert locate(str(tuned.adapter)).base == locate(str(file)).base
