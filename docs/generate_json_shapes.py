@@ -78,6 +78,12 @@ SHAPES = (
     Shape("How a scenario sounds",
           "hipo scenarios preview used_car --model offline/rules --format json"),
     Shape("Providers and packages", "hipo models --format json"),
+    Shape("What an evaluation would take",
+          "hipo evaluate sets/one --task hipo-utterance --model offline/judge -o results --dry-run"
+          " --format json"),
+    Shape("What an evaluation did",
+          "hipo evaluate sets/one --task hipo-utterance --model offline/judge -o results --no-page"
+          " --format json"),
 )  # fmt: skip
 
 HEAD = """# JSON shapes

@@ -63,14 +63,6 @@ def load_set(path: Path, *, scheme: str | None = None) -> ItemSet:
     )
 
 
-def is_set(path: Path) -> bool:
-    """Return whether a path is a file of rows, or a folder that holds some."""
-    try:
-        return bool(data_files(path))
-    except UsageError:
-        return False
-
-
 def _items(path: Path, scheme: Scheme) -> Iterator[EvaluationItem]:
     first = True
     for file in data_files(path):

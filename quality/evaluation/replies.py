@@ -202,8 +202,15 @@ def _right(
 def _is_refused(question: TaskQuestion, reply: Replied) -> bool:
     if reply.finish == REFUSAL:
         return True
-    nothing = all(found.value is None for found in question.found(reply.text))
-    return nothing and refusal_in(reply.text) is not None
+    if any(found.fault != "unreadable" for found in question.found(reply.text)):
+        return False
+    # Words of the trade give away an actor that leaves its role; here they are part of an answer.
+    said = reply.text.casefold()
+    named = (
+        *question.dimensions,
+        *(label for known in question.options.values() for label in known),
+    )
+    return refusal_in(reply.text) is not None and not any(n.casefold() in said for n in named)
 
 
 def _status(

@@ -1,0 +1,44 @@
+"""The items of a run: as declared, as an expert decided, and as judges agree, side by side."""
+
+from __future__ import annotations
+
+from outputs.evaluation_items.runs import load_run
+from outputs.selection import Selection, opened
+from quality.evaluation.item import EvaluationItem
+from tests.outputs.corpora import SCHEME, exportable_run
+from tests.outputs.test_adjudicated import TURN, decide, other
+
+
+def item_of(items: tuple[EvaluationItem, ...], case: str, kind: str) -> EvaluationItem:
+    turn = None if kind == "conversation" else TURN
+    [found] = [i for i in items if (i.case, i.kind, i.turn) == (case, kind, turn)]
+    return found
+
+
+def test_what_an_expert_decided_stands_beside_what_was_declared(tmp_path) -> None:
+    run = exportable_run(tmp_path / "run", scenarios=2)
+    with opened(Selection((run,))) as found:
+        dialogue = next(found.dialogues()).dialogue
+    declared = {label.dimension: label.value for label in dialogue.turns[TURN].tactic}
+    decided = {name: other(name, value) for name, value in declared.items()}
+    before = load_run(run).fingerprint
+    decide(run, decided)
+    items = load_run(run).items
+    assert load_run(run).fingerprint != before
+    for kind in ("utterance", "cumulative"):
+        item = item_of(items, dialogue.case.id, kind)
+        goal = {SCHEME.assigned: dialogue.case.goal}
+        assert item.references["declared"] == {**declared, **goal}
+        assert item.references["adjudicated"] == decided
+    others = [i for i in items if i.case != dialogue.case.id]
+    assert others
+    assert all("adjudicated" not in item.references for item in others)
+
+
+def test_where_nobody_judged_blind_that_is_said_in_one_sentence(tmp_path) -> None:
+    run = exportable_run(tmp_path / "run", scenarios=1)
+    found = load_run(run, verdict="any")
+    assert len(found.notes) == 1
+    assert "no labels of judges" in found.notes[0]
+    assert not any("agreed" in item.references for item in found.items)
+    assert load_run(run, verdict="any").fingerprint == found.fingerprint
