@@ -28,9 +28,10 @@ _GOAL = (
 
 
 def is_made_as_the_papers(corpus: EvaluatedSet) -> bool:
-    """Return whether a corpus was made by the paper's recipe, scheme and openings by goal."""
+    """Return whether models wrote a corpus by the paper's recipe, scheme and openings by goal."""
     openings = {kind for kind, dialogues in corpus.openings.items() if dialogues}
-    return corpus.recipe == RECIPE and corpus.scheme == SCHEME and openings == {"by-goal"}
+    as_the_paper = corpus.recipe == RECIPE and corpus.scheme == SCHEME and openings == {"by-goal"}
+    return as_the_paper and not corpus.offline
 
 
 def beside_paper(evaluations: Sequence[Evaluated], paper: ResultBlock) -> ResultTable | None:

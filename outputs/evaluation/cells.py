@@ -78,7 +78,7 @@ def no_interval(items: int) -> str:
     """Say why there is no interval."""
     if items < FEWEST_ITEMS:
         return f"no interval: fewer than {FEWEST_ITEMS} items"
-    return "no interval: too few clusters to draw from, or undefined in most resamples"
+    return "no interval: there is one cluster, or every resample gives the same figure"
 
 
 def points(value: float) -> str:

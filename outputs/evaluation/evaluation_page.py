@@ -31,8 +31,8 @@ def evaluation_page(evaluated: Evaluated, version: str) -> Page:
     record = evaluated.record
     swaps = swaps_section(evaluated)
     return Page(
-        title=f"{record.name}: models on labelled dialogues",
-        subtitle=f"Evaluation · {record.set.name} · scheme {record.set.scheme}",
+        title=f"{record.set.name}: models on labelled dialogues",
+        subtitle=f"Evaluation {record.name} · scheme {record.set.scheme}",
         notices=(
             *([Remark(OFFLINE, tone="warning")] if record.set.offline else []),
             *mark_remarks(evaluated),

@@ -21,7 +21,7 @@ from outputs.report.wording import count, percent
 from quality.evaluation.result_row import Mark
 from quality.evaluation.scores import FloorScore, Scores
 
-FLOORS = {"majority": "offline/majority", "random": "offline/random"}
+FLOORS = {"majority": "offline/majority (floor)", "random": "offline/random (floor)"}
 """What is reached without reading, as rows call it."""
 MARKED: Mapping[Mark, str] = {
     "its own judge": "its own judge: this model's labels decided which labels are agreed.",

@@ -34,8 +34,8 @@ _ABOUT = (
     "names. Floors are what is reached without reading."
 )
 _FLOORS = (
-    "offline/majority always gives the commonest label, offline/random draws among the labels on "
-    "offer; both are computed."
+    "Floors: offline/majority always gives the commonest label, offline/random draws among the "
+    "labels on offer; both are computed."
 )
 _BETTER = (
     "Whether one model is ahead of another is in scores.json and on the page of the evaluation: "

@@ -33,7 +33,8 @@ def evaluation_section(evaluations: Sequence[Evaluated], run: str) -> ReportSect
         blocks += mark_remarks(one)
         for task in one.tasks:
             if one.dimensions(task.id):
-                title_of = f"{one.record.name}: {task.title}"
+                several = len(evaluations) > 1
+                title_of = f"{one.record.name}: {task.title}" if several else task.title
                 folded = tuple(leaderboard_blocks(one, task.id))
                 blocks.append(Fold(title_of, folded, unfolded=True))
     return ReportSection("evaluation", title, _LEAD, tuple(blocks))

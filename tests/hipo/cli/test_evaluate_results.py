@@ -70,8 +70,8 @@ def test_people_have_rows_where_models_were_scored_on_the_same_items(
     rows = list(csv.DictReader(io.StringIO(found.out)))
     assert {row["name"] for row in rows if row["table"] == "own-1"} == {
         "test/liar",
-        "offline/majority",
-        "offline/random",
+        "offline/majority (floor)",
+        "offline/random (floor)",
     }
     human = [row for row in rows if row["kind"] == "human"]
     assert {row["table"] for row in human} == {"people-1"}
@@ -133,7 +133,7 @@ def test_the_report_of_a_run_shows_the_evaluation_beside_it_without_printed_rows
     assert hipo("report", str(run), "--no-embeddings").code == 0
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "Goal, against declared and agreed labels" in page
-    assert "offline/majority" in page
+    assert "offline/majority (floor)" in page
     assert "same grammar" in page
     assert "Claude-3.7" not in page
     elsewhere = write_sample(

@@ -114,8 +114,8 @@ def test_figures_known_by_hand_stand_on_the_page(tmp_path):
     tree = parsed(page.read_text(encoding="utf-8"))
     board = table(tree, "Communicative intention, against declared labels")
     assert board["lab/m"][:4] == ["8", "62.5%a", "51.7%a", "+12.5a"]
-    assert board["offline/majority"][:2] == ["8", "50.0% (always Inform)"]
-    assert board["offline/random"][:2] == ["8", "25.0%"]
+    assert board["offline/majority (floor)"][:2] == ["8", "50.0% (always Inform)"]
+    assert board["offline/random (floor)"][:2] == ["8", "25.0%"]
     assert "no interval: fewer than 10 items" in words_of(section(tree, "scores-1"))
     by_label = table(tree, "Communicative intention: F1 of each label, against declared labels")
     assert by_label[""] == ["model", *LABELS["intention"], "macro-F1", "balanced accuracy"]
@@ -139,7 +139,7 @@ def test_imbalance_is_told_once_below_the_table_of_a_reference(tree):
 def test_both_references_stand_side_by_side_in_one_table_with_the_floors(tree):
     board = table(tree, "Communicative intention, against declared and agreed labels")
     assert board[""] == ["model", *(["items", "accuracy", "macro-F1", "above majority"] * 2)]
-    assert list(board)[-2:] == ["offline/majority", "offline/random"]
+    assert list(board)[-2:] == ["offline/majority (floor)", "offline/random (floor)"]
     declared, agreed = int(board["lab/strong · cot"][0]), int(board["lab/strong · cot"][4])
     assert 0 < agreed < declared
 

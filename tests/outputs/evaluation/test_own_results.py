@@ -34,7 +34,13 @@ QUICK = Resampling(resamples=20, seed=1)
 PAPER = UTTERANCE.model_copy(
     update={"id": "hipo-utterance-paper", "dimensions": ("intention", "goal")}
 )
-AS_PRINTED = {"recipe": "hipo-paper", "scheme": "hipo@1", "openings": {"by-goal": 8, "shared": 0}}
+AS_PRINTED = {
+    "recipe": "hipo-paper",
+    "scheme": "hipo@1",
+    "openings": {"by-goal": 8, "shared": 0},
+    "offline": False,
+    "generators": ("lab/writer",),
+}
 
 
 def evaluated(tasks=(CONVERSATION,), models=("lab/strong", "offline/judge"), cases=12, **fields):
@@ -74,8 +80,8 @@ def test_known_figures_stand_in_the_table():
     assert [(row.name, row.kind) for row in table.rows] == [
         ("a", "model"),
         ("b", "model"),
-        ("offline/majority", "floor"),
-        ("offline/random", "floor"),
+        ("offline/majority (floor)", "floor"),
+        ("offline/random (floor)", "floor"),
     ]
     written = [[table.written(value) for value in row.values] for row in table.rows]
     assert written[0] == ["50.0", "33.3"]
@@ -105,6 +111,12 @@ def test_evaluations_of_the_same_items_stand_in_one_table_and_of_others_do_not()
     names = list(dict.fromkeys(row.name for row in first.rows if row.kind == "model"))
     assert names == ["lab/strong", "offline/judge † §", "lab/strong (sample)"]
     assert len({row.name for row in second.rows if row.kind == "model"}) == 2
+
+
+def test_a_model_called_like_a_floor_is_told_from_it():
+    (table,) = own_results([evaluated(models=["offline/random"])]).tables
+    kinds = {row.name: row.kind for row in table.rows}
+    assert (kinds["offline/random"], kinds["offline/random (floor)"]) == ("model", "floor")
 
 
 def test_modes_are_named_where_there_are_several():
@@ -174,6 +186,7 @@ def test_people_are_rows_of_a_table_of_the_same_items_and_of_no_other():
     "changed",
     [
         {"recipe": None},
+        {"offline": True},
         {"recipe": "demo"},
         {"scheme": "hipo@2"},
         {"openings": {"by-goal": 8, "shared": 1}},
