@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pipeline.call_records import REFUSAL
 from pipeline.store.answers import AnswerStatus, EvaluationSeat, StoredAnswer
-from prompts.refusals import refusal_in
+from prompts.refusals import declined_in
 from prompts.scheme_text import label_text
 from prompts.tasks.part import TaskQuestion
 from quality.evaluation.item import EvaluationItem
@@ -204,13 +204,7 @@ def _is_refused(question: TaskQuestion, reply: Replied) -> bool:
         return True
     if any(found.fault != "unreadable" for found in question.found(reply.text)):
         return False
-    # Words of the trade give away an actor that leaves its role; here they are part of an answer.
-    said = reply.text.casefold()
-    named = (
-        *question.dimensions,
-        *(label for known in question.options.values() for label in known),
-    )
-    return refusal_in(reply.text) is not None and not any(n.casefold() in said for n in named)
+    return declined_in(reply.text) is not None
 
 
 def _status(

@@ -73,6 +73,10 @@ def test_answers_to_single_questions_are_joined_and_one_that_fails_spoils_only_i
         (Replied("I cannot assist with that."), "refused", "refusal"),
         (Replied(json.dumps(dict.fromkeys(WHOLE, "Gloating"))), "unreadable", "unknown_label"),
         (Replied("The illocutionary act is a promise."), "unreadable", "unparseable"),
+        (Replied("As the responder, she leaves it open."), "unreadable", "unparseable"),
+        (Replied("This is misleading content, no more."), "unreadable", "unparseable"),
+        (Replied("I can't assist with such information."), "refused", "refusal"),
+        (Replied("As an AI, I won't name intentions."), "refused", "refusal"),
         (Replied("  "), "unreadable", "empty"),
     ],
 )
