@@ -115,6 +115,7 @@ def _shown(item: EvaluationItem) -> ShownItem:
         situation=asked.scene.situation,
         lines=tuple((names.get(role, role), text) for role, text in asked.turns),
         target=asked.target,
+        fact=asked.fact.text if asked.fact is not None else "",
         language=asked.scene.language.partition(" ")[0],
     )
 

@@ -79,7 +79,7 @@ def _table(evaluated: Evaluated, task: str, dimension: str, view: ReferenceView)
             ]
         )
     title = evaluated.record.title(dimension)
-    return table_of(f"{title}, against {view.name} labels", header, rows)
+    return table_of(f"{title}, against {view.labels}", header, rows)
 
 
 def _pairs(

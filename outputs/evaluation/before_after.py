@@ -49,7 +49,7 @@ def before_and_after(group: Sequence[Evaluated], name: str) -> Iterator[ResultTa
         yield ResultTable(
             id=f"{name}-{_plain(view.name)}",
             source=group[0].record.set.name,
-            title=f"before and after training, against {view.name} labels",
+            title=f"before and after training, against {view.labels}",
             unit="percent",
             columns=tuple(
                 ResultColumn(task=task_title(group, task), dimension=dimension, metric="accuracy")

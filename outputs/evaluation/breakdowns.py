@@ -86,7 +86,7 @@ def _intervals(evaluated: Evaluated, task: str, dimension: str, view: ReferenceV
     header = ("model", "accuracy, over cases", "over scenarios", "macro-F1, over cases",
               "over scenarios", "cases", "scenarios")  # fmt: skip
     title = evaluated.record.title(dimension)
-    return table_of(f"{title}, against {view.name} labels", header, rows)
+    return table_of(f"{title}, against {view.labels}", header, rows)
 
 
 def _by(
@@ -111,7 +111,7 @@ def _by(
     title = evaluated.record.title(dimension)
     spans = [("", 1), *((f"{group}: {counted(sizes[group], 'answer')}", 2) for group in groups)]
     header = ["model", *(("accuracy", "macro-F1") * len(groups))]
-    return table_of(f"{title} by {by}, against {view.name} labels", header, rows, spans)
+    return table_of(f"{title} by {by}, against {view.labels}", header, rows, spans)
 
 
 def _cells(score: Scores | None, by: Grouping, group: str) -> list[str | Cell]:

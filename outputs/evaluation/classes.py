@@ -63,14 +63,14 @@ def _plot(evaluated: Evaluated, score: Scores, name: str, view: ReferenceView) -
         columns,
         counts,
         axes=("right label", "given label"),
-        label=f"{name}, {title}, against {view.name} labels: {said}",
+        label=f"{name}, {title}, against {view.labels}: {said}",
     )
     table = Table(
         f"{name}, {title}: right against given",
         ("right ↓ given →", *columns),
         tuple((label, *map(count, row)) for label, row in zip(names, counts, strict=True)),
     )
-    return Plot(name, drawn, table, f"Against {view.name} labels: {said}.")
+    return Plot(name, drawn, table, f"Against {view.labels}: {said}.")
 
 
 def _class_table(evaluated: Evaluated, task: str, dimension: str, view: ReferenceView) -> Table:
@@ -93,7 +93,7 @@ def _class_table(evaluated: Evaluated, task: str, dimension: str, view: Referenc
                  count(widest.n), count(widest.n)])  # fmt: skip
     title = evaluated.record.title(dimension)
     header = ("model", *labels, "macro-F1", "balanced accuracy")
-    return table_of(f"{title}: F1 of each label, against {view.name} labels", header, rows)
+    return table_of(f"{title}: F1 of each label, against {view.labels}", header, rows)
 
 
 def _f1_cell(score: Scores | None, label: str) -> Cell:

@@ -32,10 +32,17 @@ class ReferenceView:
 
     @property
     def name(self) -> str:
-        """What columns and captions call it."""
-        return (
-            self.reference if self.weighting == "whole" else f"{self.reference}, {self.weighting}"
-        )
+        """What rows and files call it."""
+        return f"{self.reference}{self._weighted}"
+
+    @property
+    def labels(self) -> str:
+        """What captions and columns call it."""
+        return f"{self.reference} labels{self._weighted}"
+
+    @property
+    def _weighted(self) -> str:
+        return "" if self.weighting == "whole" else f", {self.weighting}"
 
 
 @dataclass(frozen=True, slots=True)

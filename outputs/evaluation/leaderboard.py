@@ -81,9 +81,9 @@ def leaderboard_table(evaluated: Evaluated, task: str, dimension: str) -> Table:
         widest = max((one for one in scores if one), key=lambda one: one.items, default=None)
         for name, row in floors.items():
             row.extend(_floor(widest, name))
-    against = " and ".join(view.name for view in views)
+    against = " and ".join(dict.fromkeys(view.reference for view in views))
     caption = f"{evaluated.record.title(dimension)}, against {against} labels"
-    spans = [("", 1), *((f"{view.name} labels", len(_FIGURES)) for view in views)]
+    spans = [("", 1), *((f"{view.labels}", len(_FIGURES)) for view in views)]
     header = ["model", *(_FIGURES * len(views))]
     return table_of(caption, header, [*rows, *floors.values()], spans)
 
@@ -139,7 +139,7 @@ def _remarks(evaluated: Evaluated, task: str, dimension: str) -> list[str]:
         ]
         if said:
             title = evaluated.record.title(dimension)
-            texts.append(f"{title}, against {view.name} labels: {'; '.join(said)}.")
+            texts.append(f"{title}, against {view.labels}: {'; '.join(said)}.")
     return texts
 
 
@@ -163,12 +163,12 @@ def accuracy_plot(evaluated: Evaluated, task: str, dimension: str) -> Plot:
     said = "; ".join(f"{row.label} {', '.join(bar.text for bar in row.bars)}" for row in rows)
     drawn = bar_chart(
         rows,
-        label=f"Accuracy on {title} against {view.name} labels: {said}",
+        label=f"Accuracy on {title} against {view.labels}: {said}",
         series=modes,
         mark="always the commonest label",
         top=1.0,
     )
-    note = f"Against {view.name} labels. Whiskers: 95% intervals over cases."
+    note = f"Against {view.labels}. Whiskers: 95% intervals over cases."
     return Plot(f"{title}: accuracy", drawn, note=note)
 
 

@@ -155,7 +155,7 @@ def _notes(
                     # No interval is printed here, so that what is said of them is left out.
                     said.update((text, None) for text in score.remarks if "interval" not in text)
             if said:
-                where = f"{task_title(group, task)}, {dimension}, {view.name} labels"
+                where = f"{task_title(group, task)}, {dimension}, {view.labels}"
                 yield f"{where}: {'; '.join(said)}."
     marked = {
         mark

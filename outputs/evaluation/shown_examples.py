@@ -16,7 +16,8 @@ EXAMPLES = 10
 _LEAD = (
     "Items with the replies of every model, as they wrote them: as far as there are any, half of "
     "them somebody got wrong, and half everybody got right. They are drawn by a hash of their "
-    "ids, from different scenarios first."
+    "ids, from different scenarios first. A private fact is shown to models only by tasks that "
+    "say so."
 )
 
 
@@ -92,6 +93,7 @@ def _block(evaluated: Evaluated, item: ShownItem, rows: Sequence[ResultRow]) -> 
             f"{len(rows) - wrong} of {len(rows)} right",
         ),
         situation=item.situation,
+        fact=item.fact,
         lines=tuple(
             (speaker, words, number == item.target)
             for number, (speaker, words) in enumerate(item.lines)

@@ -48,7 +48,7 @@ def unfolding_plots(evaluated: Evaluated, task: str, dimension: str) -> dict[str
             curves.setdefault(one.mode, {})[one.model] = _spots(score)
     title = evaluated.record.title(dimension)
     return {
-        mode: _plot(title if len(curves) == 1 else f"{title}, {mode}", view.name, found)
+        mode: _plot(title if len(curves) == 1 else f"{title}, {mode}", view.labels, found)
         for mode, found in curves.items()
         if max(map(len, found.values())) > 1
     }
@@ -59,7 +59,7 @@ def _plot(title: str, reference: str, curves: Mapping[str, tuple[Spot, ...]]) ->
     drawn = line_chart(series, label=f"Accuracy on {title} by {AXIS}", axis=AXIS)
     rows = tuple((line.name, str(spot.x), spot.text) for line in series for spot in line.spots)
     numbers = Table(f"Accuracy on {title}", ("model", "turn", "accuracy"), rows)
-    note = f"Against {reference} labels. Bars: 95% intervals over cases."
+    note = f"Against {reference}. Bars: 95% intervals over cases."
     return Plot(title, drawn, numbers, note)
 
 

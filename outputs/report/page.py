@@ -164,6 +164,8 @@ class AnsweredItem:
     title: str
     tags: tuple[str, ...]
     situation: str
+    fact: str
+    """Only the responder knows it; empty where it is not known."""
     lines: tuple[tuple[str, str, bool], ...]
     """(speaker, words, whether this is what the question is about)."""
     right: tuple[tuple[str, str], ...]

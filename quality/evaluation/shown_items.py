@@ -30,6 +30,8 @@ class ShownItem(BaseModel):
     """Who spoke, and what was said, up to the utterance in question; of a dialogue, all of it."""
     target: int | None = None
     """Place of the utterance in question; None: it is about the whole dialogue."""
+    fact: str = ""
+    """What only the responder knows, where that is known; models see it where their task shows it."""
     language: str = "en"
 
 

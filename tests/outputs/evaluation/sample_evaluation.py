@@ -162,7 +162,13 @@ def items(found: Sequence[ResultRow], *, words: str = "") -> Iterator[ShownItem]
             ("Seller", f"It has always been in my garage. {words}"),
         )
         target = None if item.endswith("conversation") else 1
-        yield ShownItem(item=item, situation=f"A sale. {words}", lines=lines, target=target)
+        yield ShownItem(
+            item=item,
+            situation=f"A sale. {words}",
+            lines=lines,
+            target=target,
+            fact=f"It has hit a rail. {words}",
+        )
 
 
 def write_sample(

@@ -144,6 +144,24 @@ def test_both_references_stand_side_by_side_in_one_table_with_the_floors(tree):
     assert 0 < agreed < declared
 
 
+def test_items_drawn_evenly_have_their_figures_balanced_and_reweighted(tmp_path):
+    drawn = {"n": 12, "dimension": "goal", "seed": 1, "shares": dict.fromkeys(LABELS["goal"], 0.5)}
+    folder = write_sample(tmp_path / "e", record((CONVERSATION,), drawn=drawn), cases=12)
+    tree = parsed(write_evaluation(folder, "1", QUICK).page.read_text(encoding="utf-8"))
+    assert "Items were drawn evenly over the classes of Goal (seed 1)" in words_of(
+        section(tree, "overview")
+    )
+    board = section(tree, "scores-1").find(f".//{XHTML}table")
+    assert words_of(board.find(f"{XHTML}caption")) == "Goal, against declared and agreed labels"
+    spans = [words_of(e) for e in board.iter(f"{XHTML}th") if e.get("scope") == "colgroup"]
+    assert spans == [
+        "declared labels, balanced",
+        "declared labels, reweighted",
+        "agreed labels, balanced",
+        "agreed labels, reweighted",
+    ]
+
+
 def test_models_in_the_making_of_the_set_are_marked_and_the_marks_are_explained(tree):
     board = table(tree, "Communicative intention, against declared and agreed labels")
     assert "offline/judge · icl † §" in board
@@ -205,6 +223,7 @@ def test_ten_items_are_shown_with_replies_half_of_them_with_a_wrong_one(tree):
     assert len(shown) == 10
     wrong = ["✗ wrong" in words_of(one) for one in shown]
     assert sum(wrong) == 5
+    assert all("Private fact: It has hit a rail." in words_of(one) for one in shown)
     assert all(words_of(one).count("because I say so") in {3, 9} for one in shown)
 
 
