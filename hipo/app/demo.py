@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from hipo.app.evaluation import evaluate
+from hipo.app.evaluation_tables import BESIDE_A_RUN
 from hipo.app.export import make_data_set
 from hipo.app.report import report
 from hipo.app.resumption import prepare_for
@@ -23,6 +25,10 @@ from scenarios.errors import UsageError
 SETS: Mapping[str, str] = {"sft": "sft", "preference": "dpo", "benchmark": "benchmark"}
 """What the demo exports: the kind of data set, by folder."""
 
+TASKS = ("hipo-utterance", "hipo-conversation")
+READERS = ("offline/judge", "offline/reader")
+"""What the demo evaluates: the rules that know the library's lines by heart, and those that do not."""
+
 
 def usable_folder(recipe: Recipe) -> Path:
     """Return ``runs/demo``, or the next number where another version of hipo has made that one."""
@@ -37,7 +43,11 @@ def usable_folder(recipe: Recipe) -> Path:
 
 
 def write_outputs(folder: Path, notice: Callable[[str], None]) -> tuple[str, ...]:
-    """Write the data sets and the report; return the names of the sets that could be made."""
+    """Write the data sets, an evaluation of two programs on the dialogues, and the report.
+
+    Returns:
+        The names of the sets that could be made, and of the evaluation.
+    """
     parquet = find_spec("pyarrow") is not None
     made = []
     for name, kind in SETS.items():
@@ -50,8 +60,23 @@ def write_outputs(folder: Path, notice: Callable[[str], None]) -> tuple[str, ...
             notice(f"no {name} set: {error.message}")
         else:
             made.append(name)
-    report(folder, exports=[folder / name for name in made], notice=notice)
+    sets = tuple(made)
+    if _evaluated(folder, notice):
+        made.append(BESIDE_A_RUN)
+    report(folder, exports=[folder / name for name in sets], notice=notice)
     return tuple(made)
+
+
+def _evaluated(folder: Path, notice: Callable[[str], None]) -> bool:
+    """Ask two programs for the labels of what was accepted; return whether there was anything."""
+    try:
+        evaluate(
+            folder, tasks=TASKS, models=READERS, output=folder / BESIDE_A_RUN, resume="always"
+        )
+    except UsageError as error:  # nothing was accepted
+        notice(f"no evaluation: {error.message}")
+        return False
+    return True
 
 
 def samples(folder: Path) -> Iterator[tuple[Dialogue, str]]:

@@ -32,7 +32,7 @@ def demo(
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no samples."),
 ) -> int:
-    """Generate, verify and export a small corpus offline, and write a report about it.
+    """Generate, verify, export and evaluate a small corpus offline, with a report about it.
 
     It has every category, strategy, goal and length.
     The dialogues are made by rules, not by a language model: they show how everything fits
@@ -73,7 +73,8 @@ def _say_what_next(folder: Path, made: Sequence[str]) -> None:
     print(f"\n{'-' * 78}\nThe dialogues are in {folder}, and with them")
     for name, content in (
         (REPORT, "one page about the run"),
-        *((n, KINDS.get(SETS[n]).about) for n in made),
+        *((n, KINDS.get(SETS[n]).about) for n in made if n in SETS),
+        *((f"{n}/index.html", "two programs on its items") for n in made if n not in SETS),
     ):
         print(f"  {(folder / name)!s:<58}  {content}")
     print("What next:")
