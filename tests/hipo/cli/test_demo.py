@@ -39,6 +39,12 @@ def test_the_demo_says_where_it_is_and_makes_room_beside_another_version(
     assert "The dialogues are in runs/demo, and with them" in first.out
     for made in ("report.html", "sft/manifest.json", "benchmark/manifest.json"):
         assert (tmp_path / "runs" / "demo" / made).is_file()
+    page = (tmp_path / "runs" / "demo" / "report.html").read_text(encoding="utf-8")
+    evaluated = page.partition('id="evaluation"')[2]
+    for model in ("offline/judge", "offline/reader", "offline/majority", "offline/random"):
+        assert model in evaluated  # two programs, and the floors beside them
+    assert "other items, other labels" not in evaluated
+    assert "runs/demo/evaluation/index.html" in first.out
     assert first.out.count("private fact") == 2  # one dialogue of each strategy
     assert "policy auto: what is flagged is discarded; the rest is accepted" in first.err
     assert "self-consistency" not in first.out  # one judge, counted once
