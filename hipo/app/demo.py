@@ -70,9 +70,7 @@ def write_outputs(folder: Path, notice: Callable[[str], None]) -> tuple[str, ...
 def _evaluated(folder: Path, notice: Callable[[str], None]) -> bool:
     """Ask two programs for the labels of what was accepted; return whether there was anything."""
     try:
-        evaluate(
-            folder, tasks=TASKS, models=READERS, output=folder / BESIDE_A_RUN, resume="always"
-        )
+        evaluate(folder, tasks=TASKS, models=READERS, output=folder / BESIDE_A_RUN, resume="always")
     except UsageError as error:  # nothing was accepted
         notice(f"no evaluation: {error.message}")
         return False

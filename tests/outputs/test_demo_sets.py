@@ -107,7 +107,10 @@ def test_trl_takes_what_is_to_be_learnt(demo, name):
 
 
 def test_no_private_fact_is_shown_that_nobody_said(demo, name):
-    """Nor, in what honest responders learn from, one of another dialogue."""
+    """Nor, in what honest responders learn from, one of another dialogue.
+
+    Benchmark rows have the own fact in a column of its own, which no prompt in them shows.
+    """
     facts = {
         (scenario.id, fact.id): fact.text
         for scenario in Catalogue.load().scenarios.values()
@@ -115,11 +118,13 @@ def test_no_private_fact_is_shown_that_nobody_said(demo, name):
     }
     with RunStore.open(demo, readonly=True) as store:
         for row in rows_in(demo / name):
+            own_fact = row.pop("fact_text", None)
             words = "\n".join(texts_of(row))
             said = " ".join(
                 turn.text for turn in store.dialogue(f"{row['case']}/{row['arm']}").turns
             )
             own = (row["scenario"], row["fact"])
+            assert name != "benchmark" or own_fact == facts[own]
             for key, text in facts.items():
                 if name == "preference" and key == own:
                     assert text in words
