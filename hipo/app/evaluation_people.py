@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.reviewing import run_material, study_of
+from outputs.evaluation.writing import results_of
 from pipeline.store.reviews import ReviewStore
 from quality.annotations import Answer
 from quality.evaluation.evaluation_record import EvaluationRecord, read_record
 from quality.evaluation.people import human_baseline
-from quality.evaluation.result_row import read_results
 from quality.evaluation.scores import EvaluationScores
 from quality.evaluation.scoring_results import score_results
 from quality.review.answer_table import answers
@@ -103,7 +103,7 @@ def people_beside_models(
             f"hipo review serve {run} --mode quiz lets people in",
         )
     labels = record.set.labels
-    rows = human_baseline(read_results(evaluation), quiz.people, labels, hidden=quiz.hidden)
+    rows = human_baseline(results_of(evaluation, record), quiz.people, labels, hidden=quiz.hidden)
     if not rows:
         raise UsageError(
             f"no model of {evaluation} was asked about what people answered in {run}",

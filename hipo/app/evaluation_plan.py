@@ -71,9 +71,14 @@ def plan_evaluation(settings: EvaluationSettings) -> ReadyEvaluation:
         dimension = _drawn_over(settings, items.scheme, prompts, pools)
         draws = [_drawn(pool, settings.n, dimension, settings.seed) for pool in pools]
         pools = [pool for pool, _ in draws]
-        shares = draws[0][1].shares
         drawn = DrawnEvenly(
-            n=settings.n, dimension=dimension, seed=settings.seed, shares=dict(shares)
+            n=settings.n,
+            dimension=dimension,
+            seed=settings.seed,
+            shares=draws[0][1].shares,
+            by_task={
+                one.task.id: draw.shares for one, (_, draw) in zip(prompts, draws, strict=True)
+            },
         )
     plan = EvaluationPlan(
         items.fingerprint,
@@ -101,6 +106,9 @@ def _check(settings: EvaluationSettings) -> None:
         twice = [name for name, n in Counter(names).items() if n > 1]
         if twice:
             raise UsageError(f"{what} {twice[0]} stands there twice", "name each once")
+    twice = [mode for mode, n in Counter(settings.modes).items() if n > 1]
+    if twice:
+        raise UsageError(f"--mode {twice[0]} stands there twice", "name each once")
     unknown = [mode for mode in settings.modes if mode not in get_args(Mode)]
     if unknown:
         raise UsageError(
@@ -153,12 +161,19 @@ def _prompts(settings: EvaluationSettings, scheme: Scheme) -> list[TaskPrompts]:
     if settings.examples is not None:
         examples = read_examples(settings.examples, scheme)
     modes = cast("Sequence[Mode]", settings.modes)
+    tasks = [load_task(name, scheme) for name in settings.tasks]
+    twice = [name for name, n in Counter(task.id for task in tasks).items() if n > 1]
+    if twice:
+        raise UsageError(
+            f"two tasks have the id {twice[0]!r}, so that nobody could tell their results apart",
+            "give your own task another id",
+        )
     return [
         TaskPrompts(
             templates, scheme, task,
             mode=mode, examples=examples if mode == ICL else None, seed=settings.seed,
         )
-        for task in [load_task(name, scheme) for name in settings.tasks]
+        for task in tasks
         for mode in modes or (task.modes[0],)
     ]  # fmt: skip
 

@@ -13,6 +13,7 @@ from pipeline.providers.hf.location import base_of_adapter
 from pipeline.store.answers import EvaluationSeat
 from pipeline.store.evaluation_store import EvaluationStore, Identity, ModelUsage
 from quality.evaluation.evaluation_record import (
+    DrawnEvenly,
     EvaluatedModel,
     EvaluatedSet,
     EvaluatedTask,
@@ -147,7 +148,7 @@ def _record(
             offline=items.offline,
             generators=items.generators,
             judges=items.judges,
-            drawn=ready.drawn,
+            drawn=_drawn(ready, identity),
         ),
         tasks=tuple(_task(identity["tasks"][name]) for name in dict.fromkeys(map(_name, seats))),
         models=tuple(
@@ -155,6 +156,14 @@ def _record(
             for name in dict.fromkeys(seat.model for seat in seats)
         ),
     )
+
+
+def _drawn(ready: ReadyEvaluation, identity: Identity) -> DrawnEvenly | None:
+    """Return how items were drawn, with the shares of tasks that were asked before."""
+    if ready.drawn is None:
+        return None
+    known = {task["id"]: task["shares"] for task in identity["tasks"].values() if "shares" in task}
+    return ready.drawn.model_copy(update={"by_task": {**known, **ready.drawn.by_task}})
 
 
 def _task(described: Mapping[str, Any]) -> EvaluatedTask:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from outputs.evaluation.cells import nothing, table_of
 from outputs.evaluation.evaluated import Evaluated
 from outputs.report.page import Block, Remark, ReportSection, Table, Tile, Tiles
@@ -36,7 +38,7 @@ def overview_section(evaluated: Evaluated) -> ReportSection:
     blocks: list[Block] = [tiles, _tasks(evaluated)]
     if record.set.drawn is not None:
         drawn = record.set.drawn
-        shares = ", ".join(f"{name} {percent(share)}" for name, share in drawn.shares.items())
+        shares = "; ".join(_shares(evaluated))
         blocks.append(
             Remark(
                 f"Items were drawn evenly over the classes of {record.title(drawn.dimension)} "
@@ -50,6 +52,18 @@ def overview_section(evaluated: Evaluated) -> ReportSection:
         f"written by {', '.join(record.set.generators) or 'nobody who is known'}."
     )
     return ReportSection("overview", "What was asked", lead, tuple(blocks))
+
+
+def _shares(evaluated: Evaluated) -> Iterator[str]:
+    """Yield the shares of the classes in the whole set, of each task where they differ."""
+    drawn = evaluated.record.set.drawn
+    if drawn is None:
+        return
+    by_task = {task.title: drawn.shares_of(task.id) for task in evaluated.tasks}
+    alike = all(shares == drawn.shares for shares in by_task.values())
+    for title, shares in ({"": drawn.shares} if alike else by_task).items():
+        said = ", ".join(f"{name} {percent(share)}" for name, share in shares.items())
+        yield f"{title}: {said}" if title else said
 
 
 def _tasks(evaluated: Evaluated) -> Table:

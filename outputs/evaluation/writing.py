@@ -31,6 +31,7 @@ from scenarios.errors import InputError, Problem, UsageError
 SCORES = "scores.json"
 PAGE = "index.html"
 PLOTS = "plots"
+_PUT_BACK = "put the file back that hipo evaluate wrote here, or give the folder it is from"
 _LONGEST = 60
 """Characters of a model's name, of a task or a label in the name of a file."""
 
@@ -108,17 +109,27 @@ def results_of(folder: Path, record: EvaluationRecord) -> Iterator[ResultRow]:
     """Yield the rows of an evaluation.
 
     Raises:
-        UsageError: a row is about another set, or of another scheme, than the record.
+        UsageError: a row is about another set, or of another scheme, than the record; or an answer
+            stands there twice, which would count it twice.
         InputError: a row is damaged.
     """
+    seen: set[tuple[str, str, str, str, int, int]] = set()
     for number, row in enumerate(read_results(folder), 1):
         if row.set != record.set.fingerprint:
             raise UsageError(
                 f"{folder / RESULTS}:{number}: is about another set: its items are those of "
                 f"{row.set or 'no set'}, this evaluation is of {record.set.fingerprint} "
                 f"({record.set.name})",
-                "put the file back that hipo evaluate wrote here, or give the folder it is from",
+                _PUT_BACK,
             )
+        answer = (row.item, row.task, row.mode, row.model, row.draw, row.repeat)
+        if answer in seen:
+            raise UsageError(
+                f"{folder / RESULTS}:{number}: the answer of {row.model} about {row.item} stands "
+                f"there twice ({row.task}, {row.mode}, draw {row.draw}, repeat {row.repeat})",
+                _PUT_BACK,
+            )
+        seen.add(answer)
         yield row
 
 

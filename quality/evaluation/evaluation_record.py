@@ -34,6 +34,12 @@ class DrawnEvenly(_Recorded):
     seed: int
     shares: Mapping[str, float]
     """The share of every class in the whole set, by label."""
+    by_task: Mapping[str, Mapping[str, float]] = {}
+    """The same of the items that each task can be put to, by its id: tasks have different items."""
+
+    def shares_of(self, task: str) -> Mapping[str, float]:
+        """Return the share of every class among the items of a task."""
+        return self.by_task.get(task, self.shares)
 
 
 class EvaluatedSet(_Recorded):

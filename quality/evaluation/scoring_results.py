@@ -53,11 +53,8 @@ def score_results(
     known: dict[ScoreKey, Sequence[str]] = {key: labels[key.dimension] for key in first}
     for key, found in swapped.items():
         first[key], known[key] = two_sided(found)
-    weightings: list[tuple[Weighting, Mapping[str, float] | None]] = [("whole", None)]
-    if drawn is not None:
-        weightings = [("balanced", None)]
-        if classes:
-            weightings.append(("reweighted", balancing_weights(classes, drawn.shares)))
+    tasks = list(dict.fromkeys(key.task for key in answers))
+    weightings = {task: _weightings(drawn, task, classes.get(task, {})) for task in tasks}
     scored = {key: found for key, found in first.items() if found}
     return EvaluationScores(
         scores=tuple(
@@ -67,18 +64,34 @@ def score_results(
                 drawn_over=drawn.dimension if drawn else "", how=how,
             )
             for key, found in scored.items()
-            for weighting, weights in weightings
+            for weighting, weights in weightings[key.task]
         ),
         comparisons=tuple(
             comparison
-            for weighting, weights in weightings
+            for task in tasks
+            for weighting, weights in weightings[task]
             for comparison in compare_all(
-                scored, known, weights=weights, weighting=weighting, how=how
+                {key: found for key, found in scored.items() if key.task == task}, known,
+                weights=weights, weighting=weighting, how=how,
             )
         ),
         flips=tuple(rate for key, found in _asked(answers) if (rate := flip_rate(key, found, how))),
         swaps=tuple(swap_score(key, found, how) for key, found in swapped.items()),
     )  # fmt: skip
+
+
+def _weightings(
+    drawn: DrawnEvenly | None, task: str, classes: Mapping[str, str]
+) -> list[tuple[Weighting, Mapping[str, float] | None]]:
+    """Return how the items of a task count; ``classes`` has the class of each that was drawn."""
+    if drawn is None:
+        return [("whole", None)]
+    if not classes:
+        return [("balanced", None)]
+    return [
+        ("balanced", None),
+        ("reweighted", balancing_weights(classes, drawn.shares_of(task))),
+    ]
 
 
 def scored_answers(
@@ -104,16 +117,16 @@ def scored_answers(
 
 def _read(
     rows: Iterable[ResultRow], labels: Mapping[str, Sequence[str]], drawn_over: str
-) -> tuple[Answers, dict[str, str]]:
-    """Return the answers by what they are of, and the class of each item that was drawn."""
+) -> tuple[Answers, dict[str, dict[str, str]]]:
+    """Return the answers by what they are of, and by task the class of each item that was drawn."""
     answers: defaultdict[ScoreKey, list[ScoredAnswer]] = defaultdict(list)
-    classes: dict[str, str] = {}
+    classes: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in rows:
         for key, answer in scored_answers(row, labels):
             answers[key].append(answer)
         for reference in row.references.values():
             if drawn_over in reference:
-                classes.setdefault(row.item, reference[drawn_over])
+                classes[row.task].setdefault(row.item, reference[drawn_over])
     return {
         key: found for key, found in answers.items() if any(a.reference for a in found)
     }, classes

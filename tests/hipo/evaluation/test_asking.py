@@ -235,6 +235,21 @@ def test_items_are_drawn_evenly_over_classes_and_the_same_for_every_task(
     assert sum(record.set.drawn.shares.values()) == pytest.approx(1)
 
 
+def test_the_shares_of_a_task_stay_known_where_another_is_asked_later(
+    tmp_path: Path, run: Path, wire_server: WireServer
+) -> None:
+    wire_server.answer = by_hash
+    drawn = {"n": 4, "balance": "goal"}
+    asked(run, tmp_path / "e", wire_server, settings=drawn)
+    first = read_record(tmp_path / "e").set.drawn
+    asked(run, tmp_path / "e", wire_server, tasks=("hipo-conversation",), settings=drawn)
+    both = read_record(tmp_path / "e").set.drawn
+    assert first is not None
+    assert both is not None
+    assert list(both.by_task) == ["hipo-utterance", "hipo-conversation"]
+    assert both.by_task["hipo-utterance"] == first.shares
+
+
 def test_a_model_that_judged_or_wrote_the_items_is_marked(
     tmp_path: Path, run: Path, wire_server: WireServer
 ) -> None:

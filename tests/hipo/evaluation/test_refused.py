@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,12 @@ MISTAKES = {
     "model": (("SET", *TASK, "--model", "gpt-4o"), "write provider/model"),
     "mode": (("SET", *TASK, *MODEL, "--mode", "zero"), "there is no mode 'zero'"),
     "task twice": (("SET", *TASK, *TASK, *MODEL), "--task hipo-utterance stands there twice"),
+    "mode twice": ((
+        "SET", *TASK, *MODEL, "--mode", "cot", "--mode", "cot"), "--mode cot stands there twice",
+    ),
+    "two tasks of one id": (
+        ("SET", *TASK, "--task", "own.yaml", *MODEL), "two tasks have the id 'hipo-utterance'",
+    ),
     "no address": (("SET", *TASK, "--model", "compatible/x"), "give --base-url"),
     "examples": (("SET", *TASK, *MODEL, "--examples", "x.yaml"), "add --mode icl"),
     "balance alone": (("SET", *TASK, *MODEL, "--balance", "goal"), "give -n, too"),
@@ -58,6 +65,8 @@ def there(hipo: Hipo, run: Path, benchmark: Path, tmp_path: Path) -> Hipo:
     fresh = tmp_path / "fresh"
     hipo("generate", "--model", "offline/rules", "--scenarios", "used_car", "-n", "1",
          "-o", str(fresh), "-q")  # fmt: skip
+    own = (files("prompts.tasks") / "data/hipo-utterance.yaml").read_text(encoding="utf-8")
+    (tmp_path / "own.yaml").write_text(f"{own}rules: [Think twice.]\n", encoding="utf-8")
     places = {"SET": str(benchmark), "RUN": str(fresh)}
 
     def call(*arguments: str):

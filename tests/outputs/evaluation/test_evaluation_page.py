@@ -331,6 +331,16 @@ def test_results_of_another_set_are_refused_by_line(tmp_path):
     assert not (folder / "index.html").exists()
 
 
+def test_an_answer_that_stands_there_twice_is_refused_and_not_counted_twice(tmp_path):
+    folder = write_sample(tmp_path / "e", record((CONVERSATION,)), cases=12)
+    again = next(read_results(folder))
+    with (folder / RESULTS).open("ab") as file:
+        file.write(again.to_line())
+    with pytest.raises(UsageError, match=rf"results\.jsonl:37: the answer of {again.model} about"):
+        write_evaluation(folder, "1", QUICK)
+    assert not (folder / "index.html").exists()
+
+
 def test_damaged_results_are_told_with_their_line(tmp_path):
     folder = write_sample(tmp_path / "e", record((CONVERSATION,)), cases=12)
     with (folder / RESULTS).open("ab") as file:

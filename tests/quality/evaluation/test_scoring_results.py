@@ -101,6 +101,37 @@ def test_what_was_drawn_evenly_stands_there_as_drawn_and_weighted_back():
     ]
 
 
+def test_items_of_each_task_are_weighted_back_to_the_shares_of_that_task():
+    said = {"utterance": ("Quality", "Manner", "None"), "talk": ("Quality", "None", "None")}
+    right = ("Quality", "Manner", "Manner")
+    rows = [
+        row(f"{number}/{task}", label, answer, task=task)
+        for task, answers in said.items()
+        for number, (label, answer) in enumerate(zip(right, answers, strict=True))
+    ]
+    drawn = DrawnEvenly(
+        n=3, dimension="veracity", seed=1, shares={"Quality": 0.5, "Manner": 0.5},
+        by_task={"talk": {"Quality": 0.2, "Manner": 0.8}},
+    )  # fmt: skip
+    found = score_results(rows, LABELS, drawn=drawn, how=QUICK).scores
+    assert {s.task: s.accuracy.value for s in found if s.weighting == "reweighted"} == {
+        "utterance": pytest.approx(0.75),
+        "talk": pytest.approx(0.2),
+    }
+
+
+def test_a_task_with_few_of_a_class_leaves_the_weights_of_others_alone():
+    alone = [row(0, "Quality", "Quality"), row(1, "Manner", "None")]
+    more = [row(f"{number}/talk", "Quality", "Quality", task="talk") for number in range(6)]
+    drawn = DrawnEvenly(n=6, dimension="veracity", seed=1, shares={"Quality": 0.5, "Manner": 0.5})
+    found = [
+        next(s for s in score_results(rows, LABELS, drawn=drawn, how=QUICK).scores
+             if s.weighting == "reweighted" and s.task == "hipo-utterance")
+        for rows in (alone, [*alone, *more])
+    ]  # fmt: skip
+    assert [score.accuracy.value for score in found] == [pytest.approx(0.5)] * 2
+
+
 def test_rows_that_do_not_tell_the_class_are_not_weighted_back():
     drawn = DrawnEvenly(n=1, dimension="goal", seed=1, shares={"deception": 1.0})
     rows = [row(0, "Quality", "Quality", references={"declared": {"veracity": "Quality"}})]
