@@ -121,10 +121,13 @@ def swap_score(
 def _pairs(
     answers: Sequence[ScoredAnswer], shown: np.typing.NDArray[np.str_], right: Flags
 ) -> tuple[Flags, Flags]:
-    """Mark one item of each line that was answered with both facts: both right, and all of them."""
-    by_line: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    """Mark one item of each line that was answered with both facts: both right, and all of them.
+
+    Where lines were asked about after several draws of examples, each draw counts.
+    """
+    by_line: defaultdict[tuple[str, int], dict[str, int]] = defaultdict(dict)
     for place, answer in enumerate(answers):
-        by_line[line_of(answer.item)][str(shown[place])] = place
+        by_line[line_of(answer.item), answer.draw][str(shown[place])] = place
     both, pairs = np.zeros(len(answers), np.bool_), np.zeros(len(answers), np.bool_)
     for places in by_line.values():
         if {"own", "other"} <= places.keys():

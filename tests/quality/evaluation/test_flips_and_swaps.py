@@ -73,6 +73,13 @@ def test_whoever_calls_everything_a_lie_is_right_in_one_half_and_on_no_line():
     assert found.own.by_case.low == pytest.approx(0.025 ** (1 / 20))
 
 
+def test_lines_asked_after_several_draws_of_examples_count_at_each_draw():
+    right, wrong = lie(0, "Quality", "Manner"), lie(0, "Manner", "Manner")
+    answers = [replace(one, draw=draw) for draw in range(3) for one in (wrong if draw else right)]
+    found = swap_score(KEY, answers, QUICK)
+    assert (found.n_own, found.pairs, found.both.value) == (3, 3, pytest.approx(1 / 3))
+
+
 def test_as_one_table_swap_items_have_two_labels_a_lie_and_none():
     answers, labels = two_sided([*lie(0, "Quality", "Manner", "Quality"), *lie(1, None, "Quality")])
     assert labels == ("Quality", "not Quality")
