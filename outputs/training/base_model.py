@@ -50,10 +50,10 @@ def find_base(base: str) -> Source:
     return source
 
 
-def name_of(source: Source) -> str:
-    """Return what stands for a base in the configuration of an adapter, and behind ``hf/``."""
+def name_of(source: Source, *, pinned: bool = True) -> str:
+    """Return what stands for a base behind ``hf/``; pinned to its commit, if it is of the hub."""
     name = source.place if source.gguf is None else f"{source.place}/{source.gguf}"
-    return name if source.commit is None else f"{name}@{source.commit}"
+    return f"{name}@{source.commit}" if pinned and source.commit is not None else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,8 @@ def load_base(source: Source, dtype: str, device: str) -> Any:
         # The weights are numbers like any others by now, and trainers refuse what is quantised.
         model.hf_quantizer, model.is_quantized = None, False
         del model.config.quantization_config
-    model.config.name_or_path = model.name_or_path = name  # what the adapter will name
+    # What the adapter will name, in words that PEFT knows: it has a field of its own for the commit.
+    model.config.name_or_path = model.name_or_path = name_of(source, pinned=False)
     return model.to(device)
 
 

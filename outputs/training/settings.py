@@ -91,6 +91,8 @@ class TrainingRecord(Strict):
     settings: TrainingSettings
     set: SetRecord | None = None
     versions: dict[str, str] = Field(default_factory=dict)
+    commit: str | None = None
+    """Of the base, where it is of the hub."""
 
 
 def set_record(found: TrainingSet) -> SetRecord:
@@ -156,6 +158,7 @@ def differences(before: TrainingRecord, now: TrainingRecord) -> list[str]:
 
 def _decisive(record: TrainingRecord) -> dict[str, object]:
     decisive: dict[str, object] = record.settings.model_dump(exclude={"device"})
+    decisive["commit of the base"] = record.commit
     if record.set is not None:
         decisive |= {"set (manifest)": record.set.sha256, "kind": record.set.kind}
     return decisive

@@ -184,7 +184,8 @@ def make_trainer(
         lora_dropout=chosen.lora_dropout,
         target_modules=targets,
         task_type="CAUSAL_LM",
-        base_model_name_or_path=name_of(job.source),
+        base_model_name_or_path=name_of(job.source, pinned=False),
+        revision=job.source.commit,
     )
     model = load_base(job.source, dtype, device)
     held_out = _data(job, "validation", job.validation) if job.validation else None

@@ -18,7 +18,9 @@ def test_a_base_is_named_by_where_it_lies(tmp_path):
     file.write_bytes(b"GGUF")
     for given in (file, tmp_path / "one"):
         assert name_of(find_base(str(given))) == str(file)
-    assert name_of(Source("lab/small", "c0ffee")) == "lab/small@c0ffee"
+    of_hub = Source("lab/small", "c0ffee")
+    assert name_of(of_hub) == "lab/small@c0ffee"
+    assert name_of(of_hub, pinned=False) == "lab/small"
 
 
 def test_a_base_of_a_relative_path_is_found_from_elsewhere(tmp_path, monkeypatch):
