@@ -66,6 +66,7 @@ def plan_evaluation(settings: EvaluationSettings) -> ReadyEvaluation:
         items = chosen_items(items, settings.only)
     prompts = _prompts(settings, items.scheme)
     pools = [items.for_task(one.task) for one in prompts]
+    _check_labels(items, prompts, pools)
     drawn: DrawnEvenly | None = None
     if settings.n is not None:
         dimension = _drawn_over(settings, items.scheme, prompts, pools)
@@ -176,6 +177,22 @@ def _prompts(settings: EvaluationSettings, scheme: Scheme) -> list[TaskPrompts]:
         for task in tasks
         for mode in modes or (task.modes[0],)
     ]  # fmt: skip
+
+
+def _check_labels(
+    items: ItemSet,
+    prompts: Sequence[TaskPrompts],
+    pools: Sequence[tuple[EvaluationItem, ...]],
+) -> None:
+    """Refuse to pay for answers of which none could be scored."""
+    for one, pool in zip(prompts, pools, strict=True):
+        asked = [dimension.id for dimension in one.dimensions]
+        if not any(item.label(name) for item in pool for name in asked):
+            raise UsageError(
+                f"{items.name} has no label of what the task {one.task.id} asks about"
+                f" ({', '.join(asked)}), so that nothing could be scored",
+                "take another task, or a set that holds labels",
+            )
 
 
 def _task_plan(

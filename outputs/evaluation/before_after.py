@@ -33,15 +33,17 @@ def before_and_after(group: Sequence[Evaluated], name: str) -> Iterator[ResultTa
         several = len({line.contender.mode for _, line in pairs}) > 1
         rows: list[TableRow] = []
         for base, line in pairs:
-            name = _named(base, several=several)
-            if name not in {row.name for row in rows}:
+            untuned = _named(base, several=several)
+            if untuned not in {row.name for row in rows}:
                 values = _accuracies(base, places)
-                rows.append(TableRow(kind="model", name=name, reference=view.name, values=values))
+                rows.append(
+                    TableRow(kind="model", name=untuned, reference=view.name, values=values)
+                )
             rows.append(
                 TableRow(
                     kind="tuned",
                     name=_named(line, several=several),
-                    base=name,
+                    base=untuned,
                     reference=view.name,
                     values=_accuracies(line, places),
                 )

@@ -11,6 +11,7 @@ from outputs.report.page import Page, Remark, ReportSection, numeric_columns, re
 from outputs.result_tables.marks import result_marks
 from outputs.result_tables.model import ResultBlock
 from outputs.result_tables.sections import result_section
+from quality.review.spreadsheet import neutral
 
 CSV_COLUMNS = (
     "source", "items", "table", "reference", "kind", "family", "name", "mode", "base", "task",
@@ -42,7 +43,8 @@ def results_as_csv(blocks: Sequence[ResultBlock]) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
     for block in blocks:
-        writer.writerows(_numbers(block))
+        # Names of sets, tasks and models are somebody else's: no spreadsheet is to compute them.
+        writer.writerows(tuple(map(neutral, row)) for row in _numbers(block))
     return text.getvalue()
 
 

@@ -117,6 +117,18 @@ def test_a_row_with_a_label_of_another_scheme_is_told_with_its_line(
     assert "holds items of neither a benchmark nor a swap set" in result.err
 
 
+def test_a_set_without_labels_is_refused_before_anything_is_asked(
+    there: Hipo, tmp_path: Path, benchmark: Path
+) -> None:
+    row = json.loads((benchmark / "jsonl" / "test.jsonl").read_text().splitlines()[0])
+    hidden = dict.fromkeys((name for name in row if name.startswith("label_")), None)
+    (tmp_path / "mine.jsonl").write_text(json.dumps({**row, **hidden, "goal": None}))
+    result = there("mine.jsonl", "--task", f"hipo-{row['aspect']}", *MODEL, *OUT)
+    assert result.code == 2
+    assert "mine.jsonl has no label of what the task" in result.err
+    assert not (tmp_path / "results").exists()
+
+
 def test_a_set_without_facts_is_told_so_by_the_oracle(
     there: Hipo, tmp_path: Path, benchmark: Path
 ) -> None:

@@ -119,6 +119,16 @@ def test_a_model_called_like_a_floor_is_told_from_it():
     assert (kinds["offline/random"], kinds["offline/random (floor)"]) == ("model", "floor")
 
 
+def test_names_of_others_are_no_formulas_in_a_table_for_spreadsheets():
+    made, found = by_hand({"lab/one": (0, 1, 0, 0)})
+    named = made.set.model_copy(update={"name": '=HYPERLINK("//evil")'})
+    one = Evaluated(
+        made.model_copy(update={"set": named}), score_results(found, named.labels, how=QUICK)
+    )
+    cells = list(csv.DictReader(io.StringIO(results_as_csv([own_results([one])]))))
+    assert {row["source"] for row in cells} == {'\'=HYPERLINK("//evil") (hipo@2)'}
+
+
 def test_modes_are_named_where_there_are_several():
     cot = CONVERSATION.model_copy(update={"mode": "cot"})
     (several,) = own_results([evaluated((CONVERSATION, cot))]).tables
@@ -140,6 +150,7 @@ def test_a_base_model_and_its_adapter_stand_in_the_shape_of_table_three(base):
         ("tuned", "hf/out/adapter", "hf/models/tiny", (75.0,)),
     ]
     assert result_marks(table) == {(1, 0): "up"}
+    assert table.id == "tuned-1-declared"
     assert "75.0↑" in results_as_markdown([own_results([one])])
 
 
