@@ -14,7 +14,7 @@ Out = TypeVar("Out")
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting(Generic[In, Out]):
+class BatchJob(Generic[In, Out]):
     """One thing that a coroutine waits for."""
 
     item: In
@@ -27,7 +27,7 @@ class Waiting(Generic[In, Out]):
         return self.result.cancelled()
 
 
-Work = Callable[[Sequence[Waiting[In, Out]]], Sequence[Out | Exception]]
+Work = Callable[[Sequence[BatchJob[In, Out]]], Sequence[Out | Exception]]
 """Works off a batch, on the worker thread: a result or an error for each of it, in order."""
 
 
@@ -56,8 +56,8 @@ class BatchThread(Generic[In, Out]):
         self._work = work
         self._choose = choose
         self._linger_s = linger_s
-        self._queue: SimpleQueue[Waiting[In, Out] | None] = SimpleQueue()
-        self._waiting: list[Waiting[In, Out]] = []
+        self._queue: SimpleQueue[BatchJob[In, Out] | None] = SimpleQueue()
+        self._waiting: list[BatchJob[In, Out]] = []
         self._ended = False
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -74,7 +74,7 @@ class BatchThread(Generic[In, Out]):
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
         loop = asyncio.get_running_loop()
-        job: Waiting[In, Out] = Waiting(item, loop, loop.create_future())
+        job: BatchJob[In, Out] = BatchJob(item, loop, loop.create_future())
         self._queue.put(job)
         return await job.result
 
@@ -95,7 +95,7 @@ class BatchThread(Generic[In, Out]):
             except Exception as error:  # noqa: BLE001 - whoever waits for it gets to see it
                 _settle((job, error) for job in batch)
 
-    def _next_batch(self) -> list[Waiting[In, Out]]:
+    def _next_batch(self) -> list[BatchJob[In, Out]]:
         """Return what is worked off next; nothing at the end."""
         if not self._waiting and not self._ended:
             self._take(self._queue.get())
@@ -121,16 +121,16 @@ class BatchThread(Generic[In, Out]):
             return False
         return True
 
-    def _take(self, job: Waiting[In, Out] | None) -> None:
+    def _take(self, job: BatchJob[In, Out] | None) -> None:
         if job is None:
             self._ended = True
         else:
             self._waiting.append(job)
 
 
-def _settle(outcomes: Iterable[tuple[Waiting[In, Out], Out | Exception]]) -> None:
+def _settle(outcomes: Iterable[tuple[BatchJob[In, Out], Out | Exception]]) -> None:
     """Resolve what was waited for on its event loops, one wake-up per loop."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Waiting[In, Out], Out | Exception]]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[BatchJob[In, Out], Out | Exception]]] = {}
     for job, outcome in outcomes:
         by_loop.setdefault(job.loop, []).append((job, outcome))
     for loop, settled in by_loop.items():
@@ -140,7 +140,7 @@ def _settle(outcomes: Iterable[tuple[Waiting[In, Out], Out | Exception]]) -> Non
             continue
 
 
-def _resolve(settled: Iterable[tuple[Waiting[In, Out], Out | Exception]]) -> None:
+def _resolve(settled: Iterable[tuple[BatchJob[In, Out], Out | Exception]]) -> None:
     for job, outcome in settled:
         if job.result.done():  # cancelled meanwhile
             continue

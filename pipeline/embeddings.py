@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pipeline.batching import BatchThread, Waiting
+from pipeline.batching import BatchJob, BatchThread
 from pipeline.torch_setup import choose_device, keep_quiet
 from pipeline.voting import Vectors
 from scenarios.checks.checked_scenario import Similarity
@@ -61,7 +61,7 @@ class BatchingEncoder:
         await self._thread.close()
 
     def _encode_together(
-        self, jobs: Sequence[Waiting[tuple[str, ...], Vectors]]
+        self, jobs: Sequence[BatchJob[tuple[str, ...], Vectors]]
     ) -> Sequence[Vectors]:
         """Encode each distinct text of the jobs once and hand every job its rows."""
         self._embed = self._embed or self._load()

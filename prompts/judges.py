@@ -18,7 +18,7 @@ from prompts.prompt import Prompt, make_prompt, prompts_fingerprint, transcript
 from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import label_text, reader_text
-from prompts.tasks.answers import AnswerForm, BlindLabel
+from prompts.tasks.answers import BlindLabel, LabelForm
 from prompts.tasks.items import FactView, SceneView, TaskItem, fact_view, plain_view, scene_view
 from prompts.tasks.model import READERS, Task
 from prompts.tasks.option_order import label_order, reordered
@@ -205,7 +205,7 @@ def verdict_format(
         )
         for d in shown
     ]
-    own = AnswerForm(tuple(read), frozenset(d.id for d in read), runner_up=True)
+    own = LabelForm(tuple(read), frozenset(d.id for d in read), runner_up=True)
 
     def build(answer: Answer, findings: Findings) -> TurnVerdict:
         critiques = tuple(

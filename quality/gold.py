@@ -47,6 +47,13 @@ class GoldItem:
         return prompts.turn(self.view, history, self.line.text)
 
 
+def gold_canary() -> str:
+    """Return the string by which one finds out whether a corpus has taken in gold lines."""
+    files = (gold_lines(name) for name in scenarios_with("gold"))
+    (canary,) = {lines.canary for lines in files if lines is not None}
+    return canary
+
+
 def gold_items() -> list[GoldItem]:
     """Return every gold line of the library, with the names of its scene filled in."""
     scenarios = Catalogue.load(environment={}).entries

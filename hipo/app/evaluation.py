@@ -74,13 +74,8 @@ def evaluate(
 
     Example::
 
-        done = evaluate(
-            "sets/benchmark",
-            tasks=["hipo-utterance"],
-            models=["openai/gpt-4o-mini"],
-            output="results/mini",
-            budget_usd=2,
-        )
+        models = ["openai/gpt-4o-mini"]
+        done = evaluate("sets/b", tasks=["hipo-utterance"], models=models, output="results/b")
         print(done.counts, done.results.path)
 
     Args:

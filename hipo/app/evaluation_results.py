@@ -58,7 +58,8 @@ def write_results(
             asked.setdefault(row.item, items[row.item])
             file.write(row.to_line())
             count += 1
-    write_items(folder, (_shown(item) for item in items.values() if item.id in asked))
+    canary = ready.items.canary
+    write_items(folder, (_shown(item, canary) for item in items.values() if item.id in asked))
     record = _record(store, ready, identity, seats, asked)
     write_record(folder, record)
     return WrittenResults(count, folder / RESULTS)
@@ -108,7 +109,7 @@ def _rows(
             )  # fmt: skip
 
 
-def _shown(item: EvaluationItem) -> ShownItem:
+def _shown(item: EvaluationItem, canary: str) -> ShownItem:
     asked = item.asked
     names = {"initiator": asked.scene.initiator, "responder": asked.scene.responder}
     return ShownItem(
@@ -118,6 +119,7 @@ def _shown(item: EvaluationItem) -> ShownItem:
         target=asked.target,
         fact=asked.fact.text if asked.fact is not None else "",
         language=asked.scene.language.partition(" ")[0],
+        canary=canary,
     )
 
 
@@ -149,6 +151,7 @@ def _record(
             generators=items.generators,
             judges=items.judges,
             drawn=_drawn(ready, identity),
+            canary=items.canary,
         ),
         tasks=tuple(_task(identity["tasks"][name]) for name in dict.fromkeys(map(_name, seats))),
         models=tuple(

@@ -43,7 +43,7 @@ from outputs.training.summary import (
 )
 from outputs.training.trainers import Trained, TrainingJob, train_adapter, versions
 from outputs.training.training_set import TrainingKind, TrainingSet, read_training_set
-from pipeline.providers.hf.location import Source
+from pipeline.providers.hf.location import ModelSource
 from pipeline.store.locks import RunLock
 from pipeline.torch_setup import keep_quiet
 from scenarios.atomic_files import new_folder, write_text
@@ -196,7 +196,7 @@ def _check_same(folder: Path, record: TrainingRecord) -> None:
 
 def _train(
     rows: TrainingSet,
-    source: Source,
+    source: ModelSource,
     record: TrainingRecord,
     folder: Path,
     tell: Callable[[str], None],

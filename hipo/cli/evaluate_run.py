@@ -58,17 +58,14 @@ def _asked(
     scheme: str | None = typer.Option(
         None, "--scheme", help="Of a set whose manifest names none that ships: an id or a file."
     ),
-    take_any: bool = typer.Option(
-        False, "--any", help="Of a run, every dialogue, accepted or not."
-    ),
+    take_any: bool = typer.Option(False, "--any", help="Of a run, every dialogue, accepted or not."),
     items: str | None = typer.Option(
         None, "--items", metavar="FILE|RUN", show_default=False,
         help="Ask about these items alone: ids in a file (results.jsonl will do), or what people are "
         "asked in the quiz of a run (RUN or RUN:STUDY).",
     ),
     n: int | None = typer.Option(
-        None, "-n", min=1, help="Items per task, drawn evenly over classes; default all."
-    ),
+        None, "-n", min=1, help="Items per task, drawn evenly over classes; default all."),
     balance: str | None = typer.Option(
         None, "--balance", metavar="DIM",
         help="The dimension over whose classes -n draws; default the goal, if items have one.",
@@ -82,8 +79,7 @@ def _asked(
         None, "--temperature", help="Default 0, where the model takes it.", show_default=False
     ),
     keep_going: bool = typer.Option(
-        False, "--keep-going", help="Ask on though nothing that a model says can be read."
-    ),
+        False, "--keep-going", help="Ask on though nothing that a model says can be read."),
 ) -> Chosen:  # fmt: skip
     return {
         "tasks": split(task),
@@ -157,13 +153,7 @@ def run(
     hush()
     settings = settings_of(source, asked, given, retry_failed=retry_failed)
     if dry_run:
-        ready = plan_evaluation(settings)
-        estimate = estimate_evaluation(ready, output, resume=resume.value)
-        if output_format is Format.JSON:
-            write_json(estimate_as_json(estimate))
-        else:
-            print(estimate_as_text(estimate, ready))
-        return ExitCode.DONE
+        return _dry_run(settings, output, resume, output_format)
     done = asyncio.run(
         evaluate_async(
             settings,
@@ -182,6 +172,19 @@ def run(
     if outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
     return ExitCode.FAILED_CASES if done.counts.get("failed") else ExitCode.DONE
+
+
+def _dry_run(
+    settings: EvaluationSettings, output: Path, resume: ResumeChoice, output_format: Format
+) -> ExitCode:
+    """Tell what would be asked and what it costs."""
+    ready = plan_evaluation(settings)
+    estimate = estimate_evaluation(ready, output, resume=resume.value)
+    if output_format is Format.JSON:
+        write_json(estimate_as_json(estimate))
+    else:
+        print(estimate_as_text(estimate, ready))
+    return ExitCode.DONE
 
 
 def settings_of(

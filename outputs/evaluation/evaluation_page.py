@@ -20,6 +20,7 @@ OFFLINE = (
     "Dialogues of this set were written by built-in rules. Figures on it show that everything "
     "works; they say nothing about language models."
 )
+_CANARY = "Items of this page are for measuring alone; nobody may learn from them. Canary: "
 _LEAD = (
     "Accuracy, macro-F1 and the distance to always giving the commonest label, with 95% intervals "
     "over cases. A figure means something only beside the two floors, which need no reading."
@@ -35,6 +36,7 @@ def evaluation_page(evaluated: Evaluated, version: str) -> Page:
         subtitle=f"Evaluation {record.name} · scheme {record.set.scheme}",
         notices=(
             *([Remark(OFFLINE, tone="warning")] if record.set.offline else []),
+            *([Remark(_CANARY + record.set.canary)] if record.set.canary else []),
             *mark_remarks(evaluated),
         ),
         sections=(

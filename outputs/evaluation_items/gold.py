@@ -5,7 +5,7 @@ from __future__ import annotations
 from prompts.tasks.items import TaskItem, fact_view, scene_view
 from quality.evaluation.item import EvaluationItem, Knowledge
 from quality.evaluation.item_set import ItemSet
-from quality.gold import GoldItem, gold_items
+from quality.gold import GoldItem, gold_canary, gold_items
 from scenarios.schemes.registry import load_scheme
 
 NAME = "gold"
@@ -14,7 +14,8 @@ _KNOWN: frozenset[Knowledge] = frozenset(("question", "history", "fact", "claims
 
 def load_gold() -> ItemSet:
     """Return the gold lines of the library; each answers one question, and nothing comes before."""
-    return ItemSet(NAME, "gold", load_scheme("hipo"), tuple(map(_item, gold_items())))
+    items = tuple(map(_item, gold_items()))
+    return ItemSet(NAME, "gold", load_scheme("hipo"), items, canary=gold_canary())
 
 
 def _item(gold: GoldItem) -> EvaluationItem:

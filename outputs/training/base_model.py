@@ -10,7 +10,7 @@ from typing import Any
 
 from outputs.training.training_set import Conversation
 from pipeline.providers.hf.chat import PLAIN_TEMPLATE, without_system
-from pipeline.providers.hf.location import ModelFiles, Source, locate
+from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
 from pipeline.torch_setup import choose_device
 from scenarios.errors import UsageError
 
@@ -32,7 +32,7 @@ def check_packages() -> None:
         )
 
 
-def find_base(base: str) -> Source:
+def find_base(base: str) -> ModelSource:
     """Return where a base is: a folder, a ``.gguf`` file, a folder of one, or an id of the hub.
 
     Raises:
@@ -46,11 +46,11 @@ def find_base(base: str) -> Source:
         )
     source = files.base
     if source.commit is None:
-        return Source(str(Path(source.place).resolve()), gguf=source.gguf)
+        return ModelSource(str(Path(source.place).resolve()), gguf=source.gguf)
     return source
 
 
-def name_of(source: Source, *, pinned: bool = True) -> str:
+def name_of(source: ModelSource, *, pinned: bool = True) -> str:
     """Return what stands for a base behind ``hf/``; pinned to its commit, if it is of the hub."""
     name = source.place if source.gguf is None else f"{source.place}/{source.gguf}"
     return f"{name}@{source.commit}" if pinned and source.commit is not None else name
@@ -77,7 +77,7 @@ class BaseText:
         return [len(one) for one in ids]
 
 
-def open_text(source: Source) -> BaseText:
+def open_text(source: ModelSource) -> BaseText:
     """Load the tokenizer of a base, and look up how much the model reads.
 
     A tokenizer without a chat template gets :data:`pipeline.providers.hf.chat.PLAIN_TEMPLATE`.
@@ -120,7 +120,7 @@ def _knows_system(tokenizer: Any) -> bool:
     return True
 
 
-def load_base(source: Source, dtype: str, device: str) -> Any:
+def load_base(source: ModelSource, dtype: str, device: str) -> Any:
     """Load the weights of a base, to be trained on.
 
     Args:

@@ -24,7 +24,7 @@ from outputs.training.lengths import LengthPlan
 from outputs.training.log import TrainingLog
 from outputs.training.settings import TrainingSettings
 from outputs.training.training_set import TrainingRow, TrainingSet
-from pipeline.providers.hf.location import Source
+from pipeline.providers.hf.location import ModelSource
 from pipeline.stop import INTERRUPTED
 from pipeline.torch_setup import keep_quiet
 from scenarios.errors import RunError, UsageError
@@ -56,7 +56,7 @@ class TrainingJob:
     """One training: what is learnt, from which base, how, and where it is kept."""
 
     settings: TrainingSettings
-    source: Source
+    source: ModelSource
     text: BaseText
     rows: TrainingSet
     plans: dict[Split, LengthPlan]

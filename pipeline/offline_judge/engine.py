@@ -13,6 +13,7 @@ are given by likeness to their definitions and examples, and numbers are never o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import orjson
 
@@ -23,6 +24,7 @@ from pipeline.offline_judge.labelling import (
     label_by_rule,
     runner_up,
 )
+from pipeline.offline_judge.memory import claims_ruled_out
 from pipeline.offline_judge.reading import JudgeRequest, read_prompt
 
 __all__ = ["PromptNotUnderstood", "answer"]
@@ -36,7 +38,10 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     Raises:
         PromptNotUnderstood: a section the rules need is missing.
     """
-    return _answer(read_prompt(messages))
+    asked = read_prompt(messages)
+    if not asked.false_claims:  # a task shows the fact alone; what it rules out is known by heart
+        asked = replace(asked, false_claims=claims_ruled_out(asked.fact))
+    return _answer(asked)
 
 
 def answer_unprepared(messages: Sequence[tuple[str, str]], seed: int) -> str:

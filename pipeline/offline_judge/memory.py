@@ -82,6 +82,21 @@ def is_public_answer(text: str, situation: str) -> bool:
     return any(scene[: len(start)] == start for start in _public_answers().get(spoken(text), ()))
 
 
+def claims_ruled_out(fact: str) -> tuple[str, ...]:
+    """Return what a fact of the library makes false; nothing for any other text."""
+    return _ruled_out().get(spoken(fact), ())
+
+
+@cache
+def _ruled_out() -> Mapping[Words, tuple[str, ...]]:
+    found: dict[Words, tuple[str, ...]] = {}
+    for scenario in Catalogue.load(environment={}).scenarios.values():
+        texts = {claim.id: claim.text for claim in scenario.claims}
+        for fact in scenario.facts:
+            found[spoken(fact.text)] = tuple(texts[name] for name in fact.makes_false)
+    return found
+
+
 @cache
 def _public_answers() -> Mapping[Words, list[Words]]:
     """Return by its words where each answer of a shared opening is said."""

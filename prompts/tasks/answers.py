@@ -48,7 +48,7 @@ class FoundLabel:
 
 
 @dataclass(frozen=True)
-class AnswerForm:
+class LabelForm:
     """The fields of an answer, in order."""
 
     dimensions: tuple[Dimension, ...]

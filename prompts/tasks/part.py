@@ -14,7 +14,7 @@ from prompts.prompt import Prompt, make_prompt
 from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import DimensionText, dimension_text, reader_text
-from prompts.tasks.answers import AnswerForm, BlindLabel, FoundLabel
+from prompts.tasks.answers import BlindLabel, FoundLabel, LabelForm
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import Mode, Task
 from prompts.tasks.option_order import OptionOrder, chosen_options, label_order, reordered
@@ -35,7 +35,7 @@ class TaskQuestion:
     question: Question[tuple[BlindLabel, ...]]
     options: Mapping[str, tuple[str, ...]]
     """By dimension the labels in the order in which they are listed; none where it is a number."""
-    form: AnswerForm
+    form: LabelForm
 
     def found(self, reply: str) -> tuple[FoundLabel, ...]:
         """Return what a reply says on each dimension, in their order; it never fails."""
@@ -69,7 +69,7 @@ class Listing:
     """What is listed for one item, and how an answer is read."""
 
     options: Mapping[str, tuple[str, ...]]
-    form: AnswerForm
+    form: LabelForm
     format: ResponseFormat[tuple[BlindLabel, ...]]
     lettered: tuple[tuple[str, tuple[ListedOption, ...]], ...]
     """The dimensions whose options are listed in the question, with a letter before each."""
@@ -112,7 +112,7 @@ class TaskPart:
         self._task = task
         self._own = task.options
         self.dimensions = tuple(reordered(d, order) for d in dimensions)
-        self.form = AnswerForm(
+        self.form = LabelForm(
             tuple(_with_letters(d, task.options[d.id].distractors + 1) if d.id in self._own else d
                   for d in self.dimensions),
             self._reasoned(mode),

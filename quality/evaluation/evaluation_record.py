@@ -70,6 +70,8 @@ class EvaluatedSet(_Recorded):
     """``provider/name`` of the models whose labels decided what is agreed."""
     drawn: DrawnEvenly | None = None
     """None: every item was asked about."""
+    canary: str = ""
+    """Of items that nobody may learn from: the string that tells whether a corpus has them."""
 
 
 class EvaluatedTask(_Recorded):

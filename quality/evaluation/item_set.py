@@ -44,6 +44,8 @@ class ItemSet:
     """Dialogues by their fixed lines, where that is known."""
     notes: tuple[str, ...] = ()
     """What its user should know before paying for answers, a sentence each."""
+    canary: str = ""
+    """Stands beside every item in what is written of it, where nobody may learn from the items."""
 
     @cached_property
     def fingerprint(self) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quality.bootstrap import Floats, Resampling
 from quality.class_figures import (
@@ -135,43 +136,24 @@ def score(
     names, groups = _groups(code.answers)
     estimates = _estimates(code, groups, how)
     size = len(code.labels)
-    of_groups = estimates[_WHOLE + 3 * size :]
     table = count_matrix(code.true, code.said, size)
     draws = _draws(code)
     majority, random = floors(code.labels, code.true, code.weights, _offered(code))
     return Scores(
-        reference=key.reference,
-        task=key.task,
-        mode=key.mode,
-        model=key.model,
-        dimension=key.dimension,
+        **asdict(key),
+        **_sizes(code.answers),
         labels=code.labels,
-        n=len(code.answers),
-        items=len({answer.item for answer in code.answers}),
-        cases=len({answer.case for answer in code.answers}),
-        scenarios=len({answer.scenario for answer in code.answers}),
         tally=_tally(answers, code),
         accuracy=estimates[0],
         macro_f1=estimates[1],
         balanced_accuracy=estimates[2],
         above_majority=estimates[3],
-        classes=tuple(
-            ClassScore(
-                label,
-                int(table[i].sum()),
-                int(table[:, i].sum()),
-                *(estimates[_WHOLE + kind * size + i] for kind in range(3)),
-            )
-            for i, label in enumerate(code.labels)
-        ),
+        classes=_classes(code.labels, table, estimates[_WHOLE:]),
         matrix=tuple(tuple(map(int, row[:size])) for row in table),
         unread=tuple(map(int, table[:, size])),
         majority=majority,
         random=random,
-        groups=tuple(
-            GroupScore(by, group, int(groups[:, 1 + i].sum()), *of_groups[2 * i : 2 * i + 2])
-            for i, (by, group) in enumerate(names)
-        ),
+        groups=_group_scores(names, groups, estimates[_WHOLE + 3 * size :]),
         positions=_positions(code.answers),
         draws=draws,
         accuracy_sd=_spread([draw.accuracy for draw in draws]),
@@ -179,6 +161,42 @@ def score(
         weighting=weighting,
         drawn_over=drawn_over,
         remarks=remarks(answers, code.answers, majority),
+    )
+
+
+def _sizes(answers: Sequence[ScoredAnswer]) -> dict[str, Any]:
+    """Return how many answers, items, cases and scenarios there are."""
+    return {
+        "n": len(answers),
+        "items": len({answer.item for answer in answers}),
+        "cases": len({answer.case for answer in answers}),
+        "scenarios": len({answer.scenario for answer in answers}),
+    }
+
+
+def _classes(
+    labels: Sequence[str], table: NDArray[np.intp], estimates: Sequence[ClusteredEstimate]
+) -> tuple[ClassScore, ...]:
+    """Return the figures of each label: all precisions come first, then recalls, then F1s."""
+    size = len(labels)
+    return tuple(
+        ClassScore(
+            label,
+            int(table[i].sum()),
+            int(table[:, i].sum()),
+            *(estimates[kind * size + i] for kind in range(3)),
+        )
+        for i, label in enumerate(labels)
+    )
+
+
+def _group_scores(
+    names: Sequence[tuple[Grouping, str]], groups: Flags, estimates: Sequence[ClusteredEstimate]
+) -> tuple[GroupScore, ...]:
+    """Return accuracy and macro-F1 of each group; the first column of ``groups`` is everything."""
+    return tuple(
+        GroupScore(by, group, int(groups[:, 1 + i].sum()), *estimates[2 * i : 2 * i + 2])
+        for i, (by, group) in enumerate(names)
     )
 
 

@@ -33,11 +33,14 @@ class ShownItem(BaseModel):
     fact: str = ""
     """What only the responder knows, where that is known; models see it where their task shows it."""
     language: str = "en"
+    canary: str = ""
+    """Of an item that nobody may learn from: the string that tells whether a corpus has it."""
 
 
 def item_line(item: ShownItem) -> bytes:
     """Return an item as a line of JSON."""
-    return orjson.dumps(item.model_dump(mode="json")) + b"\n"
+    left_out = None if item.canary else {"canary"}
+    return orjson.dumps(item.model_dump(mode="json", exclude=left_out)) + b"\n"
 
 
 def write_items(folder: Path, items: Iterable[ShownItem]) -> None:

@@ -18,7 +18,7 @@ from outputs.selection import Selection, opened
 from outputs.sft import ActorRows, LabelRows
 from prompts.environment import Templates
 from prompts.responses import tactic_format, utterance_format
-from prompts.tasks.answers import AnswerForm
+from prompts.tasks.answers import LabelForm
 from prompts.tasks.asked import asked_dimensions
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
@@ -71,7 +71,7 @@ def test_every_labelled_utterance_is_asked_about_in_each_aspect(tmp_path, run):
 def test_answers_are_read_back_by_the_task_of_the_aspect_as_the_declared_labels(tmp_path, run):
     found, _ = rows(tmp_path, run)
     forms = {
-        aspect: AnswerForm(asked_dimensions(load_task(name), SCHEME))
+        aspect: LabelForm(asked_dimensions(load_task(name), SCHEME))
         for aspect, name in TASK_OF.items()
     }
     for row in found:

@@ -13,7 +13,7 @@ from pipeline.providers.errors import ContextExceeded, ProviderError, ServerFaul
 from pipeline.providers.failures import timed_out
 from pipeline.providers.hf.generation import write_answers
 from pipeline.providers.hf.loading import LoadedModel, is_out_of_memory
-from pipeline.providers.hf.prompt import Answer, Prompt
+from pipeline.providers.hf.prompt import LocalAnswer, LocalPrompt
 from pipeline.providers.hf.sampling import AnswerRow
 from pipeline.providers.protocol import Choice
 from scenarios.errors import UsageError
@@ -42,8 +42,8 @@ class LocalEngine:
         """Answers that are written together."""
 
     def answer(
-        self, prompts: Sequence[Prompt], abandoned: Sequence[Callable[[], bool]]
-    ) -> list[Answer | Exception]:
+        self, prompts: Sequence[LocalPrompt], abandoned: Sequence[Callable[[], bool]]
+    ) -> list[LocalAnswer | Exception]:
         """Return an answer to each prompt, or why there is none.
 
         Args:
@@ -53,7 +53,7 @@ class LocalEngine:
         Raises:
             UsageError: the memory does not suffice for a single one.
         """
-        outcomes: dict[int, Answer | Exception] = {}
+        outcomes: dict[int, LocalAnswer | Exception] = {}
         rows: dict[int, AnswerRow] = {}
         for i, prompt in enumerate(prompts):
             try:
@@ -72,7 +72,7 @@ class LocalEngine:
                     rows[i] = self._row(prompts[i], abandoned[i])
         return [outcomes[i] for i in range(len(prompts))]
 
-    def _row(self, prompt: Prompt, abandoned: Callable[[], bool]) -> AnswerRow:
+    def _row(self, prompt: LocalPrompt, abandoned: Callable[[], bool]) -> AnswerRow:
         """Return a prompt as it is computed.
 
         Raises:
@@ -121,7 +121,7 @@ class LocalEngine:
             return False
         return True
 
-    def _outcome(self, row: AnswerRow, prompt: Prompt) -> Answer | Exception:
+    def _outcome(self, row: AnswerRow, prompt: LocalPrompt) -> LocalAnswer | Exception:
         """Return what a row that is done came to."""
         if row.end == "late":
             return timed_out(prompt.timeout_s)
@@ -134,7 +134,7 @@ class LocalEngine:
             return ServerFault("nobody waited for the answer any more")
         text = self._loaded.tokenizer.decode(row.tokens, skip_special_tokens=True)
         finish = {"stop": "stop", "length": "length"}.get(row.end, "other")
-        return Answer(
+        return LocalAnswer(
             Choice(text, finish),  # type: ignore[arg-type]
             len(row.prompt),
             len(row.tokens),

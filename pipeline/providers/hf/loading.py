@@ -20,7 +20,7 @@ from transformers import (
 )
 
 from pipeline.providers.hf.chat import ChatFormat
-from pipeline.providers.hf.location import ModelFiles, Source, locate
+from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
 from pipeline.providers.hf.settings import INSTALL, LocalSettings
 from pipeline.torch_setup import choose_device, keep_quiet
 from scenarios.errors import UsageError
@@ -115,7 +115,7 @@ def _from_files(files: ModelFiles, dtype: torch.dtype, device: str) -> tuple[Any
     return model.to(device).eval(), load_tokenizer(source)
 
 
-def load_weights(source: Source, dtype: torch.dtype) -> Any:
+def load_weights(source: ModelSource, dtype: torch.dtype) -> Any:
     """Return the model of a source, without any adapter.
 
     Raises:
@@ -137,7 +137,7 @@ def load_weights(source: Source, dtype: torch.dtype) -> Any:
     return model
 
 
-def load_tokenizer(source: Source) -> Any:
+def load_tokenizer(source: ModelSource) -> Any:
     """Return the tokenizer that lies beside a model, which pads on the left."""
     tokenizer = AutoTokenizer.from_pretrained(
         source.place, trust_remote_code=False, **source.options
@@ -146,7 +146,7 @@ def load_tokenizer(source: Source) -> Any:
     return tokenizer
 
 
-def _with_adapter(model: Any, adapter: Source, *, merged: bool) -> Any:
+def _with_adapter(model: Any, adapter: ModelSource, *, merged: bool) -> Any:
     """Put an adapter onto its base; merged where that loses no digits, which is quicker."""
     from peft import PeftModel  # noqa: PLC0415
 
@@ -159,7 +159,7 @@ def _with_adapter(model: Any, adapter: Source, *, merged: bool) -> Any:
     return tuned.merge_and_unload() if merged else tuned
 
 
-def _has_tokenizer(adapter: Source) -> bool:
+def _has_tokenizer(adapter: ModelSource) -> bool:
     """Return whether a tokenizer was saved with an adapter in a folder; the base has one, too."""
     return (Path(adapter.place) / "tokenizer_config.json").is_file()
 

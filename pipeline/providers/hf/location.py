@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """What transformers or PEFT load from."""
 
     place: str
@@ -52,8 +52,8 @@ class Source:
 class ModelFiles:
     """A model, and the adapter on top of it, if there is one."""
 
-    base: Source
-    adapter: Source | None = None
+    base: ModelSource
+    adapter: ModelSource | None = None
 
 
 def locate(model: str, near: Path | None = None) -> ModelFiles:
@@ -76,7 +76,7 @@ def locate(model: str, near: Path | None = None) -> ModelFiles:
             raise UsageError(
                 f"{path} is no model", "give the folder of a model, or a file that ends in .gguf"
             )
-        return ModelFiles(Source(str(path.parent), gguf=path.name))
+        return ModelFiles(ModelSource(str(path.parent), gguf=path.name))
     if path.is_dir():
         return _in_folder(path)
     named = _HUB_ID.fullmatch(model)
@@ -91,7 +91,7 @@ def locate(model: str, near: Path | None = None) -> ModelFiles:
 def _in_folder(folder: Path) -> ModelFiles:
     """Return the model of a folder: an adapter, one in safetensors, or the one GGUF file."""
     if (folder / ADAPTER).is_file():
-        return _with_base(Source(str(folder)), folder / ADAPTER, near=folder)
+        return _with_base(ModelSource(str(folder)), folder / ADAPTER, near=folder)
     weights = any(True for pattern in _WEIGHTS for _ in folder.glob(pattern))
     ggufs = sorted(file.name for file in folder.glob(f"*{_GGUF}"))
     if (folder / CONFIG).is_file() and (weights or not ggufs):
@@ -100,7 +100,7 @@ def _in_folder(folder: Path) -> ModelFiles:
                 f"{folder} has a {CONFIG} and no weights",
                 "expected *.safetensors or pytorch_model*.bin beside it",
             )
-        return ModelFiles(Source(str(folder)))
+        return ModelFiles(ModelSource(str(folder)))
     if len(ggufs) > 1:
         raise UsageError(
             f"{folder} holds {len(ggufs)} models: {', '.join(ggufs)}",
@@ -111,7 +111,7 @@ def _in_folder(folder: Path) -> ModelFiles:
             f"{folder} holds no model",
             f"expected {CONFIG} with weights, {ADAPTER} of PEFT, or one .gguf file",
         )
-    return ModelFiles(Source(str(folder), gguf=ggufs[0]))
+    return ModelFiles(ModelSource(str(folder), gguf=ggufs[0]))
 
 
 def base_of_adapter(model: str) -> str | None:
@@ -138,7 +138,7 @@ def _named_base(config: Path) -> str:
     return base
 
 
-def _with_base(adapter: Source, config: Path, near: Path | None = None) -> ModelFiles:
+def _with_base(adapter: ModelSource, config: Path, near: Path | None = None) -> ModelFiles:
     """Return an adapter with the model that its file says it was trained on."""
     base = _named_base(config)
     try:
@@ -159,7 +159,7 @@ def _with_base(adapter: Source, config: Path, near: Path | None = None) -> Model
 def _on_hub(name: str, revision: str | None, gguf: str | None) -> ModelFiles:
     """Return a model of the hub, at the commit that is in the cache, else at the newest."""
     source, names, config = _cached(name, revision) or _asked(name, revision)
-    source = Source(source.place, source.commit, gguf)
+    source = ModelSource(source.place, source.commit, gguf)
     if gguf is not None or CONFIG in names:
         return ModelFiles(source)
     if ADAPTER in names:
@@ -170,7 +170,7 @@ def _on_hub(name: str, revision: str | None, gguf: str | None) -> ModelFiles:
     )
 
 
-_Found = tuple[Source, frozenset[str], Callable[[], Path]]
+_Found = tuple[ModelSource, frozenset[str], Callable[[], Path]]
 """A repository at a commit, the names of its files, and how to get at its adapter_config.json."""
 
 
@@ -186,7 +186,7 @@ def _cached(name: str, revision: str | None) -> _Found | None:
     names = frozenset(str(file.relative_to(folder)) for file in folder.rglob("*"))
     if not names & {CONFIG, ADAPTER} and not any(file.endswith(_GGUF) for file in names):
         return None  # a download that was broken off
-    return Source(name, folder.name), names, lambda: folder / ADAPTER
+    return ModelSource(name, folder.name), names, lambda: folder / ADAPTER
 
 
 def _asked(name: str, revision: str | None) -> _Found:
@@ -201,7 +201,7 @@ def _asked(name: str, revision: str | None) -> _Found:
     def config() -> Path:
         return Path(_of_hub(name, lambda: hf_hub_download(name, ADAPTER, revision=info.sha)))
 
-    return Source(name, info.sha), names, config
+    return ModelSource(name, info.sha), names, config
 
 
 def _of_hub(name: str, question: Callable[[], T]) -> T:

@@ -12,7 +12,7 @@ from scenarios.arms import Parameters
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class LocalPrompt:
     """One answer that is asked for."""
 
     model: str
@@ -29,7 +29,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LocalAnswer:
     """What was written, and its sizes in tokens."""
 
     choice: Choice

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from pipeline.batching import BatchThread, Waiting
+from pipeline.batching import BatchJob, BatchThread
 from pipeline.providers.errors import FieldRejected
-from pipeline.providers.hf.prompt import Answer, Prompt
+from pipeline.providers.hf.prompt import LocalAnswer, LocalPrompt
 from pipeline.providers.hf.settings import INSTALL, SCHEMA_PACKAGE, LocalSettings
 from pipeline.providers.protocol import Reply, Request, Usage
 from scenarios.arms import ModelSpec
@@ -52,7 +52,7 @@ class HfProvider:
         self._most_at_once = max_concurrency
         self._closing = threading.Event()
         self._engines: dict[str, LocalEngine | UsageError] = {}
-        self._thread: BatchThread[Prompt, Answer] = BatchThread(
+        self._thread: BatchThread[LocalPrompt, LocalAnswer] = BatchThread(
             "the model in this process", self._work, self._together, self._linger_s
         )
 
@@ -74,7 +74,7 @@ class HfProvider:
         key = orjson.dumps([request.model, dict(request.parameters.extra)]).decode()
         settings = LocalSettings.of(spec)
         prompts = [
-            Prompt(
+            LocalPrompt(
                 model=request.model,
                 settings=settings,
                 key=key,
@@ -103,7 +103,9 @@ class HfProvider:
         self._engines.clear()
         await asyncio.to_thread(_give_memory_back)
 
-    def _work(self, batch: Sequence[Waiting[Prompt, Answer]]) -> Sequence[Answer | Exception]:
+    def _work(
+        self, batch: Sequence[BatchJob[LocalPrompt, LocalAnswer]]
+    ) -> Sequence[LocalAnswer | Exception]:
         """Answer prompts for one model."""
         first = batch[0].item
         if first.key not in self._engines:
@@ -116,10 +118,10 @@ class HfProvider:
             [partial(self._is_abandoned, job) for job in batch],
         )
 
-    def _is_abandoned(self, job: Waiting[Prompt, Answer]) -> bool:
+    def _is_abandoned(self, job: BatchJob[LocalPrompt, LocalAnswer]) -> bool:
         return job.abandoned or self._closing.is_set()
 
-    def _opened(self, prompt: Prompt) -> LocalEngine | UsageError:
+    def _opened(self, prompt: LocalPrompt) -> LocalEngine | UsageError:
         """Load a model, once: what is wrong with it will not go away."""
         try:
             # Here, on the thread: this imports torch and transformers, which takes seconds.
@@ -130,12 +132,12 @@ class HfProvider:
             return error
         return opened
 
-    def _together(self, waiting: Sequence[Prompt]) -> Sequence[int]:
+    def _together(self, waiting: Sequence[LocalPrompt]) -> Sequence[int]:
         """Choose the first, and as many others for the same model as it answers together."""
         same = [i for i, prompt in enumerate(waiting) if prompt.key == waiting[0].key]
         return same[: self._batch(waiting[0].key)]
 
-    def _linger_s(self, waiting: Sequence[Prompt]) -> float:
+    def _linger_s(self, waiting: Sequence[LocalPrompt]) -> float:
         full = len(self._together(waiting)) >= self._batch(waiting[0].key)
         return 0.0 if full else LINGER_S
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from pipeline.providers.hf.location import Source, locate
+from pipeline.providers.hf.location import ModelSource, locate
 from pipeline.providers.hf.settings import LocalSettings
 from scenarios.arms import ModelSpec
 
@@ -46,7 +46,7 @@ def revision_of(spec: ModelSpec) -> str:
     return "+".join(parts)
 
 
-def _state(source: Source) -> str:
+def _state(source: ModelSource) -> str:
     if source.commit is not None:
         return source.commit
     folder = Path(source.place)

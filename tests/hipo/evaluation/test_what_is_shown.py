@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from hipo.app.evaluation import evaluate
 from hipo.app.export import export
 from outputs.evaluation_items.gold import load_gold
 from outputs.evaluation_items.runs import load_run
 from outputs.evaluation_items.sets import load_set
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet
+from quality.gold import gold_canary
 from tests.hipo.evaluation.answering import by_hash
 from tests.hipo.evaluation.test_asking import asked
 from tests.wire.server import Seen, WireServer
@@ -147,3 +149,13 @@ def test_gold_lines_are_items_with_settled_labels() -> None:
     assert len(gold.items) > 200
     assert all(set(item.references) == {"gold"} for item in gold.items)
     assert len({item.id for item in gold.items}) == len(gold.items)
+
+
+def test_gold_lines_carry_their_canary_wherever_an_evaluation_writes_them(tmp_path: Path) -> None:
+    canary = gold_canary()
+    evaluate("gold", tasks=["hipo-oracle"], models=["offline/random"], output=tmp_path, n=12)
+    lines = (tmp_path / "items.jsonl").read_text(encoding="utf-8").splitlines()
+    assert lines
+    assert all(canary in line for line in lines)
+    assert canary in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert canary in (tmp_path / "evaluation.json").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 
 from outputs.training import base_model
 from outputs.training.base_model import check_packages, find_base, name_of
-from pipeline.providers.hf.location import Source
+from pipeline.providers.hf.location import ModelSource
 from scenarios.errors import UsageError
 
 
@@ -18,7 +18,7 @@ def test_a_base_is_named_by_where_it_lies(tmp_path):
     file.write_bytes(b"GGUF")
     for given in (file, tmp_path / "one"):
         assert name_of(find_base(str(given))) == str(file)
-    of_hub = Source("lab/small", "c0ffee")
+    of_hub = ModelSource("lab/small", "c0ffee")
     assert name_of(of_hub) == "lab/small@c0ffee"
     assert name_of(of_hub, pinned=False) == "lab/small"
 

@@ -128,6 +128,9 @@ def test_the_fact_changes_what_the_reader_says_of_a_lie(lines):
     oracle = load_task("judge-turn", SCHEME)
     shown = asked(TaskPrompts(Templates(None), SCHEME, oracle), said, replies("reader"))[0]
     assert shown["veracity"] == "Quality"
+    # A task that tells the fact and not what it rules out: the judge knows its own library.
+    alone = TaskPrompts(Templates(None), SCHEME, load_task("hipo-oracle", SCHEME))
+    assert asked(alone, said, replies("judge"))[0]["veracity"] == "Quality"
     blind = load_task("hipo-utterance-paper", SCHEME)
     hidden = asked(TaskPrompts(Templates(None), SCHEME, blind), said, replies("reader"))[0]
     assert hidden["veracity"] != "Quality"

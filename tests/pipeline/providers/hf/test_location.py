@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from pipeline.providers.hf.location import ModelFiles, Source, locate
+from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
 from pipeline.providers.hf.revision import BLOCKS, WHOLE, revision_of
 from scenarios.arms import ModelSpec, Parameters
 from scenarios.errors import UsageError
@@ -36,12 +36,12 @@ def state(model: Path | str, **extra: object) -> str:
 
 def test_a_folder_with_weights_is_a_model(tmp_path):
     folder = model_folder(tmp_path / "m")
-    assert locate(str(folder)) == ModelFiles(Source(str(folder)))
+    assert locate(str(folder)) == ModelFiles(ModelSource(str(folder)))
 
 
 def test_a_gguf_file_is_a_model_by_its_own_name_and_by_that_of_its_folder(tmp_path):
     (tmp_path / "q4.gguf").write_bytes(b"GGUF")
-    found = ModelFiles(Source(str(tmp_path), gguf="q4.gguf"))
+    found = ModelFiles(ModelSource(str(tmp_path), gguf="q4.gguf"))
     assert locate(str(tmp_path)) == locate(str(tmp_path / "q4.gguf")) == found
     assert found.base.options == {"gguf_file": "q4.gguf"}
 
@@ -56,7 +56,7 @@ def test_a_folder_of_several_gguf_files_asks_which(tmp_path):
 def test_an_adapter_brings_the_base_that_it_names(tmp_path):
     base = model_folder(tmp_path / "base")
     adapter = adapter_folder(tmp_path / "tuned", str(base))
-    assert locate(str(adapter)) == ModelFiles(Source(str(base)), Source(str(adapter)))
+    assert locate(str(adapter)) == ModelFiles(ModelSource(str(base)), ModelSource(str(adapter)))
 
 
 def test_a_base_may_be_named_from_where_the_adapter_lies(tmp_path):
@@ -207,7 +207,7 @@ def hub(monkeypatch, tmp_path):
 
 def test_a_model_of_the_hub_is_pinned_to_its_newest_commit_and_not_fetched(hub, tmp_path):
     found = locate("lab/small")
-    assert found == ModelFiles(Source("lab/small", COMMIT))
+    assert found == ModelFiles(ModelSource("lab/small", COMMIT))
     assert [path.partition("?")[0] for path in hub] == ["/api/models/lab/small"]
     assert not list(tmp_path.rglob("*.safetensors"))
     assert state("lab/small") == COMMIT
@@ -218,7 +218,7 @@ def test_what_the_cache_holds_of_the_hub_is_not_asked_for(hub, tmp_path):
     model_folder(repository / "snapshots" / "feed")
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text("feed")
-    assert locate("lab/small") == ModelFiles(Source("lab/small", "feed"))
+    assert locate("lab/small") == ModelFiles(ModelSource("lab/small", "feed"))
     assert hub == []
 
 
