@@ -35,6 +35,7 @@ LONG = (
     "train",
     "interval_coverage",
     "probe",
+    "local_model",
 )
 """Many minutes each, or in need of a server: run only when they are named."""
 

@@ -63,7 +63,10 @@ class LocalEngine:
         waiting = sorted(rows, key=lambda i: len(rows[i].prompt))
         while waiting:
             together, waiting = waiting[: self.batch], waiting[self.batch :]
-            if self._written([rows[i] for i in together]):
+            for i in together:
+                if abandoned[i]():
+                    rows[i].end = "abandoned"
+            if self._written([rows[i] for i in together if rows[i].end == "open"]):
                 for i in together:
                     outcomes[i] = self._outcome(rows[i], prompts[i])
             else:
@@ -106,6 +109,8 @@ class LocalEngine:
         Raises:
             UsageError: a single one is too much.
         """
+        if not rows:
+            return True
         try:
             write_answers(self._loaded, rows, self._clock)
         except (MemoryError, RuntimeError) as error:

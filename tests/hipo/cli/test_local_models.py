@@ -65,6 +65,21 @@ def test_a_context_that_is_too_small_ends_the_run_with_one_message(
     assert "is too small for the prompt of the responder: it holds 512 tokens, and" in result.err
 
 
+def test_examples_that_do_not_fit_into_the_context_end_an_evaluation_with_one_message(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    small = save_tiny_model(tmp_path / "small", window=2048)
+    made = ("--scenarios", "used_car", "--turns", "1", "-n", "2", "-q")
+    assert hipo("generate", "--model", "offline/rules", *made, "-o", "run").code == 0
+    result = hipo(
+        "evaluate", "run", "run", "--any", "--task", "hipo-utterance", "--mode", "icl",
+        "--model", f"hf/{small}", "-o", "evaluated", "-q",
+    )  # fmt: skip
+    assert result.code == 2
+    assert "is too small for the prompt of" in result.err
+    assert "it holds 2,048 tokens, and" in result.err
+
+
 def test_a_model_is_evaluated_and_trained_on_asked_anew(hipo: Hipo, tiny: Path) -> None:
     made = ("--scenarios", "used_car", "--turns", "1", "-n", "2", "-q")
     assert hipo("generate", "--model", "offline/rules", *made, "-o", "run").code == 0

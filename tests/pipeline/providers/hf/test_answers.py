@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+import threading
 import weakref
 from importlib import import_module
 from importlib.util import find_spec
@@ -336,6 +337,27 @@ async def test_a_request_that_is_called_off_is_not_computed_to_its_end(hf, model
     await hf.send(request(model), 60)
     assert [row.end for row in written] == ["abandoned", "length"]
     assert len(written[0].tokens) < 3000
+
+
+async def test_what_was_called_off_while_it_waited_is_not_computed(hf, model, monkeypatch):
+    write, sizes, begun = imported_write(), [], threading.Event()
+    door = threading.Event()
+
+    def held(loaded, rows, clock):
+        sizes.append(len(rows))
+        begun.set()
+        door.wait(10)
+        write(loaded, rows, clock)
+
+    monkeypatch.setattr(WRITE, held)
+    first = asyncio.create_task(hf.send(request(model, "first"), 60))
+    await asyncio.to_thread(begun.wait, 10)
+    others = [asyncio.create_task(hf.send(request(model, str(i)), 60)) for i in range(3)]
+    await asyncio.sleep(0)
+    others[0].cancel()
+    door.set()
+    await asyncio.gather(first, *others, return_exceptions=True)
+    assert sizes == [1, 2]
 
 
 async def test_a_model_that_was_never_taught_to_chat_is_asked_plainly(hf, tmp_path, caplog):

