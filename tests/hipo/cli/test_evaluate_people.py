@@ -48,6 +48,7 @@ def results(run: Path, folder: Path, *, scheme: str | None = None) -> Path:
             labels={"veracity": "Quality"},
             options={"veracity": VERACITY},
             references={"declared": {"veracity": label.value}},
+            set="f",
         )
         for dialogue in dialogues
         for turn in dialogue.turns

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store import run_store, sqlite, writer
+from pipeline.store import opening, run_store, sqlite, writer
 from tests.hipo.cli.conftest import Hipo
 
 GENERATE = (
@@ -75,7 +75,7 @@ def test_a_lock_that_stays_stops_the_run_and_no_case_fails_for_it(
 
     with monkeypatch.context() as locked:
         locked.setattr(sqlite, "BUSY_TIMEOUT_MS", 1)
-        locked.setattr(run_store, "PATIENCE_S", 0.001)
+        locked.setattr(opening, "PATIENCE_S", 0.001)
         locked.setattr(writer.Writer, "_commit", locked_in_the_middle)
         stopped = hipo(*GENERATE)
     assert stopped.code == 7, stopped
