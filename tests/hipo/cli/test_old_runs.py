@@ -46,9 +46,15 @@ def exported(hipo: Hipo, name: str) -> str:
 @pytest.mark.parametrize("name", OPTIONS)
 def test_every_export_has_the_rows_it_had(hipo: Hipo, old: Path, name: str) -> None:
     then = gzip.decompress((FIXTURES / "exports" / f"{name}.jsonl.gz").read_bytes()).decode()
+    before = [json.loads(line) for line in then.splitlines()]
     rows = [json.loads(line) for line in exported(hipo, name).splitlines()]
-    assert all(row.pop("pair") for row in rows), "a column that 0.1.0 did not have"
-    assert rows == [json.loads(line) for line in then.splitlines()]
+    # rows have got columns since (pair; of benchmark items question, messages, ...), and lost none
+    assert all(row["pair"] for row in rows)
+    kept = [{name: row[name] for name in old} for row, old in zip(rows, before, strict=True)]
+    if name == "judged.sft-label":  # what an evaluator is asked is today's task; the answer stands
+        for row in (*kept, *before):
+            del row["messages"][:-1]
+    assert kept == before
 
 
 @pytest.mark.parametrize("run", RUNS)
