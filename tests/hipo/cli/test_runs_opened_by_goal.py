@@ -46,6 +46,9 @@ def test_every_export_has_the_rows_it_had(drawn: Hipo, name: str) -> None:
     # rows have got columns since (pair; of benchmark items question, messages, ...), and lost none
     assert all(row["pair"] for row in rows)
     kept = [{name: row[name] for name in old} for row, old in zip(rows, before, strict=True)]
+    if name == "sft-label":  # what an evaluator is asked is today's task; the answer stands
+        for row in (*kept, *before):
+            del row["messages"][:-1]
     assert kept == before
 
 
