@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import orjson
 import pytest
+from huggingface_hub import constants
 
 from outputs.dataset.card import dataset_card
 from outputs.dataset.croissant import CROISSANT, croissant_bytes
@@ -65,7 +66,8 @@ def answer(hub: Hub, method: str, path: str, body: bytes) -> tuple[int, dict]:
 
 
 @pytest.fixture
-def hub() -> Iterator[Hub]:
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)  # other tests forbid to ask the hub
     state = Hub()
 
     class Handler(BaseHTTPRequestHandler):
