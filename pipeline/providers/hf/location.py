@@ -63,13 +63,13 @@ def locate(model: str, near: Path | None = None) -> ModelFiles:
         model: the path of a folder or a ``.gguf`` file, or ``organisation/name`` of a repository
             of the hub, ``/file.gguf`` after it where that is the model, and ``@revision`` where it
             is not the newest. What is on this machine goes before the hub.
-        near: a folder that a relative path may start from, too.
+        near: a folder that a relative path may start from; it goes before the current one.
 
     Raises:
         UsageError: there is no such thing, or it is no model; it says what is missing.
     """
     path = Path(model).expanduser()
-    if near is not None and not path.exists() and (near / path).exists():
+    if near is not None and (near / path).exists():
         path = near / path
     if path.is_file():
         if path.suffix != _GGUF:

@@ -59,9 +59,12 @@ def test_an_adapter_brings_the_base_that_it_names(tmp_path):
     assert locate(str(adapter)) == ModelFiles(ModelSource(str(base)), ModelSource(str(adapter)))
 
 
-def test_a_base_may_be_named_from_where_the_adapter_lies(tmp_path):
+def test_a_base_may_be_named_from_where_the_adapter_lies(tmp_path, monkeypatch):
     model_folder(tmp_path / "base")
     adapter = adapter_folder(tmp_path / "tuned", "../base")
+    for name in ("base", "here"):  # the same path leads elsewhere from here
+        (tmp_path / "other" / name).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "other" / "here")
     assert Path(locate(str(adapter)).base.place).resolve() == tmp_path / "base"
 
 
