@@ -12,7 +12,7 @@ scenario that is guessed.
 
     python -m benchmarks.probe                                 # offline dialogues of the library
     python -m benchmarks.probe --run DIR                       # a verified run of a model instead
-    python -m benchmarks.probe --smollm2 DIR [--steps N]       # a fine-tuned SmolLM2 as well, for an hour
+    python -m benchmarks.probe --smollm2 DIR [--steps N]       # a fine-tuned SmolLM2 instead, which takes long
 
 What is learnt from offline dialogues is the grammar that made them, on either side of the split:
 *template recognition*. That training helps can be shown with lines that models wrote.
@@ -281,7 +281,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.probe", description=__doc__)
     parser.add_argument("--run", type=Path, help="a verified run; default: one is made offline")
     parser.add_argument("--quick", action="store_true", help="fewer dialogues, noisier")
-    parser.add_argument("--smollm2", type=Path, help="the folder of a small base model")
+    parser.add_argument(
+        "--smollm2", type=Path, help="the folder of a small base model to ask instead"
+    )
     parser.add_argument("--steps", type=int, default=STEPS, help="of its fine-tuning")
     parser.add_argument(
         "--asked", type=int, default=ASKED, help="lines of each set that it is asked"
@@ -290,8 +292,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = asked.run or offline_run(Path(folder), quick=asked.quick)
         sets = sets_of(source, Path(folder))
-        print(page(sets, probe(sets)), flush=True)
-        if asked.smollm2 is not None:
+        if asked.smollm2 is None:
+            print(page(sets, probe(sets)))
+        else:
             print(small_model(sets, asked.smollm2, steps=asked.steps, most=asked.asked))
 
 
