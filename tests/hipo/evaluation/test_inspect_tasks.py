@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import threading
 import tomllib
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,6 +35,18 @@ from tests.hipo.evaluation.answering import by_hash, choose
 from tests.quality.review.chromium import chromium, new_page
 
 pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_open():
+    """Close the event loop that inspect_ai leaves, so that no later test is told of it."""
+    yield
+    with suppress(RuntimeError):  # there may be none
+        asyncio.get_event_loop_policy().get_event_loop().close()
+    asyncio.set_event_loop(None)
+    gc.collect()
+
+
 ROOT = Path(__file__).resolve().parents[3]
 TASKS = {
     "hipo-utterance": inspect_tasks.hipo_utterance,
