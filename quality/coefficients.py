@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from quality.resampling import (
     intraclass_estimator,
     pair_columns,
 )
-from scenarios.errors import UsageError
+from quality.statistics_packages import statistics_package
 
 
 def percent_agreement(ratings: Ratings) -> float | None:
@@ -71,7 +70,7 @@ def krippendorff_alpha(ratings: Ratings) -> float | None:
 
 def spearman(ratings: Ratings) -> float | None:
     """Return the mean of Spearman's rho over pairs of annotators that both vary."""
-    stats = _library("scipy.stats")
+    stats = statistics_package("scipy.stats")
     values = [
         float(stats.spearmanr(first, second).statistic)
         for first, second in pair_columns(ratings)
@@ -95,19 +94,4 @@ def intraclass_correlation(ratings: Ratings) -> float | None:
 
 
 def _inter_rater() -> Any:
-    return _library("statsmodels.stats.inter_rater")
-
-
-def _library(name: str) -> Any:
-    """Import an optional package at its first use.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise UsageError(
-            f"agreement statistics need the package {name.partition('.')[0]!r}",
-            "pip install 'hipo[stats]'",
-        ) from error
+    return statistics_package("statsmodels.stats.inter_rater")

@@ -24,7 +24,15 @@ from typing import Final, Literal, Protocol, get_args
 from scenarios.errors import UsageError
 
 PointName = Literal[
-    "strategy", "critic", "gate", "judge", "task", "provider", "export kind", "export format"
+    "strategy",
+    "critic",
+    "gate",
+    "judge",
+    "task",
+    "provider",
+    "derived",
+    "export kind",
+    "export format",
 ]
 POINT_NAMES: Final[tuple[PointName, ...]] = get_args(PointName)
 ENTRY_POINT_GROUP: Final = "hipo.plugins"

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quality import agreement, coefficients
+from quality import agreement, statistics_packages
 from quality.agreement import (
     STATISTICS_BY_MEASUREMENT,
     Consensus,
@@ -241,7 +241,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatc
     def refuse(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(coefficients, "import_module", refuse)
+    monkeypatch.setattr(statistics_packages, "import_module", refuse)
     with pytest.raises(UsageError, match="statsmodels") as caught:
         dimension_agreement(dimension("nominal"), table([["a", "b"], ["a", "a"]]))
     assert "pip install 'hipo[stats]'" in caught.value.hint

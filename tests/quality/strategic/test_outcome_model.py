@@ -1,0 +1,97 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quality.strategic.discourses import Discourse, LabelledAnswer
+from quality.strategic.moves import Move
+from quality.strategic.outcome_model import outcome_model, outcome_models, roc_area
+from quality.strategic.trajectory import Standing
+
+
+def answer(bat, pat, winner, *reasons):
+    move = Move(winner=winner, reasons=frozenset(reasons))
+    return LabelledAnswer(0, move, Standing(bat, pat, 0, 0, None, None))
+
+
+def sampled(count=400, seed=0):
+    """Answers that are won with the log-odds 0.5 + 2 BaT - PaT."""
+    rng = np.random.default_rng(seed)
+    bat, pat = rng.choice([0, 0.4, 0.5, 1], count), rng.choice([0, 0.4, 0.5, 1], count)
+    won = rng.random(count) < 1 / (1 + np.exp(-(0.5 + 2 * bat - pat)))
+    return [
+        answer(b, p, "witness" if w else "questioner")
+        for b, p, w in zip(bat, pat, won, strict=True)
+    ]
+
+
+def test_finds_the_odds_that_the_answers_were_drawn_with():
+    model = outcome_model("all answers", sampled(4000))
+    assert [c.beta for c in model.coefficients] == pytest.approx([0.5, 2, -1], abs=0.3)
+    for term in model.coefficients:
+        assert term.interval.low < term.odds_ratio < term.interval.high
+        assert term.p < 0.001
+    assert model.aic < model.null_aic
+    assert 0 < model.tjur < 1
+    assert model.auc_interval.low < model.auc < model.auc_interval.high
+    assert model.note == ""
+
+
+@pytest.mark.parametrize(
+    ("answers", "note"),
+    [
+        ([], "no answer has outcome"),
+        ([answer(1, 0, "witness"), answer(0, 1, "witness")], "every answer went to the witness"),
+        ([answer(1, 0, "witness"), answer(1, 1, "questioner")], "BaT is 1 for every answer"),
+        (
+            [answer(b, 1 - b, w) for b in (0, 0.5, 1) for w in ("witness", "questioner")],
+            "go up and down together",
+        ),
+        (
+            [
+                answer(b, p, "witness" if b > 0.6 else "questioner")
+                for b in (0, 0.5, 1)
+                for p in (0, 0.5, 1)
+            ],
+            "separate won from lost",
+        ),
+    ],
+)
+def test_says_why_nothing_can_be_fitted(answers, note):
+    model = outcome_model("all answers", answers)
+    assert note in model.note
+    assert (model.coefficients, model.auc, model.aic) == ((), None, None)
+
+
+def test_answers_with_something_unknown_are_left_out_and_counted():
+    whole = sampled(200)
+    partial = [answer(None, 0, "witness"), answer(1, None, "witness"), answer(1, 0, None)]
+    model = outcome_model("all answers", [*whole, *partial])
+    assert (model.answers, model.left_out) == (200, 3)
+    assert model.aic == outcome_model("all answers", whole).aic
+
+
+def test_each_reason_has_a_model_of_its_own():
+    answers = [
+        answer(a.standing.bat, a.standing.pat, a.move.winner, *reasons)
+        for a, reasons in zip(
+            sampled(200), [("logic",), ("emotion",), ("emotion", "logic"), ()] * 50, strict=True
+        )
+    ]
+    models = outcome_models([Discourse("trial", "A", tuple(answers))])
+    assert [(m.condition, m.answers) for m in models] == [
+        ("all answers", 200),
+        ("reason emotion", 100),
+        ("reason logic", 100),
+    ]
+
+
+@given(
+    st.lists(st.integers(0, 5), min_size=1, max_size=12),
+    st.lists(st.integers(0, 5), min_size=1, max_size=12),
+)
+def test_the_area_is_the_share_of_pairs_in_the_right_order(positive, negative):
+    area, interval = roc_area(np.array(positive, float), np.array(negative, float))
+    pairs = [(p > n) + 0.5 * (p == n) for p in positive for n in negative]
+    assert area == pytest.approx(sum(pairs) / len(pairs))
+    assert interval is None or interval.low - 1e-12 <= area <= interval.high + 1e-12
