@@ -22,9 +22,7 @@ def read_text(path: Path, *, within: Path | None = None) -> str:
         InputError: the file cannot be read or is no UTF-8 text; one problem.
     """
     name = shown_path(path)
-    raw = _read_bytes(path, name, within)
-    if len(raw) > MAX_BYTES:
-        raise _refused(name, "more than 1 MiB", "at most 1 MiB", code="size")
+    raw = read_bytes(path, MAX_BYTES, within=within)
     zero = raw.find(b"\0")
     if zero >= 0:
         line = raw.count(b"\n", 0, zero) + 1
@@ -41,6 +39,45 @@ def read_text(path: Path, *, within: Path | None = None) -> str:
             line=raw.count(b"\n", 0, error.start) + 1,
             code="encoding",
         ) from None
+
+
+def read_bytes(path: Path, most: int, *, within: Path | None = None) -> bytes:
+    """Return what a regular file holds.
+
+    Args:
+        path: the file.
+        most: how many bytes it may have, a whole number of MiB.
+        within: a directory that the file, once links are followed, must not lie outside of.
+
+    Raises:
+        InputError: the file cannot be read, or is larger; one problem.
+    """
+    name = shown_path(path)
+    try:
+        if within is not None and not path.resolve().is_relative_to(within.resolve()):
+            raise _refused(
+                name,
+                "a link to a file elsewhere",
+                f"a file inside {shown_path(within)}",
+                "copy the file into the directory",
+            )
+        # O_NONBLOCK: opening a FIFO must not wait for somebody to write into it.
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, RuntimeError, ValueError) as error:
+        reason = str(getattr(error, "strerror", None) or "a path that leads nowhere").lower()
+        raise _refused(name, reason, "a readable file") from None
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise _refused(name, "something that is no regular file", "a file")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            raw = file.read(most + 1)
+    finally:
+        os.close(handle)
+    if len(raw) > most:
+        raise _refused(
+            name, f"more than {most >> 20} MiB", f"at most {most >> 20} MiB", code="size"
+        )
+    return raw
 
 
 def shown_path(path: Path) -> str:
@@ -61,26 +98,3 @@ def _refused(
     code: str = "path",
 ) -> InputError:
     return InputError([Problem(file, line, "", found, expected, hint, code)])
-
-
-def _read_bytes(path: Path, name: str, within: Path | None) -> bytes:
-    try:
-        if within is not None and not path.resolve().is_relative_to(within.resolve()):
-            raise _refused(
-                name,
-                "a link to a file elsewhere",
-                f"a file inside {shown_path(within)}",
-                "copy the file into the directory",
-            )
-        # O_NONBLOCK: opening a FIFO must not wait for somebody to write into it.
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except (OSError, RuntimeError, ValueError) as error:
-        reason = str(getattr(error, "strerror", None) or "a path that leads nowhere").lower()
-        raise _refused(name, reason, "a readable file") from None
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise _refused(name, "something that is no regular file", "a file")
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            return file.read(MAX_BYTES + 1)
-    finally:
-        os.close(handle)

@@ -1,0 +1,144 @@
+"""Check what was read from tables against a scheme; every finding keeps the cell it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from quality.annotation_schema import check_schema
+from quality.annotations import Answer, RawAnswer
+from quality.findings import Finding
+from quality.tables.oddities import Oddity, Place, shown
+from quality.tables.reading import read_table
+from quality.tables.table import LabelledTurn, Table, TableAnswer, sequences
+from quality.tables.table_map import TableMap, load_map
+from scenarios.errors import UsageError
+from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.registry import load_scheme
+from scenarios.spelling import suggestion
+
+GOLD = "gold"
+"""Stands for the labels that the authors settled on where annotators have names."""
+_CELLS = frozenset({"unknown_value", "duplicate", "harmonised", "unknown_dimension"})
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTable:
+    """A table in the vocabulary of a scheme."""
+
+    table: Table
+    scheme: Scheme
+    """With the dimensions that the map brings along."""
+    answers: tuple[Answer, ...]
+    gold: tuple[Answer, ...]
+    findings: tuple[Finding, ...]
+    """What the check of the answers found (level 1 of quality control)."""
+    oddities: tuple[Oddity, ...]
+    """What was odd in the files, and which cells the check found fault with."""
+    labelled: tuple[tuple[TableAnswer, LabelValue], ...]
+    """The answers, each with where it stood."""
+
+    @property
+    def raw(self) -> list[RawAnswer]:
+        """The answers before they were checked."""
+        return [answer.raw for answer in self.table.answers]
+
+    def sequences(self) -> dict[tuple[str, str], list[LabelledTurn]]:
+        """Return the labels of every annotator in turn order: (dialogue, annotator) -> turns."""
+        return sequences(self.labelled)
+
+
+def scheme_of(how: TableMap) -> Scheme:
+    """Return the scheme of a map with the dimensions that the map brings along.
+
+    Raises:
+        UsageError: there is no such scheme, or the map answers a dimension that neither has.
+    """
+    if how.scheme:
+        scheme = load_scheme(how.scheme)
+        known = {dimension.id for dimension in scheme.dimensions}
+        added = tuple(d for d in how.dimensions if d.id not in known)
+        scheme = scheme.model_copy(update={"dimensions": (*scheme.dimensions, *added)})
+    else:
+        scheme = Scheme.model_validate(
+            {"id": how.id, "title": how.title or how.id, "dimensions": how.dimensions}
+        )
+    ids = [dimension.id for dimension in scheme.dimensions]
+    for name in (*how.answers, *how.gold):
+        if name not in ids:
+            raise UsageError(
+                f"map {how.id!r}: answers on {name!r}, which is no dimension of {scheme.id!r}",
+                suggestion(name, ids, listing="dimensions")
+                + "; or add it to the map under dimensions",
+            )
+    return scheme
+
+
+def read_files(paths: Sequence[Path], map_name: str) -> CheckedTable:
+    """Read files by a map and check what they hold.
+
+    Args:
+        paths: the files.
+        map_name: a map that ships, or the path of one.
+
+    Raises:
+        UsageError: the map, its scheme or a file cannot be read, or no file has a row.
+    """
+    how = load_map(map_name)
+    scheme = scheme_of(how)
+    return checked(read_table(how, scheme, paths), scheme)
+
+
+def checked(table: Table, scheme: Scheme) -> CheckedTable:
+    """Check a table against a scheme (level 1 of quality control)."""
+    result = check_schema(
+        scheme, [answer.raw for answer in table.answers], required=table.dimensions
+    )
+    settled = check_schema(scheme, [answer.raw for answer in _by_gold(table.gold)], required=())
+    cells = _cells(table.answers)
+    places = [*_noted(result.findings, cells), *_noted(settled.findings, _cells(table.gold, GOLD))]
+    values = {(a.item, a.annotator, a.dimension): a.value for a in result.answers}
+    labelled = []
+    for answer in table.answers:
+        value = values.pop((answer.item, answer.annotator, answer.dimension), None)
+        if value is not None:
+            labelled.append((answer, value))
+    return CheckedTable(
+        table=table,
+        scheme=scheme,
+        answers=result.answers,
+        gold=settled.answers,
+        findings=result.findings,
+        oddities=(*table.oddities, *places),
+        labelled=tuple(labelled),
+    )
+
+
+_Cells = dict[tuple[str | None, str | None, str | None], list[Place]]
+
+
+def _by_gold(answers: Iterable[TableAnswer]) -> list[TableAnswer]:
+    return [TableAnswer(a.dialogue, a.turn, GOLD, a.dimension, a.value, a.place) for a in answers]
+
+
+def _cells(answers: Iterable[TableAnswer], annotator: str | None = None) -> _Cells:
+    cells: _Cells = {}
+    for answer in answers:
+        key = (answer.item, annotator or answer.annotator, answer.dimension)
+        cells.setdefault(key, []).append(answer.place)
+    return cells
+
+
+def _noted(findings: Iterable[Finding], cells: _Cells) -> list[Oddity]:
+    """Return the findings that are about a cell as oddities of that cell."""
+    found = []
+    for finding in findings:
+        places = cells.get((finding.item, finding.annotator, finding.dimension))
+        if finding.code not in _CELLS or not places:
+            continue
+        # The first answer of a cell that is repeated stays: each finding is about a later one.
+        place = places.pop(1) if finding.code == "duplicate" and len(places) > 1 else places[0]
+        done = finding.reason if finding.code == "harmonised" else f"not used: {finding.reason}"
+        found.append(Oddity(place, finding.code, shown(finding.value), done))
+    return found

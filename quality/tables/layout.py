@@ -1,0 +1,204 @@
+"""Which columns of one file hold what a map looks for, whatever their order and spelling."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from quality.tables.records import FileOfRows, folded, no_such_column
+from quality.tables.table_map import ANNOTATOR, TableMap, TextColumns, Values
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerColumn:
+    """One column of answers."""
+
+    dimension: str
+    column: str
+    annotator: str | None
+    """Who filled it in; None: whoever the row is by."""
+    how: Values
+    turn: str = ""
+    """Of several turns in a row the role of the one that is labelled; the last if empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of one file, by the names they have there."""
+
+    group: str
+    dialogue: str | None
+    turn: str | None
+    annotator: str | None
+    file_annotator: str
+    """Who rows are by that do not say so."""
+    texts: tuple[tuple[TextColumns, str, str | None], ...]
+    """Of every turn of a row the column of its text and, where rows tell, of its role."""
+    context: Mapping[str, str]
+    notes: str | None
+    answers: tuple[AnswerColumn, ...]
+    gold: tuple[AnswerColumn, ...]
+    dimension: str | None
+    value: str | None
+    """Of answers with a row each."""
+
+
+def layout(table: FileOfRows, how: TableMap) -> Layout:
+    """Find the columns of a file; what is missing and can be done without is noted in the file.
+
+    Raises:
+        UsageError: a column is missing without which rows cannot be told apart, or no column
+            holds any answer.
+    """
+    columns = _Columns(table)
+    dialogue = columns.needed(how.dialogue, "what names the dialogue") if how.dialogue else None
+    turn = columns.needed(how.turn, "what names the turn") if how.turn else None
+    answers = _answers(columns, how)
+    dimension = value = None
+    if how.long is not None:
+        dimension = columns.needed(how.long.dimension, "what names the dimension")
+        value = columns.needed(how.long.value, "what holds the answers")
+    elif not answers and table.columns:
+        names = [name for key in how.answers for place in how.places(key)
+                 for name in (*place.column, place.columns) if name]  # fmt: skip
+        raise no_such_column(table, names, "one that holds answers")
+    return Layout(
+        group=_part(table, how.group),
+        dialogue=dialogue,
+        turn=turn,
+        annotator=_annotator(columns, how, answers),
+        file_annotator=how.annotator.name or _part(table, how.annotator.pattern),
+        texts=tuple(_texts(columns, how.texts)),
+        context={
+            name: column
+            for name, names in how.context.items()
+            if (column := columns.noted(names, name)) is not None
+        },
+        notes=columns.found(how.notes),
+        answers=answers,
+        gold=tuple(
+            AnswerColumn(name, column, None, place, place.turn)
+            for name, place in how.gold.items()
+            if (column := columns.noted(place.column, f"{name} as settled")) is not None
+        ),
+        dimension=dimension,
+        value=value,
+    )
+
+
+def expected_columns(how: TableMap) -> list[str]:
+    """Return every name of a column that a map mentions, of patterns the part before the annotator."""
+    names = [*how.dialogue, *how.turn, *how.annotator.column, *how.notes]
+    for turn in how.texts:
+        names += [*turn.column, *turn.role_column]
+    for some in how.context.values():
+        names += some
+    for place in (*(p for key in how.answers for p in how.places(key)), *how.gold.values()):
+        names += place.column
+    if how.long is not None:
+        names += [*how.long.dimension, *how.long.value]
+    return names
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Looks columns up by name; case and spaces do not matter."""
+
+    table: FileOfRows
+
+    def found(self, names: Sequence[str]) -> str | None:
+        """Return the first column there is; one that is spelt otherwise is noted."""
+        for name in names:
+            if name in self.table.columns:
+                return name
+        spelt: dict[str, str] = {}
+        for column in self.table.columns:
+            spelt.setdefault(folded(column), column)
+        for name in names:
+            if (near := spelt.get(folded(name))) is not None:
+                done = f"taken for {name!r}"
+                self.table.odd("column_name", f"a column {near!r}", done, column=near)
+                return near
+        return None
+
+    def noted(self, names: Sequence[str], what: str) -> str | None:
+        """Return a column that can be done without; its absence is noted."""
+        column = self.found(names)
+        if column is None and self.table.columns:
+            wanted = " or ".join(repr(name) for name in names)
+            self.table.odd("missing_column", f"no column {wanted}", f"nothing is read of {what}")
+        return column
+
+    def needed(self, names: Sequence[str], what: str) -> str | None:
+        """Return a column without which nothing can be read; None in a file of no rows."""
+        column = self.found(names)
+        if column is None and self.table.columns:
+            raise no_such_column(self.table, names, what)
+        return column
+
+    def by_annotator(self, pattern: str) -> list[tuple[str, str]]:
+        """Return (column, annotator) of every column that a pattern fits."""
+        before, after = (folded(part) for part in pattern.split(ANNOTATOR))
+        shape = re.compile(rf"{re.escape(before)}(?P<who>.*\S.*?){re.escape(after)}")
+        found = []
+        for column in self.table.columns:
+            fit = shape.fullmatch(folded(column))
+            if fit is not None:
+                spelt = " ".join(column.split())
+                found.append((column, spelt[fit.start("who") : fit.end("who")].strip()))
+        return found
+
+
+def _texts(
+    columns: _Columns, texts: Sequence[TextColumns]
+) -> list[tuple[TextColumns, str, str | None]]:
+    found = []
+    for text in texts:
+        column = columns.noted(text.column, f"what the {text.role or 'speaker'} says")
+        role = columns.noted(text.role_column, "who speaks") if text.role_column else None
+        if column is not None:
+            found.append((text, column, role))
+    return found
+
+
+def _annotator(columns: _Columns, how: TableMap, answers: Sequence[AnswerColumn]) -> str | None:
+    """Return the column that says whose the rows are, where any answer depends on that."""
+    if not how.annotator.column or (answers and all(a.annotator is not None for a in answers)):
+        return None
+    if how.annotator.is_column_only:
+        return columns.needed(how.annotator.column, "who annotated")
+    return columns.noted(how.annotator.column, "who annotated: rows are by whom the file names")
+
+
+def _answers(columns: _Columns, how: TableMap) -> tuple[AnswerColumn, ...]:
+    found: list[AnswerColumn] = []
+    for dimension in how.answers:
+        here: list[AnswerColumn] = []
+        places = how.places(dimension)
+        for place in places:
+            if place.columns:
+                pairs = columns.by_annotator(place.columns)
+                here = [
+                    AnswerColumn(dimension, name, who, place, place.turn) for name, who in pairs
+                ]
+            elif (name := columns.found(place.column)) is not None:
+                here = [AnswerColumn(dimension, name, None, place, place.turn)]
+            if here:
+                break
+        if not here and columns.table.columns:
+            wanted = " or ".join(repr(n) for p in places for n in (*p.column, p.columns) if n)
+            columns.table.odd(
+                "missing_column", f"no column {wanted}", f"nothing is read of {dimension}"
+            )
+        found += here
+    return tuple(found)
+
+
+def _part(table: FileOfRows, pattern: str) -> str:
+    """Return what a pattern finds in the path of a file without its suffix: its first group, or all."""
+    path = table.path.absolute().with_suffix("").as_posix()
+    found = re.search(pattern, path, re.IGNORECASE)
+    if found is None:
+        return table.path.stem
+    return next((part for part in found.groups() if part), None) or found[0]

@@ -1,0 +1,331 @@
+"""Read other people's tables: files and a map become dialogues, answers, and what was odd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from quality.annotations import is_blank
+from quality.tables.cells import cell_value
+from quality.tables.joining import joined
+from quality.tables.layout import AnswerColumn, Layout, expected_columns, layout
+from quality.tables.oddities import Oddity, Place, shown
+from quality.tables.records import FileOfRows, Record, folded, read_file
+from quality.tables.table import FileCount, Table, TableAnswer, TableDialogue, TableTurn
+from quality.tables.table_map import TableMap, Values
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+
+
+def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> Table:
+    """Read files of one kind.
+
+    Args:
+        how: what their columns stand for.
+        scheme: the dimensions of the answers; see :func:`quality.tables.checking.scheme_of`.
+        paths: the files; those whose names give the same group may be about the same dialogues.
+
+    Raises:
+        UsageError: a file cannot be read or lacks what rows cannot be told apart without, or no
+            file has a row.
+    """
+    whole = frozenset(d.id for d in scheme.dimensions if d.level == "dialogue")
+    reader = _Reader(how, whole)
+    for path in paths:
+        reader.take(path)
+    if not reader.rows:
+        listed = ", ".join(file.file for file in reader.files)
+        raise UsageError(f"no row could be read of {listed}", "\n  ".join(map(str, reader.odd[:5])))
+    return reader.table()
+
+
+@dataclass(slots=True)
+class _Row:
+    """One record, with who it is by and which dialogue it belongs to."""
+
+    file: FileOfRows
+    layout: Layout
+    record: Record
+    dialogue: str
+    annotator: str
+    texts: tuple[TableTurn, ...]
+    turn: str = ""
+    """What names its place, where a column does."""
+    place: int = 0
+
+    def at(self, column: str = "") -> Place:
+        return Place(self.file.file, self.record.row, self.record.line, column)
+
+
+@dataclass(slots=True)
+class _Reader:
+    how: TableMap
+    whole: frozenset[str]
+    """Dimensions that are about dialogues as a whole."""
+    files: list[FileOfRows] = field(default_factory=list)
+    rows: list[_Row] = field(default_factory=list)
+    odd: list[Oddity] = field(default_factory=list)
+    dimensions: dict[str, None] = field(default_factory=dict)
+    _groups: dict[str, str] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+    _seen: dict[tuple[str, str, str, str], list[_Row]] = field(default_factory=dict)
+
+    def take(self, path: Path) -> None:
+        """Read one file."""
+        file = read_file(
+            path,
+            encodings=self.how.encodings,
+            delimiters=self.how.delimiters,
+            expected=expected_columns(self.how),
+        )
+        found = layout(file, self.how)
+        self.dimensions.update(dict.fromkeys(column.dimension for column in found.answers))
+        self.files.append(file)
+        self._groups[file.file] = found.group
+        for record in file.records:
+            row = self._row(file, found, record)
+            if row is not None and self._is_new(row):
+                self.rows.append(row)
+        self.odd += file.oddities
+
+    def _row(self, file: FileOfRows, found: Layout, record: Record) -> _Row | None:
+        at = (record.row, record.line)
+        names: dict[str, str] = {}
+        for what, column in (("dialogue", found.dialogue), ("turn", found.turn)):
+            names[what] = "" if column is None else _name(record.cells.get(column))
+            if column is not None and not names[what]:
+                file.odd(
+                    f"no_{what}", "an empty cell", "the row is left out", at=at, column=column,
+                    left_out=True,
+                )  # fmt: skip
+                return None
+        dialogue = names["dialogue"]
+        if found.dialogue is None and self.how.rows == "dialogues":
+            dialogue = str(record.row)
+        if dialogue.isdecimal():  # so that names sort as numbers do
+            dialogue = dialogue.zfill(3)
+        return _Row(
+            file=file,
+            layout=found,
+            record=record,
+            dialogue=f"{found.group}/{dialogue}" if dialogue else found.group,
+            annotator=self._annotator(file, found, record),
+            texts=tuple(self._texts(file, found, record)),
+            turn=names["turn"],
+        )
+
+    def _annotator(self, file: FileOfRows, found: Layout, record: Record) -> str:
+        """Return who a row is by; one name spelt in two ways is one annotator."""
+        name = found.file_annotator
+        if found.annotator is not None:
+            at = (record.row, record.line)
+            name = _name(record.cells.get(found.annotator))
+            if not name:
+                name = found.file_annotator
+                done = f"taken to be by {name!r}"
+                file.odd("no_annotator", "an empty cell", done, at=at, column=found.annotator)
+        return self._spelt(name, file, record, found.annotator or "")
+
+    def _spelt(self, name: str, file: FileOfRows, record: Record | None, column: str) -> str:
+        spelt = self._names.setdefault(folded(name), name)
+        if spelt != name:
+            at = (None, None) if record is None else (record.row, record.line)
+            done = f"taken for {spelt!r}"
+            file.odd("annotator_name", f"the annotator {name!r}", done, at=at, column=column)
+        return spelt
+
+    def _texts(self, file: FileOfRows, found: Layout, record: Record) -> Iterator[TableTurn]:
+        for text, column, role_column in found.texts:
+            at = (record.row, record.line)
+            role = text.role
+            if role_column is not None:
+                written = _name(record.cells.get(role_column))
+                known = {folded(name): meant for name, meant in text.roles.items()}
+                role = known.get(folded(written), "")
+                if not role:
+                    role = written.casefold() or "speaker"
+                    done = f"called the role {role!r}"
+                    if text.roles:
+                        file.odd("unknown_role", shown(written), done, at=at, column=role_column)
+            raw = record.cells.get(column)
+            said = "" if is_blank(raw) else str(raw).strip()
+            if not said:
+                file.odd("no_text", "an empty cell", "a turn without words", at=at, column=column)
+            yield TableTurn(role or "speaker", said)
+
+    def _is_new(self, row: _Row) -> bool:
+        """Tell whether a row is another one than those before; repeated rows are noted.
+
+        Without a column of turns the same words may well be said twice: rows are places.
+        """
+        if self.how.rows == "turns" and row.layout.turn is None:
+            return True
+        by_row = any(a.annotator is None for a in row.layout.answers) or row.layout.dimension
+        key = (row.dialogue, row.turn, row.annotator if by_row else "", row.file.file)
+        before = self._seen.setdefault(key, [])
+        at = (row.record.row, row.record.line)
+        same = next((r for r in before if r.record.cells == row.record.cells), None)
+        if same is not None:
+            found = f"the same as row {same.record.row}"
+            row.file.odd("repeated_row", found, "the row is left out", at=at, left_out=True)
+            return False
+        before.append(row)
+        if self.how.rows == "dialogues" and any(_words(r) != _words(row) for r in before[:-1]):
+            again = f"{row.dialogue} ({len(before)})"
+            found = f"another row of {row.dialogue!r}, with other words"
+            row.file.odd("repeated_name", found, f"called {again!r}", at=at)
+            row.dialogue = again
+        return True
+
+    def table(self) -> Table:
+        """Put the rows of all files together."""
+        self._place()
+        order: dict[str, list[_Row]] = {}
+        for row in self.rows:
+            order.setdefault(row.dialogue, []).append(row)
+        dialogues, answers, gold = [], [], []
+        for name, rows in order.items():
+            turns, starts = self._turns(rows)
+            dialogues.append(self._dialogue(name, rows, turns))
+            for row in rows:
+                answers += list(self._answers(row, row.layout.answers, starts))
+                gold += list(self._answers(row, row.layout.gold, starts))
+                answers += list(self._long(row, starts))
+        return Table(
+            dialogues=tuple(dialogues),
+            answers=tuple(answers),
+            gold=tuple(_once(gold)),
+            oddities=tuple(self.odd),
+            files=tuple(self._counts()),
+            dimensions=tuple(self.dimensions),
+        )
+
+    def _place(self) -> None:
+        """Say of every row which place of its dialogue it is about."""
+        by_dialogue: dict[str, dict[str, list[_Row]]] = {}
+        for row in self.rows:
+            by_dialogue.setdefault(row.dialogue, {}).setdefault(row.annotator, []).append(row)
+        for by_annotator in by_dialogue.values():
+            rows = [row for own in by_annotator.values() for row in own]
+            if self.how.rows == "dialogues":
+                continue
+            if self.how.turn:
+                for row, place in zip(rows, _numbered([row.turn for row in rows]), strict=True):
+                    row.place = place
+            else:
+                words = {name: [_words(row) for row in own] for name, own in by_annotator.items()}
+                for name, places in joined(words).items():
+                    for row, place in zip(by_annotator[name], places, strict=True):
+                        row.place = place
+                self._note_gaps(by_annotator, max(row.place for row in rows) + 1)
+
+    def _note_gaps(self, by_annotator: dict[str, list[_Row]], places: int) -> None:
+        for name, own in by_annotator.items():
+            if len(own) < places:
+                found = f"{name!r} has {len(own)} of {places} turns of {own[0].dialogue!r}"
+                done = "rows are joined by their words, in order"
+                self.odd.append(Oddity(Place(own[0].file.file), "missing_turns", found, done))
+
+    def _turns(self, rows: list[_Row]) -> tuple[tuple[TableTurn, ...], dict[int, int]]:
+        """Return the turns of a dialogue, and with which of them each place begins."""
+        said: dict[int, _Row] = {}
+        for row in rows:
+            first = said.setdefault(row.place, row)
+            if _words(first) != _words(row):
+                found = f"other words than in row {first.record.row} of {first.file.file}"
+                self.odd.append(Oddity(row.at(), "other_words", found, "the first words stay"))
+        turns: list[TableTurn] = []
+        starts: dict[int, int] = {}
+        for place in sorted(said):
+            starts[place] = len(turns)
+            turns += said[place].texts or (TableTurn("speaker", ""),)
+        return tuple(turns), starts
+
+    def _dialogue(self, name: str, rows: list[_Row], turns: tuple[TableTurn, ...]) -> TableDialogue:
+        context: dict[str, str] = {}
+        notes: dict[str, None] = {}
+        for row in rows:
+            for key, column in row.layout.context.items():
+                if not context.get(key) and not is_blank(row.record.cells.get(column)):
+                    context[key] = str(row.record.cells[column]).strip()
+            if row.layout.notes is not None and not is_blank(
+                row.record.cells.get(row.layout.notes)
+            ):
+                notes[str(row.record.cells[row.layout.notes]).strip()] = None
+        return TableDialogue(name, rows[0].layout.group, turns, context, "\n".join(notes))
+
+    def _answers(
+        self, row: _Row, columns: Sequence[AnswerColumn], starts: dict[int, int]
+    ) -> Iterator[TableAnswer]:
+        roles = [text.role for text in row.texts]
+        for column in columns:
+            who = row.annotator
+            if column.annotator is not None:
+                who = self._spelt(column.annotator, row.file, None, column.column)
+            last = max(len(roles) - 1, 0)
+            inside = roles.index(column.turn) if column.turn in roles else last
+            yield from self._answer(row, replace(column, annotator=who), starts[row.place] + inside)
+
+    def _long(self, row: _Row, starts: dict[int, int]) -> Iterator[TableAnswer]:
+        long = self.how.long
+        if long is None or row.layout.dimension is None or row.layout.value is None:
+            return
+        written = _name(row.record.cells.get(row.layout.dimension))
+        known = {folded(name): meant for name, meant in long.dimensions.items()}
+        dimension = known.get(folded(written), written)
+        self.dimensions.setdefault(dimension)
+        turn = starts[row.place] + max(len(row.texts) - 1, 0)
+        how = long.values.get(dimension, Values())
+        column = AnswerColumn(dimension, row.layout.value, row.annotator, how)
+        yield from self._answer(row, column, turn)
+
+    def _answer(self, row: _Row, column: AnswerColumn, turn: int) -> Iterator[TableAnswer]:
+        raw = row.record.cells.get(column.column)
+        read = cell_value(raw, column.how)
+        who = column.annotator or row.annotator
+        at = row.at(column.column)
+        if read is None:
+            found = "an empty cell" if is_blank(raw) else shown(raw)
+            self.odd.append(Oddity(at, "no_answer", found, f"no answer of {who!r}"))
+            return
+        if read.change:
+            self.odd.append(Oddity(at, "number", shown(raw), read.change))
+        about = None if column.dimension in self.whole else turn
+        yield TableAnswer(row.dialogue, about, who, column.dimension, read.value, at)
+
+    def _counts(self) -> Iterator[FileCount]:
+        for file in self.files:
+            left_out = sum(oddity.left_out for oddity in file.oddities)
+            read = sum(row.file is file for row in self.rows)
+            yield FileCount(file.file, self._groups[file.file], file.rows, read, left_out)
+
+
+def _name(cell: object) -> str:
+    """Return a cell as a name: without spaces at its ends, and a number without its ``.0``."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if is_blank(cell) else " ".join(str(cell).split())
+
+
+def _words(row: _Row) -> tuple[tuple[str, str], ...]:
+    return tuple((text.role, folded(text.text)) for text in row.texts)
+
+
+def _numbered(names: Sequence[str]) -> list[int]:
+    """Return the place of every name: by number where all are numbers, else as they come."""
+    distinct = list(dict.fromkeys(names))
+    with suppress(ValueError):
+        distinct.sort(key=float)
+    number = {name: place for place, name in enumerate(distinct)}
+    return [number[name] for name in names]
+
+
+def _once(gold: Sequence[TableAnswer]) -> Iterator[TableAnswer]:
+    """Yield of every item the first label that was settled on; annotators' rows repeat it."""
+    seen: set[tuple[str, str]] = set()
+    for answer in gold:
+        if (answer.item, answer.dimension) not in seen:
+            seen.add((answer.item, answer.dimension))
+            yield answer

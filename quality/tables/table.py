@@ -1,0 +1,128 @@
+"""Other people's dialogues and answers, as they were read from tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from quality.annotations import RawAnswer
+from quality.tables.oddities import Oddity, Place
+from scenarios.schemes.model import LabelValue
+
+
+def item_name(dialogue: str, turn: int | None) -> str:
+    """Return ``dialogue#turn``, or the name of the dialogue where all of it is meant."""
+    return dialogue if turn is None else f"{dialogue}#{turn}"
+
+
+@dataclass(frozen=True, slots=True)
+class TableTurn:
+    """One turn of a dialogue."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableDialogue:
+    """A dialogue, or the part of one that was labelled."""
+
+    id: str
+    """Group and name; unique in a table."""
+    group: str
+    turns: tuple[TableTurn, ...]
+    """As far as the files hold texts; the place is the number of the turn."""
+    context: Mapping[str, str] = field(default_factory=dict)
+    """What else the files say about it, under the names of the map."""
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableAnswer:
+    """One answer, as the map reads it, before it was checked against a scheme."""
+
+    dialogue: str
+    turn: int | None
+    """None: about the dialogue as a whole."""
+    annotator: str
+    dimension: str
+    value: object
+    place: Place
+
+    @property
+    def item(self) -> str:
+        """What it is about."""
+        return item_name(self.dialogue, self.turn)
+
+    @property
+    def raw(self) -> RawAnswer:
+        """The answer as quality control takes it."""
+        return RawAnswer(self.item, self.dimension, self.annotator, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class FileCount:
+    """What became of the rows of one file: ``rows`` is ``read`` and ``left_out`` together."""
+
+    file: str
+    group: str
+    rows: int
+    read: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Everything that some files hold."""
+
+    dialogues: tuple[TableDialogue, ...]
+    answers: tuple[TableAnswer, ...]
+    gold: tuple[TableAnswer, ...]
+    """Labels that the authors settled on; whose they are is not an annotator."""
+    oddities: tuple[Oddity, ...]
+    files: tuple[FileCount, ...]
+    dimensions: tuple[str, ...]
+    """The dimensions that the files have columns for."""
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Whoever answered anything, in the order of the files."""
+        return tuple(dict.fromkeys(answer.annotator for answer in self.answers))
+
+    @property
+    def groups(self) -> dict[str, str]:
+        """The group of every item that was answered."""
+        group = {dialogue.id: dialogue.group for dialogue in self.dialogues}
+        return {answer.item: group[answer.dialogue] for answer in (*self.answers, *self.gold)}
+
+    def by(self, context: str) -> dict[str, str]:
+        """Return of every item what the files say about its dialogue under a name of the map."""
+        said = {dialogue.id: dialogue.context.get(context, "") for dialogue in self.dialogues}
+        return {answer.item: said[answer.dialogue] for answer in (*self.answers, *self.gold)}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledTurn:
+    """What one annotator says about one turn."""
+
+    turn: int
+    labels: Mapping[str, LabelValue]
+
+
+def sequences(
+    answers: Iterable[tuple[TableAnswer, LabelValue]],
+) -> dict[tuple[str, str], list[LabelledTurn]]:
+    """Return the labels of every annotator in the order of the turns: (dialogue, annotator) -> turns.
+
+    Args:
+        answers: answers with their checked values; those about whole dialogues are left aside.
+    """
+    found: dict[tuple[str, str], dict[int, dict[str, LabelValue]]] = {}
+    for answer, value in answers:
+        if answer.turn is not None:
+            turns = found.setdefault((answer.dialogue, answer.annotator), {})
+            turns.setdefault(answer.turn, {}).setdefault(answer.dimension, value)
+    return {
+        key: [LabelledTurn(turn, turns[turn]) for turn in sorted(turns)]
+        for key, turns in found.items()
+    }

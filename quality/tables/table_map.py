@@ -1,0 +1,213 @@
+"""What the columns of other people's tables stand for: a file of plain YAML, checked."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Dimension, Identifier
+from scenarios.spelling import suggestion
+from scenarios.strict import Strict
+from scenarios.yaml_source import read_yaml, validate_model
+
+ANNOTATOR = "{annotator}"
+"""Stands in the name of a column for the name of whoever filled it in."""
+_SHIPPED = Path(__file__).parent / "maps"
+
+
+def _several_names(value: Any) -> Any:
+    return (value,) if isinstance(value, str) else value
+
+
+def _is_pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"{text!r} is no regular expression: {error}") from None
+    return text
+
+
+def _is_encoding(name: str) -> str:
+    try:
+        codecs.lookup(name)
+    except (LookupError, ValueError):
+        raise ValueError(f"{name!r} is no encoding that Python knows") from None
+    return name
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_several_names)]
+"""Names of one column; of those that a file has, the first counts."""
+Pattern = Annotated[str, BeforeValidator(lambda text: _is_pattern(str(text)))]
+"""A regular expression; case does not matter."""
+Encoding = Annotated[str, BeforeValidator(lambda text: _is_encoding(str(text)))]
+
+
+class TextColumns(Strict):
+    """One turn of a row: what was said, and who said it."""
+
+    column: Annotated[Names, Field(min_length=1)]
+    role: str = ""
+    """The role that says it, in every row."""
+    role_column: Names = ()
+    """Where each row says who speaks, the column that does."""
+    roles: dict[str, str] = Field(default_factory=dict)
+    """What that column holds, and which role it stands for."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if bool(self.role) == bool(self.role_column):
+            raise ValueError("a text needs either role or role_column")
+        return self
+
+
+class Values(Strict):
+    """How the cells of answers are to be read."""
+
+    values: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
+    """What is written, and which label (or labels) it stands for; case and spaces do not matter."""
+    patterns: dict[str, Pattern] = Field(default_factory=dict)
+    """Label by a regular expression that what is written must contain."""
+    several: bool = False
+    """Whether a cell may hold several values: a JSON or Python list, or text with separators."""
+    separators: str = ""
+    """Characters that separate the values of a cell that is no list."""
+    blank: tuple[str, ...] = ()
+    """What stands for no answer, besides an empty cell."""
+
+
+class AnswerColumns(Values):
+    """Where the answers on one dimension are."""
+
+    column: Names = ()
+    """One column: the answer of whoever the row is by."""
+    columns: str = ""
+    """One column per annotator, e.g. ``rating_{annotator}``."""
+    turn: str = ""
+    """Of several turns in a row the role of the one that is labelled; the last if empty."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if bool(self.column) == bool(self.columns):
+            raise ValueError("answers need either column or columns")
+        if self.columns and self.columns.count(ANNOTATOR) != 1:
+            raise ValueError(f"columns needs {ANNOTATOR} where the name of the annotator stands")
+        return self
+
+
+class LongAnswers(Strict):
+    """Answers with a row each: one column names the dimension, another holds the value."""
+
+    dimension: Annotated[Names, Field(min_length=1)]
+    value: Annotated[Names, Field(min_length=1)]
+    dimensions: dict[str, str] = Field(default_factory=dict)
+    """What the column of dimensions holds, and which dimension it stands for."""
+    values: dict[str, Values] = Field(default_factory=dict)
+    """How values are read, by dimension."""
+
+
+class AnnotatorSource(Strict):
+    """Who filled in a row: by a column, else by the name of the file, else one name for all."""
+
+    column: Names = ()
+    pattern: Pattern = r"[^/]+$"
+    """What of the path without suffix is the name: the first group, or all that matches."""
+    name: str = ""
+
+    @property
+    def is_column_only(self) -> bool:
+        """Whether rows say it and nothing else does."""
+        return bool(self.column) and not self.name and "pattern" not in self.model_fields_set
+
+
+class TableMap(Strict):
+    """What other people's tables of one kind hold."""
+
+    id: Identifier
+    title: str = ""
+    scheme: str = ""
+    """The scheme that the dimensions are of, beside those below; an id or a path."""
+    dimensions: tuple[Dimension, ...] = ()
+    """Dimensions that the scheme does not have, e.g. because the authors reported on them."""
+    encodings: Annotated[tuple[Encoding, ...], Field(min_length=1)] = ("utf-8", "cp1252")
+    """The encodings to try, line by line; the last should be one that reads every byte."""
+    delimiters: Annotated[str, Field(min_length=1)] = ",;\t|"
+    """What may separate cells; which of them does is found out from the header of each file."""
+    group: Pattern = r"[^/]+$"
+    """What of the path of a file, without suffix, is its group: the first group, or all."""
+    rows: Literal["turns", "dialogues"] = "turns"
+    """Whether a row is a place in a dialogue (with one turn or several) or a whole dialogue."""
+    dialogue: Names = ()
+    """The column that names the dialogue; without one a file (turns) or a row (dialogues) is one."""
+    turn: Names = ()
+    """The column that names the place in the dialogue; without one rows count in their order."""
+    texts: tuple[TextColumns, ...] = ()
+    """The turns of a row, in order."""
+    context: dict[str, Names] = Field(default_factory=dict)
+    """What else a row says of its dialogue: a name of ours, and the column."""
+    notes: Names = ()
+    """A column of remarks about the item."""
+    annotator: AnnotatorSource = AnnotatorSource()
+    answers: dict[Identifier, AnswerColumns | Annotated[tuple[AnswerColumns, ...], Field()]] = (
+        Field(default_factory=dict)
+    )
+    """By dimension where its answers are; of several places the first that a file has."""
+    long: LongAnswers | None = None
+    gold: dict[Identifier, AnswerColumns] = Field(default_factory=dict)
+    """By dimension the column of the label that the authors settled on."""
+
+    @property
+    def texts_of_rows(self) -> tuple[str, ...]:
+        """The roles of the turns of a row that are the same in every row."""
+        return tuple(text.role for text in self.texts)
+
+    def places(self, dimension: str) -> tuple[AnswerColumns, ...]:
+        """Return where the answers on a dimension may be, in the order to look."""
+        found = self.answers[dimension]
+        return found if isinstance(found, tuple) else (found,)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if not self.answers and self.long is None:
+            raise ValueError("answers: nothing says where the answers are")
+        if self.long is not None and self.rows == "turns" and not self.turn:
+            raise ValueError("long: answers with a row each need the column of the turn")
+        if self.rows == "dialogues" and self.turn:
+            raise ValueError("turn: a row that is a whole dialogue has no place in one")
+        named = [
+            (name, place.turn) for name in self.answers for place in self.places(name) if place.turn
+        ]
+        for name, role in named:
+            if role not in self.texts_of_rows:
+                raise ValueError(f"answers: {name}: turn: no text of a row is by {role!r}")
+        if any(place.columns for place in self.gold.values()):
+            raise ValueError("gold: the label that was settled on is in one column")
+        return self
+
+
+def map_names() -> list[str]:
+    """Return the names of the maps that ship, sorted."""
+    return sorted(path.stem for path in _SHIPPED.glob("*.yaml"))
+
+
+def load_map(name_or_path: str) -> TableMap:
+    """Load a map by its shipped name, or from a path that ends in ``.yaml`` or ``.yml``.
+
+    Raises:
+        UsageError: no map has this name.
+        InputError: the file is not a map.
+    """
+    path = Path(name_or_path)
+    if name_or_path in map_names():
+        path = _SHIPPED / f"{name_or_path}.yaml"
+    elif path.suffix not in (".yaml", ".yml") and len(path.parts) < 2:
+        raise UsageError(
+            f"unknown map {name_or_path!r}",
+            suggestion(name_or_path, map_names(), listing="maps")
+            + "; a map of your own is given by its path, e.g. ./my_map.yaml",
+        )
+    return validate_model(TableMap, read_yaml(path))
