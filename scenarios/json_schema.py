@@ -7,10 +7,10 @@ import inspect
 import re
 from typing import Any
 
-from scenarios import spec
+from scenarios import conversation, fixed_lines, spec
 from scenarios.checks.labels import ANY_GOAL
 from scenarios.schemes.model import Scheme
-from scenarios.spec import Scenario
+from scenarios.spec import INITIATOR, RESPONDER, Scenario
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _FIRST_PARAGRAPH = re.compile(r"\n\s*\n")
@@ -30,9 +30,9 @@ def scenario_schema(scheme: Scheme) -> dict[str, Any]:
         _describe(definition, documented.get(name, {}))
     fields = schema["properties"]
     _fix_scheme(schema, scheme)
-    fields["roles"]["required"] = ["initiator", "responder"]
-    goals = definitions["GoalOpening"]["properties"]["statements"]
-    goals["propertyNames"] = {"enum": [*scheme.goal.values, ANY_GOAL]}
+    statements = definitions["GoalOpening"]["properties"]["statements"]
+    statements["propertyNames"] = {"enum": [*scheme.goals, ANY_GOAL]}
+    fields["goals"]["items"] = {"enum": list(scheme.goals)}
     if scheme.categories:
         fields["category"]["enum"] = list(scheme.categories)
     if scheme.tags:
@@ -41,10 +41,27 @@ def scenario_schema(scheme: Scheme) -> dict[str, Any]:
         fields["felicitous"]["maxItems"] = 0
     else:
         fields["felicitous"]["items"] = {"enum": list(scheme.dimension(scheme.felicity).values)}
-    for unique in ("tags", "felicitous"):
+    for unique in ("tags", "felicitous", "goals"):
         fields[unique]["uniqueItems"] = True
     fields["placeholders"]["additionalProperties"] = False
+    schema["if"] = {"not": {"required": ["flow"]}}
+    schema["then"] = _without_flow()
+    for name in ("opening", "facts"):
+        fields[name].pop("default", None)
     return {"$schema": DIALECT, **schema, "title": "hipo scenario", "$defs": definitions}
+
+
+def _without_flow() -> dict[str, Any]:
+    """Return what holds where question and answer alternate."""
+    pair = [INITIATOR, RESPONDER]
+    return {
+        "required": ["opening", "facts"],
+        "properties": {
+            "roles": {"required": pair, "propertyNames": {"enum": pair}},
+            "facts": {"minItems": 1, "items": {"properties": {"owner": {"enum": pair}}}},
+            "opening": {"anyOf": [{"required": ["shared"]}, {"required": ["by_goal"]}]},
+        },
+    }
 
 
 def _fix_scheme(schema: dict[str, Any], scheme: Scheme) -> None:
@@ -75,7 +92,8 @@ def _plain(text: str) -> str:
 def _documentation() -> dict[str, dict[str, str]]:
     """Return the texts that stand below the fields of the models, by model and field."""
     definitions: dict[str, dict[str, str]] = {}
-    for model in ast.parse(inspect.getsource(spec)).body:
+    parts = (ast.parse(inspect.getsource(part)) for part in (fixed_lines, conversation, spec))
+    for model in (model for part in parts for model in part.body):
         if isinstance(model, ast.ClassDef):
             fields = definitions.setdefault(model.name, {})
             for above, below in zip(model.body, model.body[1:], strict=False):

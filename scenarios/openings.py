@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from scenarios.errors import UsageError
-from scenarios.spec import Fact, GoalOpening, RoleKey, Scenario
+from scenarios.fixed_lines import GoalOpening
+from scenarios.spec import Fact, RoleKey, Scenario
 
 Openings = Literal["shared", "by-goal"]
 """Whether the two goals of a case open alike, or with a statement of their own."""

@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from scenarios.conversation import Phase, Role
 from scenarios.fingerprint import fingerprint
+from scenarios.fixed_lines import Opening, Text
 from scenarios.schemes.model import Identifier
 from scenarios.strict import Strict
 
-RoleKey = Literal["initiator", "responder"]
-Text = Annotated[str, Field(min_length=1)]
+RoleKey = str
+"""The id of a role; without a flow ``initiator`` or ``responder``."""
+INITIATOR: Final = "initiator"
+RESPONDER: Final = "responder"
 
 
-def _as_tuple(value: object) -> object:
-    """Let one text stand where a list of wordings is allowed."""
-    return (value,) if isinstance(value, str) else value
-
-
-_Texts = Annotated[tuple[Text, ...], Field(min_length=1, max_length=12)]
-Wordings = Annotated[_Texts, BeforeValidator(_as_tuple, json_schema_input_type=Text | _Texts)]
-"""The default wording first, then paraphrases of it (drawn by the variation axis ``opening``)."""
 Gain = Literal["self", "protects", "surprise"]
 """What a lie is for: the liar's own gain, to shield somebody, or to keep a happy surprise."""
-
-
-class Role(Strict):
-    """One of the two people who talk."""
-
-    name: Text
-    """A short noun phrase without article, e.g. ``buyer`` or ``press officer of {carmaker}``."""
-    description: Text
-    """One or two sentences in the third person; nothing in them is private."""
-    aim: Text
-    """A verb phrase that follows "to", e.g. ``find out whether the car was ever repaired``."""
-    voice: Text | None = None
-    """How this person talks, in a line: ``short and dry, says "mate", never raises it``."""
 
 
 class Claim(Strict):
@@ -48,104 +30,6 @@ class Claim(Strict):
     """How statements and facts refer to it."""
     text: Text
     """One sentence that is either true or false."""
-
-
-class Statement(Strict):
-    """What the responder says to an opening question under one goal, and the claims it makes."""
-
-    text: Text
-    """One or two sentences, as the responder says them."""
-    claims: tuple[Identifier, ...] = ()
-    """Ids of the claims that whoever says this makes."""
-
-
-class EasyExchange(Strict):
-    """A public question and its answer: true, complete, the same under every goal."""
-
-    question: Text
-    """What the initiator asks first; nobody has a reason to lie about it."""
-    answer: Text
-    """The whole truth about that question, by what the scene and the roles say."""
-    claims: tuple[Identifier, ...] = ()
-    """Ids of the claims the answer makes; none that a fact makes false or misleading."""
-
-
-class SharedOpening(Strict):
-    """An opening that is the same under every goal, so that it cannot give the goal away."""
-
-    exchanges: Annotated[tuple[EasyExchange, ...], Field(min_length=1, max_length=12)]
-    """The first of them is the default; a dialogue starts with one."""
-    hard_question: Wordings
-    """The initiator's fixed first line after that: the question this is all about."""
-
-
-class GoalOpening(Strict):
-    """An opening question with one statement for each goal that answers this very question."""
-
-    question: Text
-    """What the initiator asks."""
-    statements: Annotated[dict[str, Statement], Field(min_length=1)]
-    """By goal label; the key ``any`` serves every goal that has no statement of its own."""
-
-    def statement_for(self, goal: str) -> Statement:
-        """Return the statement that fits ``goal``.
-
-        Raises:
-            KeyError: neither the goal nor ``any`` has a statement.
-        """
-        return self.statements[goal] if goal in self.statements else self.statements["any"]
-
-
-class Opening(Strict):
-    """The fixed lines every dialogue starts with: shared by all goals, or one for each.
-
-    Source of the openings by goal: HIPO, section 4.2 and appendix C.
-    """
-
-    shared: SharedOpening | None = None
-    """What runs with ``--openings shared`` start with."""
-    by_goal: tuple[GoalOpening, ...] = ()
-    """What runs with ``--openings by-goal`` start with, the default first."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_version_1(cls, data: object) -> object:
-        """Read the form in which hipo 0.1 stored openings: wordings of a question and statements."""
-        if not isinstance(data, Mapping) or not {"question", "statements"} <= set(data):
-            return data
-        questions = _listed(data["question"])
-        statements = data["statements"]
-        if not isinstance(statements, Mapping):
-            return data
-        wordings = {goal: _listed(_field(said, "text")) for goal, said in statements.items()}
-        length = math.lcm(*map(len, (questions, *wordings.values())))  # every question with each
-        return {
-            "by_goal": [
-                {
-                    "question": questions[i % len(questions)],
-                    "statements": {
-                        goal: {
-                            "text": texts[i % len(texts)],
-                            "claims": _field(statements[goal], "claims") or (),
-                        }
-                        for goal, texts in wordings.items()
-                    },
-                }
-                for i in range(length)
-            ]
-        }
-
-    @model_validator(mode="after")
-    def _opens(self) -> Self:
-        if self.shared is None and not self.by_goal:
-            raise ValueError("an opening has shared, by_goal, or both")
-        return self
-
-    @property
-    def statements(self) -> Iterator[tuple[str, Statement]]:
-        """Yield every statement by goal with its goal."""
-        for opening in self.by_goal:
-            yield from opening.statements.items()
 
 
 class Cover(Strict):
@@ -158,7 +42,7 @@ class Cover(Strict):
 
 
 class Fact(Strict):
-    """Private knowledge: what one role alone knows. A dialogue uses exactly one fact.
+    """Private knowledge: what one role alone knows. Without a flow a dialogue uses exactly one.
 
     Every claim of the scenario that a fixed line makes, and every cover of the fact, stands in one
     of the four lists: what the fact does to it, for a speaker who knows the scene and this fact
@@ -171,8 +55,9 @@ class Fact(Strict):
     """What it concerns, as a short noun phrase that gives nothing away: ``the repair history``."""
     text: Text
     """One or two full sentences in the third person, true in the simulation."""
-    owner: RoleKey = "responder"
-    """Who knows it; dialogues are generated for facts of the responder only."""
+    owner: Identifier = RESPONDER
+    """Who knows it. Without a flow dialogues are generated for facts of the responder only; with
+    one, everybody knows all of their own facts in every dialogue."""
     documented: bool = False
     """Whether a public record states it; only such facts ever stand beside real names."""
     angle: Text | None = None
@@ -262,14 +147,20 @@ class Scenario(Strict):
     """Languages the texts are written in (BCP 47)."""
     background: Text
     """Three to six sentences both roles know."""
-    roles: dict[RoleKey, Role]
-    """The initiator, who asks, and the responder, who knows more than it says."""
-    opening: Opening
-    """The fixed lines a dialogue starts with."""
+    flow: Annotated[tuple[Phase, ...], Field(max_length=40)] = ()
+    """The phases of the conversation; without them it opens, and question and answer alternate."""
+    roles: Annotated[dict[Identifier, Role], Field(min_length=1, max_length=12)]
+    """The initiator, who asks, and the responder, who knows more than it says; with a flow, any."""
+    opening: Annotated[Opening, Field(validate_default=True)] = Opening()
+    """The fixed lines a dialogue starts with, where there is no flow."""
     claims: tuple[Claim, ...] = ()
     """What the responder holds out as true, in fixed lines or as the cover of a fact."""
-    facts: Annotated[tuple[Fact, ...], Field(min_length=1)]
-    """What the responder knows and the initiator does not: three to nine that differ."""
+    facts: Annotated[tuple[Fact, ...], Field(validate_default=True)] = ()
+    """What one knows and the others do not: three to nine that differ; with a flow, any number."""
+    goals: tuple[str, ...] = ()
+    """Labels of the scheme's assigned dimension that it is made for; empty: all."""
+    data: dict[str, Any] = Field(default_factory=dict)
+    """What a program needs that checks what is said, e.g. the payoffs of a game; shown to nobody."""
     evidence: tuple[Evidence, ...] = ()
     """What in the world would bring facts to light."""
     felicitous: tuple[str, ...] = ()
@@ -294,8 +185,30 @@ class Scenario(Strict):
 
     @property
     def fingerprint(self) -> str:
-        """The content hash of everything in the scenario."""
-        return fingerprint(self.model_dump(mode="json"))
+        """The content hash of everything in the scenario.
+
+        Fields of later versions of hipo are left out where a scenario does not use them: it keeps
+        the hash it was stored under.
+        """
+        plain = self.model_dump(mode="json")
+        plain["roles"] = {
+            key: {k: v for k, v in role.items() if v is not _ROLE_DEFAULTS.get(k)}
+            for key, role in plain["roles"].items()
+        }
+        return fingerprint(
+            {k: v for k, v in plain.items() if k not in _DEFAULTS or v != _DEFAULTS[k]}
+        )
+
+    @property
+    def labelled_roles(self) -> tuple[RoleKey, ...]:
+        """The roles whose words are labelled, in order."""
+        if not self.flow:
+            return (RESPONDER,)
+        return tuple(key for key, role in self.roles.items() if role.labelled)
+
+    def private(self, role: RoleKey) -> tuple[Fact, ...]:
+        """Return what one role knows and no other does, in the order of the scenario."""
+        return tuple(fact for fact in self.facts if fact.owner == role)
 
     def named(self, *, real: bool = False) -> Self:
         """Return the scenario with every placeholder filled by its alias, or its real name."""
@@ -306,21 +219,49 @@ class Scenario(Strict):
             with_names(self.model_dump(exclude={"placeholders"}), names)
         )
 
+    @field_validator("opening")
+    @classmethod
+    def _opens(cls, opening: Opening, info: ValidationInfo) -> Opening:
+        has_flow = bool(info.data.get("flow"))
+        if not has_flow and opening.shared is None and not opening.by_goal:
+            raise ValueError("an opening has shared, by_goal, or both")
+        if has_flow and opening != Opening():
+            raise ValueError("a scenario with a flow has no opening: write a phase with text")
+        return opening
+
+    @field_validator("facts")
+    @classmethod
+    def _has_facts(cls, facts: tuple[Fact, ...], info: ValidationInfo) -> tuple[Fact, ...]:
+        if not facts and not info.data.get("flow"):
+            raise ValueError("without a flow a scenario needs at least one fact")
+        return facts
+
     @field_validator("roles")
     @classmethod
-    def _has_both_roles(cls, roles: dict[RoleKey, Role]) -> dict[RoleKey, Role]:
-        missing = {"initiator", "responder"} - set(roles)
-        if missing:
-            raise ValueError(f"the {missing.pop()} is missing")
+    def _are_roles(cls, roles: dict[str, Role], info: ValidationInfo) -> dict[str, Role]:
+        flow: tuple[Phase, ...] = info.data.get("flow") or ()
+        if not flow:
+            _check_pair(roles)
+            return roles
+        improvising = {key for phase in flow if not phase.text for key in phase.who}
+        if not any(role.labelled for key, role in roles.items() if key in improvising):
+            raise ValueError("nobody who improvises is labelled; set labelled: true")
         return roles
 
 
-def _listed(value: object) -> tuple[object, ...]:
-    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+_ROLE_DEFAULTS: Mapping[str, object] = {"labelled": False, "speaks": True}
+_DEFAULTS: Mapping[str, object] = {"flow": [], "goals": [], "data": {}}
 
 
-def _field(value: object, name: str) -> object:
-    return value.get(name) if isinstance(value, Mapping) else None
+def _check_pair(roles: Mapping[str, Role]) -> None:
+    """Do nothing where the roles are those of question and answer."""
+    strange = [key for key in roles if key not in (INITIATOR, RESPONDER)]
+    for key in (INITIATOR, RESPONDER):
+        if key not in roles:
+            other = f", and {strange[0]!r} is there" if strange else ""
+            raise ValueError(f"the {key} is missing{other}; other roles need a flow")
+    if strange:
+        raise ValueError(f"{strange[0]!r} never speaks; more than two roles need a flow")
 
 
 def with_names(value: object, names: Mapping[str, str]) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -21,6 +21,7 @@ from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml, validate_model
 
 _SHIPPED = Path(__file__).parent / "data" / "variation.yaml"
+VariedRole = Literal["initiator", "responder"]
 _OPENING_PARTS = (OPENING, HARD_QUESTION)
 
 
@@ -36,7 +37,7 @@ class Axis(Strict):
 
     heading: Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\n:#]+$")]
     """What the prompt calls it, e.g. ``Register``."""
-    roles: Annotated[tuple[RoleKey, ...], Field(alias="for", min_length=1)]
+    roles: Annotated[tuple[VariedRole, ...], Field(alias="for", min_length=1)]
     """The roles whose prompt shows it."""
     values: tuple[AxisValue, ...] = ()
     shared: bool = False
@@ -60,7 +61,7 @@ class Axis(Strict):
         """The content hash of the axis."""
         return fingerprint(self.model_dump(mode="json"))
 
-    def keys(self, name: str) -> dict[str, tuple[RoleKey, ...]]:
+    def keys(self, name: str) -> dict[str, tuple[VariedRole, ...]]:
         """Return the keys that draws of this axis are recorded under, with the roles they concern."""
         if self.wordings:
             return dict.fromkeys(_OPENING_PARTS, ())
@@ -87,7 +88,7 @@ class _AxisChange(Strict):
     """What a file says about an axis: all of it, or what to add to one that exists."""
 
     heading: str | None = None
-    roles: Annotated[tuple[RoleKey, ...] | None, Field(alias="for")] = None
+    roles: Annotated[tuple[VariedRole, ...] | None, Field(alias="for")] = None
     values: tuple[AxisValue, ...] = ()
     shared: bool | None = None
     wordings: bool = False

@@ -117,7 +117,8 @@ class TraceStep:
 class Line:
     """One utterance."""
 
-    side: Literal["initiator", "responder"]
+    side: str
+    """The id of the role."""
     speaker: str
     text: str
     opening: bool = False

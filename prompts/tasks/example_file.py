@@ -10,10 +10,10 @@ from pydantic import Field
 from prompts.tasks.examples import ExamplePool, WorkedExample
 from prompts.tasks.items import FactView
 from scenarios.errors import InputError, Problem
+from scenarios.fixed_lines import Text
 from scenarios.located import Located, Step, shortened
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.schemes.vocabulary import resolve_label
-from scenarios.spec import Text
 from scenarios.strict import Strict
 from scenarios.text_file import read_text, shown_path
 from scenarios.yaml_source import read_yaml, validate_model

@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
+from scenarios.fixed_lines import Text
 from scenarios.plugins import PointName
 from scenarios.schemes.model import Identifier
-from scenarios.spec import Text
 from scenarios.strict import Strict
 
 Mode = Literal["zero-shot", "cot", "icl", "two-phase"]

@@ -39,6 +39,7 @@ def check_references(scenario: Scenario, located: Located) -> Iterator[Problem]:
                     expected="an id of its own",
                     code="duplicate-id",
                 )
+    yield from _roles(scenario, located)
     for place, named in claims_by_line(scenario):
         yield from _found(located, place, named, claims, "claim")
     for index, fact in enumerate(scenario.facts):
@@ -50,6 +51,30 @@ def check_references(scenario: Scenario, located: Located) -> Iterator[Problem]:
             yield from _found(located, place[:-1], (cover.claim,), claims, "claim")
     for index, item in enumerate(scenario.evidence):
         yield from _found(located, ("evidence", index, "reveals"), item.reveals, facts, "fact")
+
+
+def _roles(scenario: Scenario, located: Located) -> Iterator[Problem]:
+    """Find roles that are not there where a fact or a phase names them, and phases called alike."""
+    for index, fact in enumerate(scenario.facts):
+        if fact.owner not in scenario.roles:
+            yield located.problem(
+                ("facts", index, "owner"),
+                found=f"the unknown role {fact.owner!r}",
+                expected="the id of a role of this scenario",
+                hint=suggestion(fact.owner, scenario.roles, listing="roles"),
+                code="unknown-reference",
+            )
+    speaking = [key for key, role in scenario.roles.items() if role.speaks]
+    ids = [phase.id for phase in scenario.flow]
+    for index, phase in enumerate(scenario.flow):
+        yield from _found(located, ("flow", index, "who"), phase.who, speaking, "speaking role")
+        if phase.id in ids[:index]:
+            yield located.problem(
+                ("flow", index, "id"),
+                found=f"{phase.id!r}, which flow[{ids.index(phase.id)}] has already",
+                expected="an id of its own",
+                code="duplicate-id",
+            )
 
 
 def _found(

@@ -12,8 +12,8 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from scenarios.fixed_lines import Text
 from scenarios.schemes.model import Identifier
-from scenarios.spec import Text
 from scenarios.strict import Strict
 
 LineUse = Literal["stage", "exemplar", "gold"]

@@ -5,128 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from scenarios.fingerprint import fingerprint
+from scenarios.schemes.dimension import (
+    ROLE,
+    Contrast,
+    Dimension,
+    Identifier,
+    Label,
+    LabelValue,
+    Level,
+    Measurement,
+    Step,
+)
 from scenarios.strict import Strict
 
-Level = Literal["utterance", "dialogue"]
-Measurement = Literal["nominal", "ordinal", "interval", "multi"]
-Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
-LabelValue = str | float | tuple[str, ...]
-"""One label (nominal, ordinal), a number (interval), or several labels (multi)."""
-
-
-class Label(Strict):
-    """One value of a dimension, with what a person or a model needs to choose it."""
-
-    id: Annotated[str, Field(min_length=1, max_length=64)]
-    definition: Annotated[str, Field(min_length=1)]
-    example: str = ""
-    aliases: tuple[str, ...] = ()
-
-
-class Step(Strict):
-    """One step of a labelling procedure: the first step that holds gives the label."""
-
-    when: Annotated[str, Field(min_length=1)]
-    label: str
-
-
-class Contrast(Strict):
-    """A line that is easily given the wrong one of two labels, and what decides between them."""
-
-    model_config = ConfigDict(populate_by_name=True)
-
-    text: Annotated[str, Field(min_length=1)]
-    label: Annotated[str, Field(alias="is")]
-    rival: Annotated[str, Field(alias="not")]
-    because: Annotated[str, Field(min_length=1)]
-
-
-class Dimension(Strict):
-    """One question asked of every utterance or of the dialogue as a whole."""
-
-    id: Identifier
-    level: Level
-    measurement: Measurement = "nominal"
-    title: str = ""
-    question: Annotated[str, Field(min_length=1)]
-    labels: tuple[Label, ...] = ()
-    range: tuple[float, float] | None = None
-    """Lowest and highest value of an interval dimension."""
-    points: Annotated[int, Field(ge=2, le=1001)] | None = None
-    """How many equally spaced values people choose from (interval only); None means any number."""
-    anchors: tuple[str, ...] = ()
-    """What the points are called, lowest first; empty where they are numbers only."""
-    by: Literal["declared", "reader"] = "declared"
-    """Who gives the label: the speaker declares it and readers check it, or readers alone."""
-    expect: dict[str, str] = Field(default_factory=dict)
-    """Of a reader dimension: by label of the assigned dimension, the label readers should find."""
-    look_at: str = ""
-    """Which part of what was said the steps are about, e.g. the whole line."""
-    steps: tuple[Step, ...] = ()
-    """The labelling procedure, in order: the first step that holds gives the label."""
-    contrast: tuple[Contrast, ...] = ()
-    """Lines that are easily mislabelled, for readers."""
-
-    def __hash__(self) -> int:
-        """Hash what is hashable of the fields; equal dimensions have equal ones."""
-        return hash((self.id, self.level, self.measurement, self.labels, self.range, self.points))
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The ids of the labels, in order (for an ordinal dimension, lowest first)."""
-        return tuple(label.id for label in self.labels)
-
-    @property
-    def point_values(self) -> tuple[float, ...]:
-        """The values of the points, lowest first; empty where any number of the range will do."""
-        if self.range is None or self.points is None:
-            return ()
-        lowest, highest = self.range
-        last = self.points - 1
-        return tuple(((last - i) * lowest + i * highest) / last for i in range(self.points))
-
-    @model_validator(mode="after")
-    def _points_fit(self) -> Self:
-        if self.points is not None and self.measurement != "interval":
-            raise ValueError("only an interval dimension has points")
-        if self.anchors and len(self.anchors) != self.points:
-            raise ValueError(f"{len(self.anchors)} anchors do not name {self.points or 0} points")
-        if len({anchor.casefold() for anchor in self.anchors}) < len(self.anchors):
-            raise ValueError("two points have the same name")
-        return self
-
-    @model_validator(mode="after")
-    def _measurement_fits(self) -> Self:
-        if self.measurement == "interval":
-            if self.range is None or self.range[0] >= self.range[1]:
-                raise ValueError("an interval dimension needs range: [lowest, highest]")
-        elif len(self.labels) < 2:
-            raise ValueError("a dimension needs at least two labels")
-        seen: set[str] = set()
-        for label in self.labels:
-            for name in (label.id, *label.aliases):
-                if name.casefold() in seen:
-                    raise ValueError(f"label or alias {name!r} stands twice")
-                seen.add(name.casefold())
-        return self
-
-    @model_validator(mode="after")
-    def _procedure_fits(self) -> Self:
-        named = [step.label for step in self.steps]
-        named += [label for line in self.contrast for label in (line.label, line.rival)]
-        named += self.expect.values()
-        for label in named:
-            if label not in self.values:
-                raise ValueError(f"{label!r} is no label of {self.id!r}")
-        unreached = [v for v in self.values if self.steps and v not in named[: len(self.steps)]]
-        if unreached:
-            raise ValueError(f"no step of {self.id!r} leads to {unreached[0]!r}")
-        if self.expect and self.by != "reader":
-            raise ValueError("only a dimension that readers label (by: reader) expects labels")
-        return self
+__all__ = [
+    "Contradiction", "Contrast", "Dimension", "Identifier", "Label", "LabelValue", "Level",
+    "Measurement", "Requirement", "Scheme", "SelfContradiction", "Step",
+]  # fmt: skip
 
 
 class Contradiction(Strict):
@@ -165,8 +63,9 @@ class Scheme(Strict):
     description: str = ""
     source: str = ""
     dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1)]
-    assigned: Identifier
-    """The nominal dialogue dimension whose label a case assigns to the responder (its goal)."""
+    assigned: Identifier | Literal[""] = ""
+    """The nominal dialogue dimension whose label a case assigns to who is labelled (its goal).
+    Empty: nothing is assigned."""
     felicity: Identifier | None = None
     """The utterance dimension whose labels a scenario may restrict to the felicitous ones."""
     contradictions: tuple[Contradiction, ...] = ()
@@ -203,8 +102,12 @@ class Scheme(Strict):
         plain["dimensions"] = [
             _without_defaults(dimension, _DIMENSION_DEFAULTS)
             for dimension in plain["dimensions"]
-            if dimension["by"] == "declared"
+            if dimension["by"] == "declared" and dimension["derived"] is None
         ]
+        for dimension in plain["dimensions"]:
+            dimension["labels"] = [
+                _without_defaults(x, _LABEL_DEFAULTS) for x in dimension["labels"]
+            ]
         return _without_defaults(plain, _SCHEME_DEFAULTS)
 
     @property
@@ -215,21 +118,36 @@ class Scheme(Strict):
     @property
     def declared(self) -> tuple[Dimension, ...]:
         """The dimensions that speakers declare and people label, in order."""
-        return tuple(d for d in self.dimensions if d.by == "declared")
+        return tuple(d for d in self.dimensions if d.by == "declared" and d.derived is None)
 
     @property
     def goal(self) -> Dimension:
-        """The assigned dialogue dimension."""
+        """The assigned dialogue dimension.
+
+        Raises:
+            KeyError: nothing is assigned.
+        """
         return self.dimension(self.assigned)
 
     @property
+    def goals(self) -> tuple[str, ...]:
+        """What a case can be assigned: the labels of the goal, or "" alone where there is none."""
+        return self.goal.values if self.assigned else ("",)
+
+    @property
     def utterance_dimensions(self) -> tuple[Dimension, ...]:
-        """The dimensions every responder utterance is labelled with, in order."""
+        """The dimensions every labelled utterance declares, in order."""
         return tuple(d for d in self.declared if d.level == "utterance")
+
+    @property
+    def derived(self) -> tuple[Dimension, ...]:
+        """The dimensions that are computed from others, in order."""
+        return tuple(d for d in self.dimensions if d.derived is not None)
 
     def read_dimensions(self, level: Level) -> tuple[Dimension, ...]:
         """Return the dimensions of a level that readers alone label, in order."""
-        return tuple(d for d in self.dimensions if d.by == "reader" and d.level == level)
+        read = (d for d in self.dimensions if d.by == "reader" and d.derived is None)
+        return tuple(d for d in read if d.level == level)
 
     @property
     def truthful_goals(self) -> frozenset[str]:
@@ -258,7 +176,7 @@ class Scheme(Strict):
             raise ValueError("two dimensions have the same id")
         by_id = {d.id: d for d in self.dimensions}
         goal = by_id.get(self.assigned)
-        if (
+        if self.assigned and (
             goal is None
             or goal.by != "declared"
             or goal.level != "dialogue"
@@ -287,9 +205,31 @@ class Scheme(Strict):
     @model_validator(mode="after")
     def _expectations_fit(self) -> Self:
         for dimension in self.dimensions:
-            unknown = [goal for goal in dimension.expect if goal not in self.goal.values]
+            unknown = [goal for goal in dimension.expect if goal not in self.goals]
             if unknown:
                 raise ValueError(f"{dimension.id}: expect: {unknown[0]!r} is no {self.assigned}")
+        return self
+
+    @model_validator(mode="after")
+    def _conditions_exist(self) -> Self:
+        """What a label or a dimension depends on stands before it: so there is no circle."""
+        before: dict[str, tuple[str, ...]] = {}
+        for dimension in self.dimensions:
+            conditions = [("when", dimension.when)]
+            conditions += [(f"{label.id}: for", label.applies) for label in dimension.labels]
+            for place, condition in conditions:
+                for name, values in condition.items():
+                    if name == ROLE and place != "when":
+                        continue
+                    if name not in before:
+                        raise ValueError(
+                            f"{dimension.id}: {place}: no dimension {name!r} stands before it"
+                        )
+                    if unknown := [value for value in values if value not in before[name]]:
+                        raise ValueError(
+                            f"{dimension.id}: {place}: {unknown[0]!r} is no label of {name!r}"
+                        )
+            before[dimension.id] = dimension.values
         return self
 
     @model_validator(mode="after")
@@ -305,8 +245,10 @@ class Scheme(Strict):
 
 
 _DIMENSION_DEFAULTS: Mapping[str, object] = {
-    "by": "declared", "expect": {}, "look_at": "", "steps": [], "contrast": [],
+    "by": "declared", "expect": {}, "look_at": "", "steps": [], "contrast": [], "of": [],
+    "when": {}, "derived": None,
 }  # fmt: skip
+_LABEL_DEFAULTS: Mapping[str, object] = {"applies": {}, "group": ""}
 _SCHEME_DEFAULTS: Mapping[str, object] = {"terms": {}, "conventions": [], "ties": []}
 
 

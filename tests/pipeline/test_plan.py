@@ -14,8 +14,9 @@ from pipeline.plan import Plan
 from pipeline.tactic_design import Context
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
+from scenarios.fixed_lines import Opening
 from scenarios.schemes.model import Scheme
-from scenarios.spec import Fact, Opening, Scenario
+from scenarios.spec import Fact, Scenario
 from scenarios.variation import load_axes
 
 HOME = Path(scenarios.__file__).parent

@@ -14,8 +14,9 @@ from pipeline.tactic_design import Context, TargetDistribution, allowed_combinat
 from pipeline.tactics import TacticDesign
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
+from scenarios.fixed_lines import Opening
 from scenarios.schemes.model import Scheme
-from scenarios.spec import Fact, Opening, Scenario
+from scenarios.spec import Fact, Scenario
 from scenarios.yaml_source import read_yaml
 
 HOME = Path(scenarios.__file__).parent

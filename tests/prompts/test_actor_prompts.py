@@ -13,7 +13,8 @@ from prompts.environment import SHIPPED, Templates
 from prompts.role_views import InitiatorView
 from scenarios.dialogue import Draft, TacticLabel
 from scenarios.errors import UsageError
-from scenarios.spec import Claim, Cover, EasyExchange, Opening, SharedOpening
+from scenarios.fixed_lines import EasyExchange, Opening, SharedOpening
+from scenarios.spec import Claim, Cover
 
 HEADINGS = [
     "Situation", "You", "The other person", "Way of speaking", "Language", "Your goal",

@@ -1,0 +1,195 @@
+"""A dimension: one question about words, and the labels that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from scenarios.strict import Strict
+
+Level = Literal["utterance", "dialogue", "span"]
+"""What is labelled: one turn, all of them, or a run of turns of one speaker or a part of a turn."""
+Measurement = Literal["nominal", "ordinal", "interval", "multi"]
+Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
+LabelValue = str | float | tuple[str, ...]
+"""One label (nominal, ordinal), a number (interval), or several labels (multi)."""
+
+
+def _as_tuple(value: object) -> object:
+    """Let one name stand where a list of names is allowed."""
+    return (value,) if isinstance(value, str) else value
+
+
+_Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
+Names = Annotated[_Names, BeforeValidator(_as_tuple, json_schema_input_type=str | _Names)]
+ROLE: Final = "role"
+"""In the conditions of a label: the role whose words are labelled, in place of a dimension."""
+
+
+class Label(Strict):
+    """One value of a dimension, with what a person or a model needs to choose it."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    id: Annotated[str, Field(min_length=1, max_length=64)]
+    definition: Annotated[str, Field(min_length=1)]
+    example: str = ""
+    aliases: tuple[str, ...] = ()
+    applies: dict[str, Names] = Field(default_factory=dict, alias="for")
+    """Where it can be chosen: by ``role`` or another dimension, the values of which one holds."""
+    group: str = ""
+    """Labels of one group are never listed beside each other as options of a question."""
+
+    def __hash__(self) -> int:
+        """Hash what tells labels apart; equal labels have equal ones."""
+        return hash((self.id, self.definition, self.example, self.aliases, self.group))
+
+    def fits(self, role: str, others: Mapping[str, LabelValue | None]) -> bool:
+        """Return whether it can be chosen for words of a role that have other labels.
+
+        Args:
+            role: who said them.
+            others: labels by dimension; a condition on a dimension that is not there holds.
+        """
+        known: Mapping[str, object] = {ROLE: role, **others}
+        return all(
+            name not in known or known[name] in values for name, values in self.applies.items()
+        )
+
+
+class Derived(Strict):
+    """How a number follows from the labels that one annotator gave to a dialogue, in turn order."""
+
+    model_config = ConfigDict(extra="allow")
+
+    function: Annotated[str, Field(min_length=1, max_length=64)]
+    """Name of a registered function; all other keys are its parameters."""
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """What the function is given besides the labels."""
+        return dict(self.model_extra or {})
+
+
+class Step(Strict):
+    """One step of a labelling procedure: the first step that holds gives the label."""
+
+    when: Annotated[str, Field(min_length=1)]
+    label: str
+
+
+class Contrast(Strict):
+    """A line that is easily given the wrong one of two labels, and what decides between them."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    text: Annotated[str, Field(min_length=1)]
+    label: Annotated[str, Field(alias="is")]
+    rival: Annotated[str, Field(alias="not")]
+    because: Annotated[str, Field(min_length=1)]
+
+
+class Dimension(Strict):
+    """One question asked of every utterance or of the dialogue as a whole."""
+
+    id: Identifier
+    level: Level
+    measurement: Measurement = "nominal"
+    title: str = ""
+    question: Annotated[str, Field(min_length=1)]
+    labels: tuple[Label, ...] = ()
+    range: tuple[float, float] | None = None
+    """Lowest and highest value of an interval dimension."""
+    points: Annotated[int, Field(ge=2, le=1001)] | None = None
+    """How many equally spaced values people choose from (interval only); None means any number."""
+    anchors: tuple[str, ...] = ()
+    """What the points are called, lowest first; empty where they are numbers only."""
+    by: Literal["declared", "reader"] = "declared"
+    """Who gives the label: the speaker declares it and readers check it, or readers alone."""
+    expect: dict[str, str] = Field(default_factory=dict)
+    """Of a reader dimension: by label of the assigned dimension, the label readers should find."""
+    look_at: str = ""
+    """Which part of what was said the steps are about, e.g. the whole line."""
+    steps: tuple[Step, ...] = ()
+    """The labelling procedure, in order: the first step that holds gives the label."""
+    contrast: tuple[Contrast, ...] = ()
+    """Lines that are easily mislabelled, for readers."""
+    of: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    """Ids of the roles whose words carry it; empty: every role that is labelled."""
+    when: dict[str, Names] = Field(default_factory=dict)
+    """Asked only where the same words have one of these labels, by dimension."""
+    derived: Derived | None = None
+    """How it is computed; nobody is asked for it. None: somebody is."""
+
+    def __hash__(self) -> int:
+        """Hash what is hashable of the fields; equal dimensions have equal ones."""
+        return hash((self.id, self.level, self.measurement, self.labels, self.range, self.points))
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The ids of the labels, in order (for an ordinal dimension, lowest first)."""
+        return tuple(label.id for label in self.labels)
+
+    def concerns(self, role: str) -> bool:
+        """Return whether words of a role carry it."""
+        return not self.of or role in self.of
+
+    def choices(
+        self, role: str, others: Mapping[str, LabelValue | None] | None = None
+    ) -> tuple[Label, ...]:
+        """Return the labels that can be chosen for words of a role that have other labels."""
+        return tuple(label for label in self.labels if label.fits(role, others or {}))
+
+    @property
+    def point_values(self) -> tuple[float, ...]:
+        """The values of the points, lowest first; empty where any number of the range will do."""
+        if self.range is None or self.points is None:
+            return ()
+        lowest, highest = self.range
+        last = self.points - 1
+        return tuple(((last - i) * lowest + i * highest) / last for i in range(self.points))
+
+    @model_validator(mode="after")
+    def _points_fit(self) -> Self:
+        if self.points is not None and self.measurement != "interval":
+            raise ValueError("only an interval dimension has points")
+        if self.anchors and len(self.anchors) != self.points:
+            raise ValueError(f"{len(self.anchors)} anchors do not name {self.points or 0} points")
+        if len({anchor.casefold() for anchor in self.anchors}) < len(self.anchors):
+            raise ValueError("two points have the same name")
+        return self
+
+    @model_validator(mode="after")
+    def _measurement_fits(self) -> Self:
+        if self.derived is not None:
+            if self.measurement != "interval" or self.labels:
+                raise ValueError("a derived dimension is an interval dimension without labels")
+        elif self.measurement == "interval":
+            if self.range is None or self.range[0] >= self.range[1]:
+                raise ValueError("an interval dimension needs range: [lowest, highest]")
+        elif len(self.labels) < 2:
+            raise ValueError("a dimension needs at least two labels")
+        seen: set[str] = set()
+        for label in self.labels:
+            for name in (label.id, *label.aliases):
+                if name.casefold() in seen:
+                    raise ValueError(f"label or alias {name!r} stands twice")
+                seen.add(name.casefold())
+        return self
+
+    @model_validator(mode="after")
+    def _procedure_fits(self) -> Self:
+        named = [step.label for step in self.steps]
+        named += [label for line in self.contrast for label in (line.label, line.rival)]
+        named += self.expect.values()
+        for label in named:
+            if label not in self.values:
+                raise ValueError(f"{label!r} is no label of {self.id!r}")
+        unreached = [v for v in self.values if self.steps and v not in named[: len(self.steps)]]
+        if unreached:
+            raise ValueError(f"no step of {self.id!r} leads to {unreached[0]!r}")
+        if self.expect and self.by != "reader":
+            raise ValueError("only a dimension that readers label (by: reader) expects labels")
+        return self
