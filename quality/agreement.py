@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from quality import coefficients, resampling
-from quality.annotations import Answer, labels_by_item, majority
+from quality.annotations import Answer, by_group
 from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
 from quality.ratings import Ratings, ratings
 from scenarios.schemes.model import Dimension, Measurement, Scheme
@@ -39,15 +38,6 @@ class AgreementRow:
     items: int
     annotators: int
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Consensus:
-    """How many items with two answers or more are unanimous, decided by majority, or split."""
-
-    unanimous: int
-    majority: int
-    split: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +142,8 @@ def agreement_table(
         UsageError: an answer is no value of its dimension, an annotator answered an item twice,
             or the packages of the extra ``stats`` are missing.
     """
-    answers = list(answers)
     rows: list[AgreementRow] = []
-    for group in ("", *sorted(set((groups or {}).values()))):
-        members = [a for a in answers if not group or (groups or {}).get(a.item) == group]
+    for group, members in by_group(answers, groups):
         asked = {answer.dimension for answer in members}
         for dimension in scheme.dimensions:
             if dimension.id in asked:
@@ -197,24 +185,6 @@ def dimension_agreement(
             )
         )
     return rows
-
-
-def consensus(dimension: Dimension, answers: Iterable[Answer]) -> Consensus:
-    """Count the items on which all agree, more than half agree, or neither.
-
-    Raises:
-        UsageError: an annotator answered an item twice.
-    """
-    counts: Counter[str] = Counter()
-    for by_annotator in labels_by_item(answers, dimension.id).values():
-        values = list(by_annotator.values())
-        if len(values) < 2:
-            continue
-        if len(set(values)) == 1:
-            counts["unanimous"] += 1
-        else:
-            counts["split" if majority(values) is None else "majority"] += 1
-    return Consensus(counts["unanimous"], counts["majority"], counts["split"])
 
 
 def _shared_items(table: Ratings) -> Ratings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scenarios.errors import UsageError
@@ -147,6 +147,19 @@ def labels_by_item(answers: Iterable[Answer], dimension: str) -> dict[str, dict[
             )
         by_annotator[answer.annotator] = answer.value
     return grouped
+
+
+def by_group(
+    answers: Iterable[Answer], groups: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, list[Answer]]]:
+    """Yield ``("", all answers)``, then each group by name with the answers on its items."""
+    everything = list(answers)
+    yield "", everything
+    members: dict[str, list[Answer]] = {name: [] for name in sorted(set((groups or {}).values()))}
+    for answer in everything:
+        if groups and answer.item in groups:
+            members[groups[answer.item]].append(answer)
+    yield from members.items()
 
 
 def majority(values: Sequence[LabelValue]) -> LabelValue | None:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from quality.agreement import AgreementRow, Consensus, agreement_table, consensus
+from quality.agreement import AgreementRow, agreement_table
 from quality.annotation_qc import annotation_qc
 from quality.annotations import RawAnswer
 from quality.bootstrap import Resampling
+from quality.disagreement.difficulty import DifficultyRow, difficulty_table
 from quality.findings import Finding
 from quality.review.answer_table import answers, timings
 from scenarios.errors import UsageError
@@ -47,7 +48,7 @@ class Overview:
     expected: int
     people: tuple[AnnotatorProgress, ...]
     agreement: tuple[AgreementRow, ...]
-    consensus: Mapping[str, Consensus]
+    difficulty: Mapping[str, DifficultyRow]
     no_agreement: str
     """Why there is no agreement to show; empty if there is."""
     findings: tuple[Finding, ...]
@@ -76,8 +77,8 @@ def overview(
         expected=len(items) * study.per_item,
         people=tuple(_progress(one, of_person[one.code], now) for one in standings),
         agreement=tuple(rows),
-        consensus={
-            d.id: consensus(d, table)
+        difficulty={
+            d.id: difficulty_table(d, table)[0]
             for d in scheme.dimensions
             if any(answer.dimension == d.id for answer in table)
         },

@@ -41,6 +41,8 @@ class Label(Strict):
     """Where it can be chosen: by ``role`` or another dimension, the values of which one holds."""
     group: str = ""
     """Labels of one group are never listed beside each other as options of a question."""
+    polarity: Literal["negative", "neutral", "positive"] | None = None
+    """On which side of the scale of ``polarity_on`` it lies; statistics alone read it."""
 
     def __hash__(self) -> int:
         """Hash what tells labels apart; equal labels have equal ones."""
@@ -122,6 +124,11 @@ class Dimension(Strict):
     """Asked only where the same words have one of these labels, by dimension."""
     derived: Derived | None = None
     """How it is computed; nobody is asked for it. None: somebody is."""
+    wheel: bool = False
+    """Whether the labels stand in a circle, in this order, so that each has two neighbours, e.g.
+    emotions on Plutchik's wheel; statistics of disagreement alone read it."""
+    polarity_on: Identifier | None = None
+    """The interval dimension on whose scale the labels have a polarity, e.g. valence."""
 
     def __hash__(self) -> int:
         """Hash what is hashable of the fields; equal dimensions have equal ones."""
@@ -177,6 +184,14 @@ class Dimension(Strict):
                 if name.casefold() in seen:
                     raise ValueError(f"label or alias {name!r} stands twice")
                 seen.add(name.casefold())
+        return self
+
+    @model_validator(mode="after")
+    def _statistics_fit(self) -> Self:
+        if self.wheel and (self.measurement != "nominal" or len(self.labels) < 4):
+            raise ValueError("wheel: only four or more labels without an order stand in a circle")
+        if self.polarity_on is None and any(label.polarity for label in self.labels):
+            raise ValueError("labels have a polarity: polarity_on must name the scale it is on")
         return self
 
     @model_validator(mode="after")

@@ -108,6 +108,9 @@ class Scheme(Strict):
             dimension["labels"] = [
                 _without_defaults(x, _LABEL_DEFAULTS) for x in dimension["labels"]
             ]
+            for part in (dimension, *dimension["labels"]):
+                for field in _READ_BY_STATISTICS:
+                    part.pop(field, None)
         return _without_defaults(plain, _SCHEME_DEFAULTS)
 
     @property
@@ -235,6 +238,12 @@ class Scheme(Strict):
     @model_validator(mode="after")
     def _intervals_exist(self) -> Self:
         numbers = {d.id for d in self.dimensions if d.measurement == "interval"}
+        for dimension in self.dimensions:
+            if dimension.polarity_on is not None and dimension.polarity_on not in numbers:
+                raise ValueError(
+                    f"{dimension.id}: polarity_on: {dimension.polarity_on!r} is no interval "
+                    "dimension"
+                )
         for contradiction in self.self_contradictions:
             for dimension_id, (lowest, highest) in contradiction.intervals.items():
                 if dimension_id not in numbers:
@@ -249,6 +258,8 @@ _DIMENSION_DEFAULTS: Mapping[str, object] = {
     "when": {}, "derived": None,
 }  # fmt: skip
 _LABEL_DEFAULTS: Mapping[str, object] = {"applies": {}, "group": ""}
+_READ_BY_STATISTICS = ("wheel", "polarity_on", "polarity")
+"""Fields of dimensions and labels that change no dialogue and no label."""
 _SCHEME_DEFAULTS: Mapping[str, object] = {"terms": {}, "conventions": [], "ties": []}
 
 

@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 from quality import agreement, statistics_packages
 from quality.agreement import (
     STATISTICS_BY_MEASUREMENT,
-    Consensus,
     agreement_table,
-    consensus,
     dimension_agreement,
 )
 from quality.annotations import Answer
@@ -219,11 +217,6 @@ def test_the_interval_is_reproducible_contains_the_value_and_narrows_with_more_i
         assert row.interval.low < row.value < row.interval.high
         width = row.interval.high - row.interval.low
         assert width < few[name].interval.high - few[name].interval.low
-
-
-def test_consensus_counts_unanimous_majority_and_split_items():
-    rows = [["a", "a", "a"], ["a", "b", "a"], ["a", "b", "c"], ["a", "b", None], ["a", None, None]]
-    assert consensus(dimension("nominal"), table(rows)) == Consensus(1, 1, 2)
 
 
 def test_an_answer_given_twice_is_refused_by_name():

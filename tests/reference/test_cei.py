@@ -1,8 +1,9 @@
 import pytest
 
-from quality.agreement import agreement_table, consensus
+from quality.agreement import agreement_table
 from quality.annotation_qc import annotation_qc, disagreements, self_contradictions
 from quality.annotation_schema import check_schema
+from quality.disagreement.difficulty import difficulty_table
 from quality.findings import QcSettings
 from scenarios.schemes.registry import load_scheme
 from tests.reference.cei import cei_answers, reference_folder
@@ -87,7 +88,7 @@ def test_figures_computed_from_the_released_files_are_met_to_the_digit(subtype, 
     assert row.interval.low == pytest.approx(low, abs=0.01)
     assert row.interval.high == pytest.approx(high, abs=0.01)
     assert rows["emotion", "Randolph kappa"].value == pytest.approx(randolph, abs=5e-4)
-    found = consensus(EMOTION, answers)
+    found = difficulty_table(EMOTION, answers)[0]
     assert (found.unanimous, found.majority, found.split) == counts
 
 
@@ -100,7 +101,7 @@ def test_icc_of_sarcasm_to_the_third_digit(subtype, rows):
 
 def test_every_item_without_a_majority_is_reported_as_a_split(answers):
     splits = [f for f in disagreements(SCHEME, answers, QcSettings()) if f.code == "split"]
-    assert len(splits) == consensus(EMOTION, answers).split
+    assert len(splits) == difficulty_table(EMOTION, answers)[0].split
 
 
 def test_nobody_straight_lines_and_few_contradict_themselves(subtype, answers):
@@ -124,5 +125,5 @@ def test_over_all_subtypes_a_few_hundred_annotations_and_no_shared_icc():
         assert whole["emotion", "Fleiss kappa"].value == pytest.approx(0.21, abs=0.0051)
         assert whole["emotion", "Fleiss kappa"].interval.low == pytest.approx(0.16, abs=0.0151)
         assert whole["emotion", "Fleiss kappa"].interval.high == pytest.approx(0.25, abs=0.0151)
-        counts = consensus(EMOTION, answers)
+        counts = difficulty_table(EMOTION, answers)[0]
         assert (counts.unanimous, counts.majority, counts.split) == (43, 163, 94)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scenarios.errors import InputError, UsageError
+from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import as_shipped, load_scheme, scheme_names
 
 
@@ -60,3 +61,46 @@ def test_a_broken_scheme_is_told_by_line(tmp_path):
 def test_a_path_that_does_not_exist_is_an_input_error(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         load_scheme(str(tmp_path / "absent.yaml"))
+
+
+def emotions(**changes):
+    labels = [{"id": name, "definition": "A feeling."} for name in "abcd"]
+    feeling = {"id": "feeling", "level": "utterance", "question": "Which?", "labels": labels}
+    scale = {
+        "id": "valence", "level": "utterance", "question": "How pleasant?",
+        "measurement": "interval", "range": [-1, 1],
+    }  # fmt: skip
+    return {"id": "mine", "title": "Mine", "dimensions": [feeling | changes, scale]}
+
+
+def test_wheel_and_polarity_change_no_dialogue_and_so_no_hash():
+    labels = [{"id": n, "definition": "A feeling.", "polarity": "negative"} for n in "abcd"]
+    plain = Scheme.model_validate(emotions())
+    told = Scheme.model_validate(emotions(wheel=True, polarity_on="valence", labels=labels))
+    assert told.dimension("feeling").labels[0].polarity == "negative"
+    assert told.fingerprint == plain.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"polarity_on": "arousal"}, "polarity_on: 'arousal' is no interval dimension"),
+        ({"polarity_on": "feeling"}, "polarity_on: 'feeling' is no interval dimension"),
+        ({"wheel": True, "measurement": "ordinal"}, "wheel: only four or more labels"),
+        (
+            {"labels": [{"id": n, "definition": "x", "polarity": "neutral"} for n in "ab"]},
+            "polarity_on must name the scale",
+        ),
+    ],
+)
+def test_a_wheel_or_polarity_that_means_nothing_is_refused(changes, found):
+    with pytest.raises(ValueError, match=found):
+        Scheme.model_validate(emotions(**changes))
+
+
+def test_opposite_emotions_of_the_wheel_of_cei_are_four_apart():
+    emotion = load_scheme("cei").dimension("emotion")
+    assert emotion.wheel
+    opposites = {("joy", "sadness"), ("trust", "disgust"), ("fear", "anger")}
+    opposites.add(("surprise", "anticipation"))
+    assert set(zip(emotion.values[:4], emotion.values[4:], strict=True)) == opposites

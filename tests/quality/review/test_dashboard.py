@@ -27,7 +27,7 @@ def test_progress_agreement_and_findings() -> None:
     assert (found.items, found.complete, found.answers, found.expected) == (13, 1, 27, 39)
     percent = next(row for row in found.agreement if row.statistic == "percent agreement")
     assert percent.value == 0.5
-    assert found.consensus["veracity"].unanimous == 6
+    assert found.difficulty["veracity"].unanimous == 6
     assert {"straight_lining", "too_fast"} <= {f.code for f in found.findings}
     (person,) = found.people
     assert (person.median_s, person.idle_minutes) == (0.5, 2)

@@ -1,0 +1,106 @@
+"""Which labels annotators give to the same item, pair of annotators by pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from quality.annotations import Answer, by_group, labels_by_item
+from quality.disagreement.wheel import are_neighbours
+from scenarios.schemes.model import Dimension, LabelValue
+
+LabelPair = tuple[LabelValue, LabelValue]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusedPair:
+    """Two labels, and how many pairs of annotators gave one each to the same item."""
+
+    group: str
+    first: LabelValue
+    second: LabelValue
+    count: int
+    neighbours: bool | None
+    """Whether the two stand beside each other on the wheel; None for labels without a wheel."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionOfAnnotators:
+    """How often one annotator's label stands beside each label of another's.
+
+    ``counts[i][j]`` counts ordered pairs of annotators of an item of whom the first gave
+    ``labels[i]`` and the second ``labels[j]``; the matrix is symmetric.
+    """
+
+    labels: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+    @property
+    def shares(self) -> tuple[tuple[float, ...], ...]:
+        """The counts as shares of their row; a label that nobody gave has a row of zeros."""
+        return tuple(
+            tuple(count / sum(row) if sum(row) else 0.0 for count in row) for row in self.counts
+        )
+
+
+def label_pairs(dimension: Dimension, answers: Iterable[Answer]) -> Iterator[LabelPair]:
+    """Yield the two labels of every pair of annotators of every item, equal ones included.
+
+    Raises:
+        UsageError: an annotator answered an item twice.
+    """
+    for given in labels_by_item(answers, dimension.id).values():
+        yield from combinations(given.values(), 2)
+
+
+def confused_pairs(
+    dimension: Dimension, answers: Iterable[Answer], *, groups: Mapping[str, str] | None = None
+) -> list[ConfusedPair]:
+    """Count the pairs of different labels over all items (group "") and in each group.
+
+    Labels stand in the order of the scheme; in each group the most frequent pair comes first.
+
+    Raises:
+        UsageError: an annotator answered an item twice.
+    """
+    place = {label: number for number, label in enumerate(dimension.values)}
+    rows = []
+    for group, members in by_group(answers, groups):
+        counts: Counter[LabelPair] = Counter()
+        for pair in label_pairs(dimension, members):
+            if pair[0] != pair[1]:
+                first, second = sorted(pair, key=lambda label: _order(label, place))
+                counts[first, second] += 1
+        rows += [
+            ConfusedPair(group, first, second, count, are_neighbours(dimension, first, second))
+            for (first, second), count in counts.most_common()
+        ]
+    return rows
+
+
+def confusion_of_annotators(
+    dimension: Dimension, answers: Iterable[Answer]
+) -> ConfusionOfAnnotators:
+    """Count which labels pairs of annotators gave to the same item.
+
+    Raises:
+        UsageError: an annotator answered an item twice.
+        ValueError: the dimension has no single labels.
+
+    Source: CEI, figure 5.
+    """
+    if dimension.measurement not in ("nominal", "ordinal"):
+        raise ValueError(f"{dimension.id} is {dimension.measurement}: it has no single labels")
+    counts = Counter(label_pairs(dimension, answers))
+    labels = dimension.values
+    return ConfusionOfAnnotators(
+        labels,
+        tuple(tuple(counts[one, other] + counts[other, one] for other in labels) for one in labels),
+    )
+
+
+def _order(label: LabelValue, place: Mapping[str, int]) -> tuple[tuple[int, ...], str]:
+    names = label if isinstance(label, tuple) else (label,)
+    return tuple(place.get(str(name), len(place)) for name in names), str(label)

@@ -1,0 +1,109 @@
+"""All that is known of the disagreement on one labelled dimension, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from quality.annotations import Answer
+from quality.disagreement.adjudication import (
+    ExpertLabel,
+    GoldRow,
+    OpenItem,
+    gold_with_notes,
+    to_adjudicate,
+)
+from quality.disagreement.coherence import (
+    LabelMean,
+    PolarityMatch,
+    PolarityRow,
+    interval_by_label,
+    polarity_match,
+    split_polarity,
+)
+from quality.disagreement.confusions import ConfusedPair, confused_pairs
+from quality.disagreement.difficulty import DifficultyRow, difficulty_table
+from quality.disagreement.references import ReferenceRow, against_reference
+from quality.disagreement.wheel import AdjacencyRow, adjacency
+from quality.findings import QcSettings
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
+
+
+@dataclass(frozen=True, slots=True)
+class DisagreementReport:
+    """The disagreement on one dimension; rows over all items come first, then those of groups."""
+
+    dimension: str
+    difficulty: tuple[DifficultyRow, ...]
+    confused: tuple[ConfusedPair, ...]
+    adjacency: tuple[AdjacencyRow, ...]
+    """Empty for labels without a wheel."""
+    split_polarity: tuple[PolarityRow, ...]
+    """Empty for labels without a polarity, as are the matches."""
+    polarity_matches: tuple[PolarityMatch, ...]
+    means: tuple[LabelMean, ...]
+    """The ratings on each interval dimension of the same level beside each label."""
+    references: tuple[ReferenceRow, ...]
+    """Each annotator against the gold labels; empty without gold labels."""
+    to_adjudicate: tuple[OpenItem, ...]
+    gold: tuple[GoldRow, ...]
+    """The majority or the expert's label, with its note."""
+
+
+def disagreement_report(
+    scheme: Scheme,
+    dimension: Dimension,
+    answers: Iterable[Answer],
+    *,
+    groups: Mapping[str, str] | None = None,
+    gold: Mapping[str, LabelValue] | None = None,
+    expert: Mapping[str, ExpertLabel] | None = None,
+    settings: QcSettings | None = None,
+) -> DisagreementReport:
+    """Describe how annotators disagree on a labelled dimension.
+
+    Args:
+        scheme: the scheme of the dimension.
+        dimension: the labels.
+        answers: checked answers, on this and on other dimensions.
+        groups: item -> group.
+        gold: item -> gold label, where there are gold labels to hold annotators against.
+        expert: item -> what an expert decided.
+        settings: thresholds; those of CEI if None.
+
+    Raises:
+        UsageError: an annotator answered an item twice.
+    """
+    answers = list(answers)
+    rated = [
+        other
+        for other in scheme.dimensions
+        if other.measurement == "interval" and other.level == dimension.level
+    ]
+    polar = [other for other in rated if other.id == dimension.polarity_on]
+    return DisagreementReport(
+        dimension=dimension.id,
+        difficulty=tuple(difficulty_table(dimension, answers, groups=groups)),
+        confused=tuple(confused_pairs(dimension, answers, groups=groups)),
+        adjacency=tuple(adjacency(dimension, answers, groups=groups)),
+        split_polarity=tuple(
+            row
+            for other in polar
+            for row in split_polarity(dimension, other, answers, groups=groups)
+        ),
+        polarity_matches=tuple(
+            row
+            for other in polar
+            for row in polarity_match(dimension, other, answers, groups=groups)
+        ),
+        means=tuple(
+            row
+            for other in rated
+            for row in interval_by_label(dimension, other, answers, gold=gold, groups=groups)
+        ),
+        references=tuple(against_reference(dimension, answers, gold, groups=groups))
+        if gold
+        else (),
+        to_adjudicate=tuple(to_adjudicate(scheme, dimension, answers, settings=settings)),
+        gold=tuple(gold_with_notes(dimension, answers, expert)),
+    )
