@@ -70,6 +70,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "report": CommandEntry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
     "study": CommandEntry("hipo.cli.study", "Compare strategies and models over the same cases."),
     "evaluate": CommandEntry("hipo.cli.evaluate", "Score models on labelled dialogues."),
+    "metrics": CommandEntry(
+        "hipo.cli.metrics", "Compute statistics that go with one kind of labels."
+    ),
     "train": CommandEntry("hipo.cli.train", "Fine-tune a model on an exported set."),
     "audit": CommandEntry(
         "hipo.cli.audit", "Look for what tells goal or labels although it should tell nothing."
