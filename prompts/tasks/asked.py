@@ -105,6 +105,14 @@ def _options_misfits(
                     hint = suggestion(label, dimension.values, listing="labels")
                     at = (*here, field, number, place)
                     yield Misfit(at, repr(label), f"a label of {name}", hint)
+    conditions = {name for label in dimension.labels for name in label.applies}
+    for field, names in (("same_for", options.same_for), ("other_for", options.other_for)):
+        for place, condition in enumerate(names):
+            if condition not in conditions:
+                unknown = True
+                hint = suggestion(condition, sorted(conditions), listing="conditions")
+                expected = f"what labels of {name} are for"
+                yield Misfit((*here, field, place), repr(condition), expected, hint)
     few = [
         (label, count)
         for label in dimension.values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 from prompts.languages import described_language
 from prompts.tasks.model import Sees
@@ -59,6 +59,8 @@ class TaskItem:
     right: Mapping[str, str] | None = None
     """By dimension the right label. Only the options of tasks that list some labels are made with
     it; nothing else that is shown depends on it."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What ``{name}`` stands for in the wording of options."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,12 @@ class Options(Strict):
     """Groups of labels: the others come from a group that the right label is in."""
     apart: tuple[tuple[Text, ...], ...] = ()
     """Groups of labels: none is listed beside a right label of the same group."""
+    same_for: tuple[Identifier, ...] = ()
+    """``role`` or dimensions: the others can be chosen for one that the right label is for, too."""
+    other_for: tuple[Identifier, ...] = ()
+    """``role`` or dimensions: the others can be chosen for none that the right label is for."""
+    scheme_groups: bool = False
+    """Whether the groups that the labels of the scheme are in are kept apart, too."""
 
 
 class Task(Strict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from hashlib import sha256
 from math import factorial
@@ -11,7 +12,7 @@ from prompts.tasks.items import TaskItem
 from prompts.tasks.model import Options
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
-from scenarios.schemes.model import Dimension
+from scenarios.schemes.model import Dimension, Label
 
 ORDERS: Final = 4
 """In how many orders definitions are listed where they are shuffled: few, so that system messages
@@ -60,15 +61,32 @@ def chosen_options(dimension: Dimension, options: Options, item: TaskItem) -> tu
 
 def distractors_of(dimension: Dimension, options: Options, right: str) -> tuple[str, ...]:
     """Return the labels that may be listed beside the right one, in the order of the scheme."""
-    beside = [group for group in options.within if right in group]
-    never = {label for group in options.apart if right in group for label in group}
+    by_id = {label.id: label for label in dimension.labels}
     return tuple(
-        label
-        for label in dimension.values
-        if label != right
-        and label not in never
-        and (not options.within or any(label in group for group in beside))
+        label.id
+        for label in dimension.labels
+        if label.id != right and next(broken_rules(options, by_id[right], label), None) is None
     )
+
+
+def broken_rules(options: Options, right: Label, other: Label) -> Iterator[str]:
+    """Yield the rules that forbid a label as an option beside the right one.
+
+    Yields:
+        ``within``, ``apart``, ``same role`` and the like, ``other face_act`` and the like, ``group``.
+    """
+    if options.within and not any({right.id, other.id} <= set(group) for group in options.within):
+        yield "within"
+    if any({right.id, other.id} <= set(group) for group in options.apart):
+        yield "apart"
+    for name in options.same_for:
+        if set(right.applies.get(name, ())).isdisjoint(other.applies.get(name, ())):
+            yield f"same {name}"
+    for name in options.other_for:
+        if not set(right.applies.get(name, ())).isdisjoint(other.applies.get(name, ())):
+            yield f"other {name}"
+    if options.scheme_groups and not set(right.group).isdisjoint(other.group):
+        yield "group"
 
 
 def label_order(item_id: str) -> int:

@@ -153,12 +153,15 @@ class TaskPart:
             return Listing(options, self.form, self.prompt.answer, ())
         lettered = [d for d in self.dimensions if d.id in self._own]
         chosen = {d.id: chosen_options(d, self._own[d.id], item) for d in lettered}
-        return self._lettered(options | chosen, lettered)
+        return self._lettered(options | chosen, lettered, item.names)
 
     def _lettered(
-        self, options: Mapping[str, tuple[str, ...]], lettered: list[Dimension]
+        self,
+        options: Mapping[str, tuple[str, ...]],
+        lettered: list[Dimension],
+        names: Mapping[str, str],
     ) -> Listing:
-        text_of = {d.id: {label.id: label.definition for label in d.labels} for d in lettered}
+        text_of = {d.id: {label.id: label.worded(names) for label in d.labels} for d in lettered}
         letters = {d.id: dict(zip(ascii_uppercase, options[d.id], strict=False)) for d in lettered}
         form = replace(
             self.form,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
+from prompts.tasks.items import TaskItem
 from prompts.tasks.model import LIES, Task
 from quality.evaluation.evaluation_record import SetKind
 from quality.evaluation.item import EvaluationItem, ItemKind, Knowledge
@@ -54,7 +55,7 @@ class ItemSet:
             [
                 self.scheme.fingerprint,
                 sorted(
-                    fingerprint([asdict(item.asked), item.references, item.case, item.scenario])
+                    fingerprint([_content(item.asked), item.references, item.case, item.scenario])
                     for item in self.items
                 ),
             ]
@@ -104,6 +105,12 @@ class ItemSet:
                 "take another task or another set: hipo export --to benchmark, or --to swap",
             )
         return wanted[0]
+
+
+def _content(asked: TaskItem) -> dict[str, object]:
+    """Return an item as plain data, without fields of later versions of hipo that it does not use."""
+    plain = asdict(asked)
+    return plain if plain["names"] else {k: v for k, v in plain.items() if k != "names"}
 
 
 def _wanted_by(task: Task) -> Sequence[ItemKind]:

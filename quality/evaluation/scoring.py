@@ -23,6 +23,7 @@ from quality.class_figures import (
 from quality.evaluation.answers import Grouping, ScoredAnswer
 from quality.evaluation.clustering import RESAMPLING, Clusters, Figure, clustered
 from quality.evaluation.floors import floors, majority_code
+from quality.evaluation.positions import position_shares
 from quality.evaluation.remarks import remarks
 from quality.evaluation.scores import (
     AnswerTally,
@@ -276,15 +277,7 @@ def _positions(answers: Sequence[ScoredAnswer]) -> tuple[PositionShare, ...]:
     shown = [answer for answer in answers if answer.reference in answer.options]
     given = [place for answer in shown if (place := answer.position) is not None]
     right = [answer.options.index(answer.reference) for answer in shown]
-    size = max((len(answer.options) for answer in shown), default=0)
-    return tuple(
-        PositionShare(
-            position,
-            given.count(position) / len(given) if given else None,
-            right.count(position) / len(right),
-        )
-        for position in range(size)
-    )
+    return position_shares(given, right, max((len(a.options) for a in shown), default=0))
 
 
 def _draws(code: CodedAnswers) -> tuple[DrawScore, ...]:

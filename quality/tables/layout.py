@@ -24,6 +24,21 @@ class AnswerColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionLayout:
+    """The columns of the question that every row puts."""
+
+    options: tuple[str, ...]
+    right: tuple[str, ...]
+    chosen: tuple[tuple[str, str], ...]
+    """Who answered, and in which column."""
+    first: int
+    """The number of the first option."""
+    none: tuple[str, ...]
+    how: Values
+    """How options are read."""
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """The columns of one file, by the names they have there."""
 
@@ -42,6 +57,7 @@ class Layout:
     dimension: str | None
     value: str | None
     """Of answers with a row each."""
+    question: QuestionLayout | None = None
 
 
 def layout(table: FileOfRows, how: TableMap) -> Layout:
@@ -84,6 +100,7 @@ def layout(table: FileOfRows, how: TableMap) -> Layout:
         ),
         dimension=dimension,
         value=value,
+        question=_question(columns, how),
     )
 
 
@@ -98,6 +115,9 @@ def expected_columns(how: TableMap) -> list[str]:
         names += place.column
     if how.long is not None:
         names += [*how.long.dimension, *how.long.value]
+    if how.question is not None:
+        names += [name for option in how.question.options for name in option]
+        names += how.question.right
     return names
 
 
@@ -169,6 +189,28 @@ def _annotator(columns: _Columns, how: TableMap, answers: Sequence[AnswerColumn]
     if how.annotator.is_column_only:
         return columns.needed(how.annotator.column, "who annotated")
     return columns.noted(how.annotator.column, "who annotated: rows are by whom the file names")
+
+
+def _question(columns: _Columns, how: TableMap) -> QuestionLayout | None:
+    """Return where questions are; None, with a note, where a file lacks what they are made of."""
+    question = how.question
+    if question is None:
+        return None
+    options = [columns.noted(names, "questions") for names in question.options]
+    right = [column for name in question.right if (column := columns.found((name,))) is not None]
+    if not right:
+        columns.noted(question.right, "questions")
+    if not right or None in options:
+        return None
+    chosen = columns.by_annotator(question.chosen) if question.chosen else []
+    return QuestionLayout(
+        options=tuple(column for column in options if column is not None),
+        right=tuple(right),
+        chosen=tuple((who, column) for column, who in chosen),
+        first=question.first,
+        none=question.none,
+        how=how.places(question.of)[0],
+    )
 
 
 def _answers(columns: _Columns, how: TableMap) -> tuple[AnswerColumn, ...]:

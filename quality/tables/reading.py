@@ -12,6 +12,7 @@ from quality.tables.cells import cell_value
 from quality.tables.joining import joined
 from quality.tables.layout import AnswerColumn, Layout, expected_columns, layout
 from quality.tables.oddities import Oddity, Place, shown
+from quality.tables.questions import QuestionReader, TableQuestion
 from quality.tables.records import FileOfRows, Record, folded, read_file
 from quality.tables.table import FileCount, Table, TableAnswer, TableDialogue, TableTurn
 from quality.tables.table_map import TableMap, Values
@@ -186,6 +187,7 @@ class _Reader:
         for row in self.rows:
             order.setdefault(row.dialogue, []).append(row)
         dialogues, answers, gold = [], [], []
+        questions: list[TableQuestion] = []
         for name, rows in order.items():
             turns, starts = self._turns(rows)
             dialogues.append(self._dialogue(name, rows, turns))
@@ -193,6 +195,7 @@ class _Reader:
                 answers += list(self._answers(row, row.layout.answers, starts))
                 gold += list(self._answers(row, row.layout.gold, starts))
                 answers += list(self._long(row, starts))
+                questions += self._questions(row, starts[row.place])
         return Table(
             dialogues=tuple(dialogues),
             answers=tuple(answers),
@@ -200,6 +203,7 @@ class _Reader:
             oddities=tuple(self.odd),
             files=tuple(self._counts()),
             dimensions=tuple(self.dimensions),
+            questions=tuple(questions),
         )
 
     def _place(self) -> None:
@@ -294,6 +298,14 @@ class _Reader:
             self.odd.append(Oddity(at, "number", shown(raw), read.change))
         about = None if column.dimension in self.whole else turn
         yield TableAnswer(row.dialogue, about, who, column.dimension, read.value, at)
+
+    def _questions(self, row: _Row, start: int) -> Iterator[TableQuestion]:
+        if row.layout.question is not None:
+            reader = QuestionReader(row.layout.question, self.odd.append)
+            turn = start + max(len(row.texts) - 1, 0)
+            question = reader.read(row.record.cells, row.dialogue, turn, row.at)
+            if question is not None:
+                yield question
 
     def _counts(self) -> Iterator[FileCount]:
         for file in self.files:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from quality.annotations import RawAnswer
 from quality.tables.oddities import Oddity, Place
+from quality.tables.questions import TableQuestion
 from scenarios.schemes.model import LabelValue
 
 
@@ -83,6 +84,8 @@ class Table:
     files: tuple[FileCount, ...]
     dimensions: tuple[str, ...]
     """The dimensions that the files have columns for."""
+    questions: tuple[TableQuestion, ...] = ()
+    """The questions with options that rows put."""
 
     @property
     def annotators(self) -> tuple[str, ...]:

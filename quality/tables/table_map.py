@@ -110,6 +110,24 @@ class LongAnswers(Strict):
     """How values are read, by dimension."""
 
 
+class QuestionColumns(Strict):
+    """A question with options that a row puts about its turn."""
+
+    of: Identifier
+    """The dimension that options are labels of; they are read like the answers on it."""
+    options: Annotated[tuple[Names, ...], Field(min_length=2, max_length=26)]
+    """The columns of the options, in order."""
+    right: Annotated[Names, Field(min_length=1)]
+    """Columns that say which option is right, by its number, letter or text; all of those there
+    are should say the same."""
+    first: Annotated[int, Field(ge=0, le=1)] = 0
+    """The number of the first option."""
+    chosen: str = ""
+    """One column per person or model who answered, e.g. ``chosen_{annotator}``."""
+    none: tuple[str, ...] = ()
+    """What stands where a row puts no question, besides an empty cell."""
+
+
 class AnnotatorSource(Strict):
     """Who filled in a row: by a column, else by the name of the file, else one name for all."""
 
@@ -159,6 +177,8 @@ class TableMap(Strict):
     long: LongAnswers | None = None
     gold: dict[Identifier, AnswerColumns] = Field(default_factory=dict)
     """By dimension the column of the label that the authors settled on."""
+    question: QuestionColumns | None = None
+    """The question with options that rows put, where they put one."""
 
     @property
     def texts_of_rows(self) -> tuple[str, ...]:
@@ -184,6 +204,8 @@ class TableMap(Strict):
         for name, role in named:
             if role not in self.texts_of_rows:
                 raise ValueError(f"answers: {name}: turn: no text of a row is by {role!r}")
+        if self.question is not None and self.question.of not in self.answers:
+            raise ValueError(f"question: of: nothing says where {self.question.of!r} is answered")
         if any(place.columns for place in self.gold.values()):
             raise ValueError("gold: the label that was settled on is in one column")
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self
 
@@ -24,6 +25,7 @@ def _as_tuple(value: object) -> object:
 
 _Names = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
 Names = Annotated[_Names, BeforeValidator(_as_tuple, json_schema_input_type=str | _Names)]
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 ROLE: Final = "role"
 """In the conditions of a label: the role whose words are labelled, in place of a dimension."""
 
@@ -39,14 +41,32 @@ class Label(Strict):
     aliases: tuple[str, ...] = ()
     applies: dict[str, Names] = Field(default_factory=dict, alias="for")
     """Where it can be chosen: by ``role`` or another dimension, the values of which one holds."""
-    group: str = ""
-    """Labels of one group are never listed beside each other as options of a question."""
+    group: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    """Groups that it is in: a task can forbid options of a group that the right one is in."""
+    option: str = ""
+    """How it reads as one of the options of a question, where that is not its definition;
+    ``{name}`` stands for what the scenario says under that name in its data."""
     polarity: Literal["negative", "neutral", "positive"] | None = None
     """On which side of the scale of ``polarity_on`` it lies; statistics alone read it."""
 
     def __hash__(self) -> int:
         """Hash what tells labels apart; equal labels have equal ones."""
         return hash((self.id, self.definition, self.example, self.aliases, self.group))
+
+    def worded(self, names: Mapping[str, str]) -> str:
+        """Return how it reads as an option of a question.
+
+        Args:
+            names: what ``{name}`` stands for; where one of them is missing, it is the definition.
+        """
+        missing: set[str] = set()
+
+        def name(found: re.Match[str]) -> str:
+            missing.update({found[1]} - set(names))
+            return names.get(found[1], "")
+
+        text = _PLACEHOLDER.sub(name, self.option)
+        return text if text and not missing else self.definition
 
     def fits(self, role: str, others: Mapping[str, LabelValue | None]) -> bool:
         """Return whether it can be chosen for words of a role that have other labels.

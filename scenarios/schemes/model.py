@@ -257,7 +257,7 @@ _DIMENSION_DEFAULTS: Mapping[str, object] = {
     "by": "declared", "expect": {}, "look_at": "", "steps": [], "contrast": [], "of": [],
     "when": {}, "derived": None,
 }  # fmt: skip
-_LABEL_DEFAULTS: Mapping[str, object] = {"applies": {}, "group": ""}
+_LABEL_DEFAULTS: Mapping[str, object] = {"applies": {}, "group": [], "option": ""}
 _READ_BY_STATISTICS = ("wheel", "polarity_on", "polarity")
 """Fields of dimensions and labels that change no dialogue and no label."""
 _SCHEME_DEFAULTS: Mapping[str, object] = {"terms": {}, "conventions": [], "ties": []}

@@ -43,7 +43,7 @@ def of_tasks(hipo, used_car, history):
     turns = (*history, ("responder", SAID))
     scene, fact = scene_view(used_car, "en"), fact_view(used_car, "guardrail")
     asked = {}
-    for name in task_names():
+    for name in task_names(hipo):
         task = load_task(name)
         at = len(history) if task.subject == "utterance" else None
         item = TaskItem("item", scene, turns, at, None if at is None else at - 1, fact)

@@ -25,7 +25,7 @@ MODELS = {
     "reader": lambda messages, schema: answer_unprepared(messages, 1),
     "random": draw,
 }
-TASKS = [load_task(name, SCHEME) for name in task_names()]
+TASKS = [load_task(name, SCHEME) for name in task_names(SCHEME)]
 
 
 @pytest.fixture(scope="module")

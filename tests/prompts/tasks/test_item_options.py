@@ -14,6 +14,7 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.errors import InputError, UsageError
 from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
 
 SCENE = SceneView("Two talk about a gift.", "a", "A.", "b", "B.", "en (English)")
 TURNS = (("initiator", "Will you give?"), ("responder", "Let me think."))
@@ -179,3 +180,50 @@ def test_the_candidates_follow_from_the_rules(scheme, task):
     want, options = scheme.dimension("want"), task.options["want"]
     assert distractors_of(want, options, "ask_0") == tuple(ASKING[2:])
     assert distractors_of(want, options, "give_1") == ("give_0", "give_2", "give_3", "give_4")
+
+
+FACE_ACTS = load_scheme("face_acts")
+
+
+def intention_item(names, **more):
+    return TaskItem(
+        "item", SCENE, TURNS, 1, 0, right={"intention": "hesitates"}, names=names, **more
+    )
+
+
+def test_options_are_worded_for_the_scenario_and_keep_the_conditions_of_the_scheme():
+    prompts = TaskPrompts(
+        Templates(), FACE_ACTS, load_task("face-acts-intention", FACE_ACTS), mode="zero-shot"
+    )
+    (asked,) = prompts.questions(intention_item({"organisation": "the Quay", "request": "row"}))
+    by_id = {label.id: label for label in FACE_ACTS.dimension("intention").labels}
+    listed = [by_id[name] for name in asked.options["intention"]]
+    assert {label.applies["role"] for label in listed} == {("persuadee",)}
+    assert sum("sneg+" in label.applies["face_act"] for label in listed) == 1
+    user = asked.question.messages[1].content
+    assert "The persuadee hesitates to row, or would rather not." in user
+    (found,) = asked.found('{"intention": "The persuadee hesitates to row, or would rather not."}')
+    assert found.value == "hesitates"
+    (plain,) = prompts.questions(intention_item({}))
+    assert by_id["hesitates"].definition in plain.question.messages[1].content
+
+
+def test_the_last_ten_utterances_are_shown_and_none_before():
+    task = load_task("face-acts-intention-10", FACE_ACTS)
+    prompts = TaskPrompts(Templates(), FACE_ACTS, task, mode="zero-shot")
+    turns = tuple((("initiator", "responder")[n % 2], f"Line {n}.") for n in range(24))
+    item = TaskItem("item", SCENE, turns, 23, 22, right={"intention": "hesitates"})
+    (asked,) = prompts.questions(item)
+    shown = asked.question.messages[1].content
+    assert [n for n in range(24) if f"Line {n}." in shown] == list(range(13, 24))
+
+
+def test_a_condition_that_no_label_has_is_refused(tmp_path):
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "id: mine\ntitle: M\nabout: M.\nsubject: utterance\nasks: [intention]\n"
+        "sees: {history: before}\noptions:\n"
+        "  intention: {distractors: 3, same_for: [rolle]}\n"
+    )
+    with pytest.raises(InputError, match=r"mine\.yaml:8: .*'rolle'.*did you mean 'role'"):
+        load_task(str(file), FACE_ACTS)
