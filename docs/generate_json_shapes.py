@@ -114,6 +114,11 @@ same, kappa, interval, labels, matrix}`, where rows of `matrix` are the other's 
 a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it did not offer, and the two others as in
 `scores.json` ([docs/evaluation.md](evaluation.md)), where the models `people` and `people/CODE` stand for annotators.
 
+`hipo metrics strategic FILE --json -` prints `{formula, distributions, agreement, outcome, answers, odd}`: `formula` the variant,
+weights and threshold; `distributions` one per dialogue and annotator; `agreement` a list of `{quantity, statistic, value, p,
+pairs}`; `outcome` one model per condition, with `note` where there is none; `answers` one per dialogue, annotator and turn, with
+its labels, `bat`, `pat`, `bat_sum`, `pat_sum`, `nrbat` and `nra`; `odd` what was odd in the files, by row.
+
 `hipo evaluate report DIR --format json` prints `{page, scores, plots}`: the files it wrote, `plots` a list.
 """
 

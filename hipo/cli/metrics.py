@@ -12,6 +12,10 @@ class MetricsGroup(LazyGroup):
     """The commands about statistics of labels, each in a module of its own."""
 
     table: ClassVar[Mapping[str, CommandEntry]] = {
+        "strategic": CommandEntry(
+            "hipo.cli.metrics_strategic",
+            "Benefit and penalty of answers to somebody whose interest is opposed (CoBRA).",
+        ),
         "reasoning": CommandEntry(
             "hipo.cli.metrics_reasoning",
             "How right reasonings in games are, by a solver and by raters.",

@@ -20,6 +20,7 @@ _LEFT = 48.0
 _RIGHT = 24.0
 _BELOW = 38.0
 _DASHES = 4
+_MOST_DISCS = 40
 _TICKS = 5
 
 
@@ -60,7 +61,8 @@ def curve_chart(curves: Sequence[Curve], *, label: str, axis: str) -> str:
         ]
         kind = series_class(number)
         canvas.polyline(places, f"line {kind} d{number % _DASHES}")
-        if len(places) == 1 or number:  # few points of the second and later curves: show each
+        # Few points of the second and later curves: show each.
+        if len(places) == 1 or (number and len(places) <= _MOST_DISCS):
             for at, (x, y) in zip(places, curve.points, strict=True):
                 said = f"{curve.name}, {axis} {x:g}: {y:.4g}"
                 canvas.circle(at, 3.0, f"spot {kind}", tooltip=said)

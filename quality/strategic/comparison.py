@@ -83,7 +83,7 @@ def likeness(
     for name, statistic, measure in _measures(threshold):
         figures = []
         for (a, b), answers in shared.items():
-            if others is None and name == "consistency":
+            if others is None and name == "inconsistent":
                 figures += [measure(a, b, answers), measure(b, a, [(y, x) for x, y in answers])]
             else:
                 figures.append(measure(a, b, answers))
@@ -102,7 +102,7 @@ def _measures(threshold: int) -> list[tuple[str, str, Measure]]:
     rows.append(("commitment", "Cohen kappa", _cohen(lambda move: move.commitment)))
     rows += [(maxim, "Randolph kappa", _randolph(_violation(maxim, threshold))) for maxim in MAXIMS]
     rows += [
-        ("consistency", "true positive rate", _true_positives),
+        ("inconsistent", "true positive rate", _true_positives),
         ("outcome", "Cohen kappa", _cohen(lambda move: move.winner)),
         ("reasons", "Jaccard, same outcome", _jaccard),
         ("reasons", "identical, same outcome", _identical),

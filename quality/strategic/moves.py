@@ -16,7 +16,7 @@ Winner = Literal["witness", "questioner"]
 Maxim = Literal["relevance", "manner", "quality"]
 COMMITMENTS: Final[tuple[Commitment, ...]] = get_args(Commitment)
 MAXIMS: Final[tuple[Maxim, ...]] = get_args(Maxim)
-LABELLED: Final = ("commitment", *MAXIMS, "consistency", "outcome", "reasons")
+LABELLED: Final = ("commitment", *MAXIMS, "inconsistent", "outcome", "reasons")
 """The dimensions that a move is read from, as the scheme ``cobra`` calls them."""
 
 
@@ -47,7 +47,7 @@ def read_move(labels: Mapping[str, LabelValue | None]) -> Move:
     Raises:
         UsageError: a label is none of its dimension.
     """
-    consistency = _one_of(labels, "consistency", ("consistent", "inconsistent"))
+    inconsistent = _one_of(labels, "inconsistent", ("no", "yes"))
     reasons = labels.get("reasons")
     if reasons is not None and not isinstance(reasons, tuple):
         reasons = (str(reasons),)
@@ -56,7 +56,7 @@ def read_move(labels: Mapping[str, LabelValue | None]) -> Move:
         relevance=_rating(labels, "relevance"),
         manner=_rating(labels, "manner"),
         quality=_rating(labels, "quality"),
-        inconsistent=None if consistency is None else consistency == "inconsistent",
+        inconsistent=None if inconsistent is None else inconsistent == "yes",
         winner=_one_of(labels, "outcome", get_args(Winner)),
         reasons=None if reasons is None else frozenset(reasons),
     )

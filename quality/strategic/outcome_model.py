@@ -15,6 +15,8 @@ from quality.statistics_packages import statistics_package
 from quality.strategic.discourses import Discourse, LabelledAnswer
 
 _TERMS = ("intercept", "BaT", "PaT")
+_MOST_DIALOGUES = 20
+"""Of more dialogues than this, none has a model of its own."""
 _Z = 1.959963984540054
 """The normal quantile of 95 % confidence."""
 
@@ -37,7 +39,7 @@ class OutcomeModel:
     """How well benefit and penalty tell who wins an answer; None where it cannot be fitted."""
 
     condition: str
-    """Which answers: ``all answers``, or those with one reason given."""
+    """Which answers: ``all answers``, those of one dialogue, or those with one reason given."""
     answers: int
     won: int
     """Answers that went to the witness."""
@@ -59,7 +61,7 @@ class OutcomeModel:
 
 
 def outcome_models(discourses: Sequence[Discourse]) -> list[OutcomeModel]:
-    """Fit the model to all answers, then to the answers decided for each reason that was given.
+    """Fit the model to all answers, to those of each dialogue, and to those of each reason given.
 
     Answers of several annotators count each for itself.
 
@@ -71,6 +73,10 @@ def outcome_models(discourses: Sequence[Discourse]) -> list[OutcomeModel]:
     answers = [answer for discourse in discourses for answer in discourse.answers]
     reasons = sorted({reason for answer in answers for reason in answer.move.reasons or ()})
     models = [outcome_model("all answers", answers)]
+    dialogues = list(dict.fromkeys(discourse.dialogue for discourse in discourses))
+    for dialogue in dialogues if 1 < len(dialogues) <= _MOST_DIALOGUES else ():
+        own = [a for d in discourses if d.dialogue == dialogue for a in d.answers]
+        models.append(outcome_model(f"dialogue {dialogue}", own))
     for reason in reasons:
         for_it = [a for a in answers if a.move.reasons and reason in a.move.reasons]
         models.append(outcome_model(f"reason {reason}", for_it))

@@ -28,7 +28,7 @@ BDN = ["beneficial", "detrimental", "none"]
 
 def test_annotators_who_say_the_same_agree_wholly():
     rated = {m: ["1", "3", "4"] for m in ("relevance", "manner", "quality")}
-    rated |= {"consistency": ["consistent", "inconsistent", "consistent"]}
+    rated |= {"inconsistent": ["no", "yes", "no"]}
     rated |= {"outcome": ["witness", "questioner", "questioner"], "reasons": [("logic",)] * 3}
     rows = likeness(found(labels("A", BDN, **rated), labels("B", BDN, **rated)), None, threshold=3)
     assert {(row.quantity, row.statistic): row.value for row in rows} == {
@@ -46,17 +46,17 @@ def test_a_model_is_compared_with_each_person_and_people_not_among_themselves():
 
 
 def test_the_rate_of_true_positives_takes_each_of_two_people_as_the_reference_in_turn():
-    first = labels("A", BDN, consistency=["inconsistent", "inconsistent", "consistent"])
-    second = labels("B", BDN, consistency=["inconsistent", "consistent", "consistent"])
-    row = figure(likeness(found(first, second), None, threshold=3), "consistency")
+    first = labels("A", BDN, inconsistent=["yes", "yes", "no"])
+    second = labels("B", BDN, inconsistent=["yes", "no", "no"])
+    row = figure(likeness(found(first, second), None, threshold=3), "inconsistent")
     assert {(p.first, p.second): p.value for p in row.pairs} == {("A", "B"): 0.5, ("B", "A"): 1.0}
     assert row.value == 0.75
 
 
 def test_nobody_inconsistent_is_no_rate_and_not_zero():
-    same = {"consistency": ["consistent"] * 3}
+    same = {"inconsistent": ["no"] * 3}
     rows = likeness(found(labels("A", BDN, **same), labels("B", BDN, **same)), None, threshold=3)
-    assert figure(rows, "consistency").value is None
+    assert figure(rows, "inconsistent").value is None
 
 
 def test_reasons_are_compared_where_the_outcome_is_the_same():

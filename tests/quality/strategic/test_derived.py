@@ -6,11 +6,11 @@ from scenarios.errors import UsageError
 ROWS = [
     {
         "commitment": "beneficial", "relevance": "1", "manner": "1", "quality": "1",
-        "consistency": "consistent", "outcome": "witness",
+        "inconsistent": "no", "outcome": "witness",
     },
     {
         "commitment": "detrimental", "relevance": "1", "manner": "3", "quality": "3",
-        "consistency": "consistent", "outcome": "questioner",
+        "inconsistent": "no", "outcome": "questioner",
     },
 ]  # fmt: skip
 

@@ -1,0 +1,86 @@
+"""``hipo metrics strategic``: benefit and penalty of answers, and who is ahead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import typer
+
+from hipo.app.strategic_metrics import DEFAULT_MAP, strategic_metrics
+from hipo.cli.console import hush
+from hipo.cli.errors import ExitCode
+from hipo.cli.json_target import JSON, deliver
+from hipo.cli.main import command_app
+from hipo.cli.strategic_text import strategic_as_json, strategic_as_text
+from outputs.strategic_plots import write_strategic_plots
+from quality.strategic.formula import Variant
+from scenarios.errors import UsageError
+
+app = command_app()
+
+
+@app.command("strategic")
+def strategic(
+    *,
+    sources: list[Path] = typer.Argument(
+        ..., metavar="FILE...", help="Tables of answers with the labels that people gave them."
+    ),
+    map_name: str = typer.Option(
+        DEFAULT_MAP, "--map", metavar="NAME|FILE", help="What the columns of the files stand for."
+    ),
+    against: str = typer.Option(
+        "",
+        "--with",
+        metavar="WHO,...",
+        help="Annotators that the others are compared with; default all among themselves.",
+        show_default=False,
+    ),
+    variant: Variant = typer.Option(
+        "as_printed", help="The equations as printed, or as the released annotations have them."
+    ),
+    weights: str = typer.Option(
+        "",
+        metavar="NAME=X,...",
+        help="What a violation counts; default relevance=0.4, manner=0.4, quality=0.2, "
+        "consistency=0.2.",
+        show_default=False,
+    ),
+    threshold: int = typer.Option(3, help="From which rating on a maxim is violated."),
+    plots: Path | None = typer.Option(
+        None, "--plots", metavar="DIR", help="Draw each dialogue and what was said, as SVG files."
+    ),
+    json_target: str | None = JSON,
+) -> int:
+    """Compute what answers gain and cost, from labels of commitment, maxims and consistency.
+
+    BaT and PaT are benefit and penalty of an answer, NRBaT how far the sum of benefit is ahead
+    along the discourse, NRA answers won less answers lost. Printed are counts of labels, agreement
+    of annotators, and how well benefit and penalty tell who wins; --json has every answer.
+    """
+    hush()
+    parameters: dict[str, object] = {"variant": variant, "threshold": threshold}
+    found = strategic_metrics(
+        sources,
+        map_name=map_name,
+        against=[name.strip() for name in against.split(",") if name.strip()],
+        parameters={**parameters, "weights": _weights(weights)},
+    )
+    deliver(strategic_as_json(found), strategic_as_text(found), json_target)
+    if plots is not None:
+        write_strategic_plots(plots, found.discourses, found.distributions)
+    return ExitCode.DONE
+
+
+def _weights(text: str) -> Mapping[str, float]:
+    weights = {}
+    for part in filter(None, re.split(r"[,\s]+", text)):
+        name, _, value = part.partition("=")
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            raise UsageError(
+                f"the weight {part!r} is no name with a number", "write --weights manner=0.3"
+            ) from None
+    return weights

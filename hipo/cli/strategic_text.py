@@ -1,0 +1,185 @@
+"""Strategic metrics for the terminal, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+
+from hipo.app.strategic_metrics import StrategicMetrics
+from hipo.cli.console import columns, number, plain, plural
+from quality.strategic.comparison import Likeness
+from quality.strategic.discourses import Discourse
+from quality.strategic.distributions import Distribution
+from quality.strategic.moves import COMMITMENTS, MAXIMS
+from quality.strategic.outcome_model import OutcomeModel
+
+_ODD = 10
+"""Odd cells that are printed; the JSON has all."""
+
+
+def strategic_as_text(found: StrategicMetrics) -> str:
+    """Return what ``hipo metrics strategic`` prints."""
+    return "\n\n".join(_sections(found))
+
+
+def _sections(found: StrategicMetrics) -> Iterator[str]:
+    formula, weights = found.formula, found.formula.weights
+    dialogues = {discourse.dialogue for discourse in found.discourses}
+    annotators = {discourse.annotator for discourse in found.discourses}
+    yield (
+        f"{plural(len(dialogues), 'dialogue')}, {plural(len(annotators), 'annotator')}; "
+        f"{formula.variant.replace('_', ' ')}, weights relevance {weights.relevance:g}, "
+        f"manner {weights.manner:g}, quality {weights.quality:g}, "
+        f"consistency {weights.consistency:g}; violated from {formula.threshold} on"
+    )
+    yield "Labels: commitments, shares of answers that violate a maxim\n" + _labels(
+        found.distributions
+    )
+    yield "Metrics: mean of an answer, then where the witness stands at the end\n" + _ends(
+        found.distributions
+    )
+    if found.agreement:
+        yield "Agreement: mean over pairs of annotators\n" + _agreement(found.agreement)
+    yield "Who wins an answer, by benefit and penalty (logistic regression)\n" + _models(
+        found.outcome
+    )
+    fitted = [model for model in found.outcome if model.coefficients]
+    if fitted:
+        yield "Coefficients, in log-odds of the witness winning\n" + _coefficients(fitted)
+    if found.oddities:
+        shown = [str(odd) for odd in found.oddities[:_ODD]]
+        rest = len(found.oddities) - len(shown)
+        more = [f"and {number(rest)} more, see --json"] if rest else []
+        yield "\n".join(["Odd in the files:", *shown, *more])
+
+
+def _labels(distributions: Iterable[Distribution]) -> str:
+    rows = [
+        [
+            one.dialogue,
+            one.annotator,
+            number(one.answers),
+            *(number(one.commitments[label]) for label in COMMITMENTS),
+            *(_percent(one.violations[maxim]) for maxim in MAXIMS),
+            number(one.inconsistent),
+            _percent(one.won),
+        ]
+        for one in distributions
+    ]
+    header = ["dialogue", "annotator", "answers", *COMMITMENTS, *MAXIMS, "inconsistent", "won"]
+    return columns(header, rows)
+
+
+def _ends(distributions: Iterable[Distribution]) -> str:
+    rows = []
+    for one in distributions:
+        last = one.last
+        rows.append([
+            one.dialogue, one.annotator, _figure(one.bat.mean), _figure(one.pat.mean),
+            *(
+                ["", "", "", ""] if last is None
+                else map(_figure, (last.bat_sum, last.pat_sum, last.nrbat, last.nra))
+            ),
+        ])  # fmt: skip
+    header = ["dialogue", "annotator", "BaT", "PaT", "sum BaT", "sum PaT", "NRBaT", "NRA"]
+    return columns(header, rows)
+
+
+def _agreement(rows: Iterable[Likeness]) -> str:
+    table = []
+    for row in rows:
+        defined = [pair for pair in row.pairs if pair.value is not None]
+        answers = [pair.answers for pair in defined] or [0]
+        few, many = min(answers), max(answers)
+        table.append([
+            row.quantity, row.statistic, _figure(row.value), _p(row.p), number(len(defined)),
+            number(few) if few == many else f"{few:,}-{many:,}",
+        ])  # fmt: skip
+    return columns(["of", "statistic", "value", "largest p", "pairs", "answers"], table)
+
+
+def _models(models: Iterable[OutcomeModel]) -> str:
+    rows = []
+    for model in models:
+        near = model.auc_interval
+        rows.append([
+            model.condition, number(model.answers), number(model.won), number(model.left_out),
+            _figure(model.auc), "" if near is None else f"{near.low:.3f}-{near.high:.3f}",
+            _figure(model.tjur), _figure(model.aic, 1), _figure(model.null_aic, 1),
+            _percent(model.correct), model.note,
+        ])  # fmt: skip
+    header = [
+        "answers that count", "n", "won", "left out", "AUC", "95%", "Tjur R2", "AIC",
+        "AIC of none", "correct", "",
+    ]  # fmt: skip
+    return columns(header, rows)
+
+
+def _coefficients(models: Iterable[OutcomeModel]) -> str:
+    rows = [
+        [
+            model.condition, term.term, _figure(term.beta), _figure(term.se),
+            _figure(term.odds_ratio), f"{term.interval.low:.2f}-{term.interval.high:.2f}",
+            _p(term.p),
+        ]
+        for model in models
+        for term in model.coefficients
+    ]  # fmt: skip
+    return columns(["answers that count", "term", "beta", "SE", "odds ratio", "95%", "p"], rows)
+
+
+def _figure(value: float | None, digits: int = 3) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    return "" if value is None else f"{value:.1%}"
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
+    """Return what ``hipo metrics strategic --json`` writes.
+
+    ``formula``; ``distributions``, one per dialogue and annotator; ``agreement`` with every pair;
+    ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and where
+    the witness then stands; ``odd``: what was odd in the files.
+    """
+    return {
+        "formula": asdict(found.formula),
+        "distributions": [_distribution(one) for one in found.distributions],
+        "agreement": [
+            plain(row, "quantity statistic value p", pairs=[asdict(p) for p in row.pairs])
+            for row in found.agreement
+        ],
+        "outcome": [asdict(model) for model in found.outcome],
+        "answers": [row for one in found.discourses for row in _answers(one)],
+        "odd": [
+            {**plain(o, "code found done left_out"), **asdict(o.place)} for o in found.oddities
+        ],
+    }
+
+
+def _distribution(one: Distribution) -> dict[str, object]:
+    ratings = {
+        maxim: {str(rating): count for rating, count in counts.items()}
+        for maxim, counts in one.ratings.items()
+    }
+    return {**asdict(one), "ratings": ratings}
+
+
+def _answers(one: Discourse) -> Iterator[dict[str, object]]:
+    for answer in one.answers:
+        move = answer.move
+        reasons = None if move.reasons is None else sorted(move.reasons)
+        yield {
+            **plain(one, "dialogue annotator"),
+            "turn": answer.turn,
+            **plain(move, "commitment relevance manner quality inconsistent winner"),
+            "reasons": reasons,
+            **asdict(answer.standing),
+        }

@@ -1,0 +1,104 @@
+"""Pictures of strategic metrics: along a discourse, and how often what was said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from outputs.plots.bars import Bar, BarRow, bar_chart
+from outputs.plots.canvas import standalone
+from outputs.plots.curves import Curve, curve_chart
+from quality.strategic.discourses import Discourse
+from quality.strategic.distributions import Distribution
+from quality.strategic.moves import COMMITMENTS, MAXIMS
+from quality.strategic.trajectory import Standing
+from scenarios.atomic_files import write_text
+from scenarios.fingerprint import fingerprint
+
+_METRICS: dict[str, Callable[[Standing], float | None]] = {
+    "NRBaT": lambda standing: standing.nrbat,
+    "NRA": lambda standing: standing.nra,
+    "benefit so far": lambda standing: standing.bat_sum,
+    "penalty so far": lambda standing: standing.pat_sum,
+}
+
+
+def write_strategic_plots(
+    folder: Path, discourses: Sequence[Discourse], distributions: Sequence[Distribution]
+) -> list[Path]:
+    """Write the pictures of every dialogue, and one of all labels; return their paths.
+
+    Args:
+        folder: made if need be; pictures of the same names are replaced.
+        discourses: what annotators say about dialogues.
+        distributions: the same, counted.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, svg in _plots(discourses, distributions):
+        path = folder / f"{name}.svg"
+        write_text(path, standalone(svg))
+        written.append(path)
+    return written
+
+
+def _plots(
+    discourses: Sequence[Discourse], distributions: Sequence[Distribution]
+) -> Iterator[tuple[str, str]]:
+    for dialogue in dict.fromkeys(discourse.dialogue for discourse in discourses):
+        own = [discourse for discourse in discourses if discourse.dialogue == dialogue]
+        for metric in _METRICS:
+            name = f"{_file_name(dialogue)}-{metric.replace(' ', '-').lower()}"
+            yield name, along_plot(own, metric)
+    yield "labels", labels_plot(distributions)
+
+
+def along_plot(discourses: Sequence[Discourse], metric: str) -> str:
+    """Return an SVG of one metric along one dialogue, a line per annotator.
+
+    Args:
+        discourses: of the same dialogue.
+        metric: ``NRBaT``, ``NRA``, ``benefit so far`` or ``penalty so far``.
+    """
+    read = _METRICS[metric]
+    curves = []
+    for discourse in discourses:
+        standings = (answer.standing for answer in discourse.answers)
+        values = [(float(n), read(standing)) for n, standing in enumerate(standings, 1)]
+        points = tuple((n, value) for n, value in values if value is not None)
+        if points:
+            curves.append(Curve(discourse.annotator, points))
+    label = f"{metric} along {discourses[0].dialogue}, by annotator"
+    return curve_chart(curves, label=label, axis=f"answer; vertical {metric}")
+
+
+def labels_plot(distributions: Sequence[Distribution]) -> str:
+    """Return an SVG of the shares of commitments and violations, a bar per discourse."""
+    series = [f"{one.dialogue}, {one.annotator}" for one in distributions]
+    rows = [
+        BarRow(label, tuple(_share(o.commitments[label], o.answers) for o in distributions))
+        for label in COMMITMENTS
+    ]
+    for maxim in MAXIMS:
+        shares = tuple(_bar(o.violations[maxim]) for o in distributions)
+        rows.append(BarRow(f"{maxim} violated", shares))
+    rows.append(
+        BarRow("inconsistent", tuple(_share(o.inconsistent, o.answers) for o in distributions))
+    )
+    label = "Shares of answers by commitment, by violated maxim, and of inconsistent ones"
+    return bar_chart(rows, label=label, series=series, top=1.0)
+
+
+def _share(count: int, answers: int) -> Bar:
+    return _bar(count / answers if answers else None)
+
+
+def _bar(share: float | None) -> Bar:
+    return Bar(None, "not known") if share is None else Bar(share, f"{share:.1%}")
+
+
+def _file_name(dialogue: str) -> str:
+    """Return a name for a file; names that differ in odd characters alone stay apart."""
+    plain = re.sub(r"[^\w.-]+", "_", dialogue, flags=re.ASCII).strip("._")[:80]
+    return plain if plain == dialogue else f"{plain or 'dialogue'}-{fingerprint(dialogue)[:6]}"

@@ -1,0 +1,125 @@
+"""``hipo metrics strategic``: from tables of labels to benefit, penalty and who wins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.hipo.cli.conftest import Hipo
+
+HEADER = (
+    "question,answer,annotator,commitment,relevance,manner,quality,inconsistent,outcome,reasons"
+)
+COLUMNS = "consistency_value"
+ROWS = (
+    "Did you sign?,I did.,{who},{first},1,1,1,0,Witness,[Logical facts]",
+    "When?,Ask the bank.,{who},4,3,4,2,0,Questioner,[Emotions]",
+    "Alone?,With my clerk.,{who},2,1,1,2,1,Witness,[Logical facts]",
+)
+
+
+def table(path: Path, **firsts: str) -> str:
+    """Three answers of one witness, labelled by some annotators who differ on the first one."""
+    rows = [row.format(who=who, first=first) for who, first in firsts.items() for row in ROWS]
+    header = HEADER.replace("inconsistent", COLUMNS)
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def trial(hipo: Hipo, tmp_path: Path) -> str:
+    codes = {"anna": "1", "ben": "1", "juror": "3"}
+    return table(tmp_path / "trial.csv", **codes)
+
+
+def test_prints_counts_metrics_agreement_and_why_there_is_no_model(hipo: Hipo, trial: str) -> None:
+    done = hipo("metrics", "strategic", trial)
+    assert done.code == 0, done.err
+    for heading in ("Labels:", "Metrics:", "Agreement:", "Who wins"):
+        assert heading in done.out
+    assert "1 dialogue, 3 annotators; as printed" in done.out
+
+
+def test_the_json_has_every_answer_with_where_the_witness_stands(hipo: Hipo, trial: str) -> None:
+    found = hipo("metrics", "strategic", trial, "--json", "-").data
+    answers = [row for row in found["answers"] if row["annotator"] == "anna"]
+    assert [row["bat"] for row in answers] == [0, 0, 1]
+    assert [row["pat"] for row in answers] == pytest.approx([1, 0.5, 0.2])
+    assert [row["nra"] for row in answers] == pytest.approx([1, 0, 1 / 3])
+    assert answers[1]["reasons"] == ["emotion"]
+
+
+def test_a_file_for_the_json_leaves_the_text_on_the_terminal(
+    hipo: Hipo, trial: str, tmp_path: Path
+) -> None:
+    done = hipo("metrics", "strategic", trial, "--json", "figures.json")
+    assert "Labels:" in done.out
+    written = json.loads((tmp_path / "figures.json").read_text())
+    assert written == hipo("metrics", "strategic", trial, "--json", "-").data
+
+
+def test_models_are_compared_with_each_person(hipo: Hipo, trial: str) -> None:
+    found = hipo("metrics", "strategic", trial, "--with", "juror", "--json", "-").data
+    pairs = {(p["first"], p["second"]) for row in found["agreement"] for p in row["pairs"]}
+    assert pairs == {("anna", "juror"), ("ben", "juror")}
+
+
+def test_variant_weights_and_threshold_are_options(hipo: Hipo, trial: str) -> None:
+    options = ("--variant", "as_released", "--weights", "manner=1, relevance=0", "--threshold", "4")
+    found = hipo("metrics", "strategic", trial, *options, "--json", "-").data
+    assert found["formula"] == {
+        "variant": "as_released",
+        "weights": {"relevance": 0, "manner": 1, "quality": 0.2, "consistency": 0.2},
+        "threshold": 4,
+    }
+    assert found["answers"][2]["pat"] == 0
+
+
+def test_plots_are_written_once_for_each_dialogue_and_for_all_labels(
+    hipo: Hipo, trial: str, tmp_path: Path
+) -> None:
+    assert hipo("metrics", "strategic", trial, "--plots", "pictures").code == 0
+    pictures = sorted((tmp_path / "pictures").iterdir())
+    assert [path.name for path in pictures] == [
+        "labels.svg",
+        "trial-benefit-so-far.svg",
+        "trial-nra.svg",
+        "trial-nrbat.svg",
+        "trial-penalty-so-far.svg",
+    ]
+    assert all(ElementTree.parse(path).getroot().tag.endswith("svg") for path in pictures)
+
+
+def test_a_code_that_no_map_knows_is_told_by_row_and_leaves_the_rest(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    found = hipo(
+        "metrics", "strategic", table(tmp_path / "odd.csv", anna="9", ben="2"), "--json", "-"
+    ).data
+    assert [row["bat"] for row in found["answers"]] == [None, 0, 1, 1, 0, 1]
+    (odd,) = [one for one in found["odd"] if one["code"] == "unknown_value"]
+    assert (odd["row"], odd["column"]) == (1, "commitment")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--weights", "manner"), "the weight 'manner' is no name with a number"),
+        (("--weights", "manor=1"), "no weight 'manor'"),
+        (("--threshold", "9"), "threshold 9 is no rating"),
+        (("--with", "nobody"), "no annotator 'nobody'"),
+        (("--with", "anna,ben,juror"), "nobody is left"),
+        (("--map", "cobar"), "unknown map 'cobar'"),
+        (("--map", "cei"), "found no column"),
+    ],
+)
+def test_a_mistake_is_one_message_and_exit_code_2(
+    hipo: Hipo, trial: str, options: tuple[str, ...], message: str
+) -> None:
+    done = hipo("metrics", "strategic", trial, *options)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert "Traceback" not in done.err
