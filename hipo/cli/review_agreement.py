@@ -12,7 +12,8 @@ from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.main import RUN
 from quality.bootstrap import Interval
-from quality.human_readings import GOLD, HumanReadings, ReaderComparison
+from quality.comparisons import ReaderComparison
+from quality.human_readings import GOLD, HumanReadings
 
 
 def print_agreement(

@@ -1,0 +1,67 @@
+"""Read the annotations of a run, whatever their kind, from one snapshot."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.chunks import chunks
+from pipeline.store.annotations import read_annotations
+from pipeline.store.migrations import check_current
+from pipeline.store.sqlite import DATABASE, connect_readonly
+from scenarios.annotations import Annotation
+
+PAGE = 500
+_KEYS = """
+    select c.id, a.id from dialogues d join cases c on c.seq = d.case_seq
+        join arms a on a.seq = d.arm_seq where d.status = 'generated'
+    order by d.case_seq, d.arm_seq"""
+_SOURCES = """
+    select s.kind, s.who, s.config, count(*) from newest_annotations g
+        join label_sources s on s.seq = g.source group by 1, 2, 3 order by 1, 2, 3"""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCount:
+    """How many labels one source gave, when it last went through each dialogue."""
+
+    kind: str
+    who: str
+    config: str
+    labels: int
+
+
+class AnnotationReader:
+    """Reads what is annotated; use :func:`open_annotations`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Read with the given connection."""
+        self._connection = connection
+
+    def sources(self) -> list[SourceCount]:
+        """Return everybody and everything that gave labels."""
+        return [SourceCount(*row) for row in self._connection.execute(_SOURCES)]
+
+    def annotations(self, kinds: Sequence[str]) -> Iterator[Annotation]:
+        """Yield the newest annotations of some kinds, dialogue by dialogue."""
+        keys = self._connection.execute(_KEYS).fetchall()
+        for page in chunks(keys, PAGE):
+            yield from read_annotations(self._connection, page, kinds)
+
+
+@contextmanager
+def open_annotations(folder: Path) -> Iterator[AnnotationReader]:
+    """Give the annotations of a run; whoever writes meanwhile is not held up.
+
+    Raises:
+        UsageError: the run was written by another version of hipo.
+    """
+    path = folder / DATABASE
+    with closing(connect_readonly(path)) as connection:
+        check_current(connection, path)
+        connection.execute("begin")
+        yield AnnotationReader(connection)
+        connection.execute("commit")

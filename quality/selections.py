@@ -1,0 +1,111 @@
+"""Selections of annotations: people, a model, a judge, the speaker, gold; and their answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from quality.annotations import Answer, majority
+from scenarios.annotations import Annotation, Subject
+from scenarios.errors import UsageError
+from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.spelling import suggestion
+
+MAJORITY: Final = "majority"
+"""In the place of a name: the label that more than half of those who answered an item share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Some of the annotations: of a kind, and, if it is named, of one annotator of that kind."""
+
+    kind: str
+    """As in :class:`scenarios.annotations.Annotation`, e.g. ``human`` or ``external``."""
+    who: str = ""
+    """Empty: everybody of the kind. ``majority``: what most of them say."""
+
+    def __str__(self) -> str:
+        """Return ``kind`` or ``kind:who``, as it is written in a command."""
+        return f"{self.kind}:{self.who}" if self.who else self.kind
+
+
+def read_selection(text: str) -> Selection:
+    """Read ``KIND`` or ``KIND:WHO``; names of models may hold colons themselves.
+
+    Raises:
+        UsageError: there is no kind.
+    """
+    kind, _, who = text.partition(":")
+    if not kind.strip():
+        raise UsageError(f"{text!r} selects nothing", "write KIND or KIND:WHO, e.g. human:A")
+    return Selection(kind.strip(), who.strip())
+
+
+def subject_name(subject: Subject) -> str:
+    """Return what an annotation is about as items are called: ``case/arm#turn``.
+
+    A run of turns is ``#first-last``; a part of a turn follows after a colon.
+    """
+    name = f"{subject.case}/{subject.arm}" if subject.arm else subject.case
+    if subject.turn is None:
+        return name
+    last = "" if subject.last_turn in (None, subject.turn) else f"-{subject.last_turn}"
+    part = f":{subject.part}" if subject.part else ""
+    return f"{name}#{subject.turn}{last}{part}"
+
+
+def selected(
+    scheme: Scheme, annotations: Iterable[Annotation], selection: Selection
+) -> list[Answer]:
+    """Return the answers of a selection, on dimensions of the scheme.
+
+    Somebody who answered under several configurations (studies, modes) counts as somebody else in
+    each of them. What could not be read is no answer; of one who labels an item twice the last
+    label counts.
+
+    Raises:
+        UsageError: nobody of this kind, or of this name, gave an answer; names those who did.
+    """
+    everything = list(annotations)
+    mine = [a for a in everything if a.kind == selection.kind]
+    configs: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for annotation in mine:
+        configs[annotation.who][annotation.config] = None
+    known = {dimension.id for dimension in scheme.dimensions}
+    answers: dict[tuple[str, str, str], Answer] = {}
+    for annotation in mine:
+        who = annotation.who
+        if len(configs[who]) > 1:
+            who = f"{who} ({annotation.config})"
+        if selection.who not in ("", MAJORITY, annotation.who, who):
+            continue
+        if annotation.value is None or annotation.dimension not in known:
+            continue
+        item = subject_name(annotation.subject)
+        key = (item, annotation.dimension, who)
+        answers[key] = Answer(item, annotation.dimension, who, annotation.value)
+    if not answers:
+        raise _nobody(everything, selection)
+    found = list(answers.values())
+    return _majorities(found, str(selection)) if selection.who == MAJORITY else found
+
+
+def _majorities(answers: Sequence[Answer], name: str) -> list[Answer]:
+    given: defaultdict[tuple[str, str], list[LabelValue]] = defaultdict(list)
+    for answer in answers:
+        given[answer.item, answer.dimension].append(answer.value)
+    return [
+        Answer(item, dimension, name, value)
+        for (item, dimension), values in given.items()
+        if len(values) > 1 and (value := majority(values)) is not None
+    ]
+
+
+def _nobody(annotations: Sequence[Annotation], selection: Selection) -> UsageError:
+    names = dict.fromkeys(str(Selection(a.kind, a.who)) for a in annotations)
+    return UsageError(
+        f"there is no answer of {str(selection)!r}",
+        suggestion(str(selection), names, listing="there are") or "nobody has answered anything",
+    )
