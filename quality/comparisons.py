@@ -42,7 +42,7 @@ class ReaderComparison:
 
 
 def compared(
-    dimensions: Iterable[Dimension],
+    dimensions: Sequence[Dimension],
     of: Sequence[Answer],
     others: Sequence[Answer] | None = None,
     *,
@@ -67,7 +67,7 @@ def compared(
     order = list(mine)
     for place, reader in enumerate(order):
         for other in order[place + 1 :] if others is None else theirs:
-            for dimension in dimensions if isinstance(dimensions, tuple) else tuple(dimensions):
+            for dimension in dimensions:
                 first = mine[reader].get(dimension.id, [])
                 second = theirs[other].get(dimension.id, [])
                 if {a.item for a in first} & {a.item for a in second}:

@@ -64,6 +64,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "import": CommandEntry(
         "hipo.cli.import_dialogues", "Bring other people's dialogues into a run."
     ),
+    "agreement": CommandEntry(
+        "hipo.cli.agreement", "Print how far annotators agree, of files or of a run."
+    ),
     "runs": CommandEntry("hipo.cli.runs", "List runs, or show the state of one."),
     "show": CommandEntry("hipo.cli.show", "Read the dialogues of a run."),
     "export": CommandEntry("hipo.cli.export", "Make training and benchmark sets of dialogues."),

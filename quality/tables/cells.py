@@ -13,6 +13,7 @@ from quality.tables.records import folded
 from quality.tables.table_map import Values
 
 _WHOLE_FLOAT = re.compile(r"([-+]?\d{1,15})\.0+")
+_FLOAT = re.compile(r"[-+]?(\d{1,20}(\.\d{0,30})?|\.\d{1,30})([eE][-+]?\d{1,2})?")
 _DEEPEST = 20
 
 
@@ -26,15 +27,18 @@ class CellValue:
     """What was done, where the value is not simply what was written; empty otherwise."""
 
 
-def cell_value(raw: object, how: Values) -> CellValue | None:
+def cell_value(raw: object, how: Values, *, numeric: bool = False) -> CellValue | None:
     """Return what a cell says, or None where it says nothing.
 
     Args:
         raw: the cell: text, or any JSON value.
         how: the values and patterns of the map.
+        numeric: whether numbers are answers themselves, and not names of labels.
     """
     if is_blank(raw) or folded(raw) in {folded(name) for name in how.blank}:
         return None
+    if numeric and (number := _number(raw)) is not None:
+        return number
     if not how.several:
         return _one(raw, how)
     members = [member for member in _members(raw, how.separators, 0) if not is_blank(member)]
@@ -62,6 +66,16 @@ def _one(raw: object, how: Values) -> CellValue:
         if re.search(pattern, text, re.IGNORECASE):
             return CellValue(label)
     return CellValue(text)
+
+
+def _number(raw: object) -> CellValue | None:
+    """Read a number, with a comma for a point if need be."""
+    text = _text(raw) or ""
+    if _FLOAT.fullmatch(text):
+        return CellValue(float(text))
+    if _FLOAT.fullmatch(pointed := text.replace(",", ".", 1)):
+        return CellValue(float(pointed), f"read as {float(pointed)!r}")
+    return None
 
 
 def _text(raw: object) -> str | None:

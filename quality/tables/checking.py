@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from quality.annotation_schema import check_schema
 from quality.annotations import Answer, RawAnswer
@@ -13,13 +14,16 @@ from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.reading import read_table
 from quality.tables.table import LabelledTurn, Table, TableAnswer, sequences
 from quality.tables.table_map import TableMap, load_map
+from scenarios.annotations import ADJUDICATED, HUMAN, Annotation, Subject
 from scenarios.errors import UsageError
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spelling import suggestion
 
-GOLD = "gold"
+GOLD: Final = "gold"
 """Stands for the labels that the authors settled on where annotators have names."""
+IMPORT: Final = "import:"
+"""How the configuration of imported annotations begins; the id of the map follows."""
 _CELLS = frozenset({"unknown_value", "duplicate", "harmonised", "unknown_dimension"})
 
 
@@ -38,11 +42,25 @@ class CheckedTable:
     """What was odd in the files, and which cells the check found fault with."""
     labelled: tuple[tuple[TableAnswer, LabelValue], ...]
     """The answers, each with where it stood."""
+    map: str = ""
+    """The id of the map."""
 
     @property
     def raw(self) -> list[RawAnswer]:
         """The answers before they were checked."""
         return [answer.raw for answer in self.table.answers]
+
+    @property
+    def annotations(self) -> list[Annotation]:
+        """Return the answers, then the gold labels, as annotations: the dialogue is the case."""
+        config = f"{IMPORT}{self.map}"
+        people = [_annotation(a, HUMAN, a.annotator, value, config) for a, value in self.labelled]
+        settled = {(a.item, a.dimension): a.value for a in self.gold}
+        return people + [
+            _annotation(a, ADJUDICATED, GOLD, settled[a.item, a.dimension], config)
+            for a in self.table.gold
+            if (a.item, a.dimension) in settled
+        ]
 
     def sequences(self) -> dict[tuple[str, str], list[LabelledTurn]]:
         """Return the labels of every annotator in turn order: (dialogue, annotator) -> turns."""
@@ -87,10 +105,10 @@ def read_files(paths: Sequence[Path], map_name: str) -> CheckedTable:
     """
     how = load_map(map_name)
     scheme = scheme_of(how)
-    return checked(read_table(how, scheme, paths), scheme)
+    return checked(read_table(how, scheme, paths), scheme, map_id=how.id)
 
 
-def checked(table: Table, scheme: Scheme) -> CheckedTable:
+def checked(table: Table, scheme: Scheme, *, map_id: str = "") -> CheckedTable:
     """Check a table against a scheme (level 1 of quality control)."""
     result = check_schema(
         scheme, [answer.raw for answer in table.answers], required=table.dimensions
@@ -112,7 +130,15 @@ def checked(table: Table, scheme: Scheme) -> CheckedTable:
         findings=result.findings,
         oddities=(*table.oddities, *places),
         labelled=tuple(labelled),
+        map=map_id,
     )
+
+
+def _annotation(
+    answer: TableAnswer, kind: str, who: str, value: LabelValue, config: str
+) -> Annotation:
+    subject = Subject(answer.dialogue, "", answer.turn)
+    return Annotation(subject, kind, who, answer.dimension, value, config=config)
 
 
 _Cells = dict[tuple[str | None, str | None, str | None], list[Place]]

@@ -32,8 +32,11 @@ def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> Table:
         UsageError: a file cannot be read or lacks what rows cannot be told apart without, or no
             file has a row.
     """
-    whole = frozenset(d.id for d in scheme.dimensions if d.level == "dialogue")
-    reader = _Reader(how, whole)
+    reader = _Reader(
+        how,
+        whole=frozenset(d.id for d in scheme.dimensions if d.level == "dialogue"),
+        numeric=frozenset(d.id for d in scheme.dimensions if d.measurement == "interval"),
+    )
     for path in paths:
         reader.take(path)
     if not reader.rows:
@@ -65,6 +68,8 @@ class _Reader:
     how: TableMap
     whole: frozenset[str]
     """Dimensions that are about dialogues as a whole."""
+    numeric: frozenset[str]
+    """Dimensions whose answers are numbers."""
     files: list[FileOfRows] = field(default_factory=list)
     rows: list[_Row] = field(default_factory=list)
     odd: list[Oddity] = field(default_factory=list)
@@ -287,7 +292,7 @@ class _Reader:
 
     def _answer(self, row: _Row, column: AnswerColumn, turn: int) -> Iterator[TableAnswer]:
         raw = row.record.cells.get(column.column)
-        read = cell_value(raw, column.how)
+        read = cell_value(raw, column.how, numeric=column.dimension in self.numeric)
         who = column.annotator or row.annotator
         at = row.at(column.column)
         if read is None:

@@ -1,0 +1,155 @@
+"""How far annotators agree: of files or of a run, within one selection or between two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hipo.app.annotated import Annotated, open_annotated
+from quality.agreement import AgreementRow, Consensus, agreement_table, consensus
+from quality.annotations import Answer
+from quality.bootstrap import Resampling
+from quality.comparisons import ReaderComparison, compared
+from quality.selections import Selection, read_selection, selected
+from scenarios.annotations import HUMAN
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+
+ALL = ""
+"""The group of everything together."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAgreement:
+    """How far the annotators of one selection agree on the items of one group."""
+
+    group: str
+    """Empty: everything together."""
+    items: int
+    annotators: tuple[str, ...]
+    rows: tuple[AgreementRow, ...]
+    consensus: tuple[tuple[str, Consensus], ...]
+    """By dimension with labels: how many items are unanimous, decided by majority, or split."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionComparison:
+    """Every reader of one selection beside every one of another, in one group."""
+
+    group: str
+    pairs: tuple[ReaderComparison, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementReport:
+    """What ``hipo agreement`` finds."""
+
+    annotated: Annotated
+    of: Selection
+    other: Selection | None
+    groups: tuple[GroupAgreement, ...]
+    """Of the first selection; empty where there are two."""
+    pairs: tuple[SelectionComparison, ...]
+
+
+def agreement(
+    sources: Sequence[str],
+    *,
+    map_name: str | None = None,
+    of: str = HUMAN,
+    other: str | None = None,
+    by: str | None = None,
+    pairs: bool = False,
+    how: Resampling | None = None,
+) -> AgreementReport:
+    """Compare what annotators said with each other, or one selection of them with another.
+
+    Args:
+        sources: files, or one run.
+        map_name: what the columns of files stand for.
+        of: ``KIND`` or ``KIND:WHO``: whose answers; ``majority`` as WHO is what most of a kind say.
+        other: the reference they are compared with; None: with each other.
+        by: what to group by; None: files by their groups, a run not at all; every other column is
+            given beside all items together.
+        pairs: whether every two annotators are also compared alone.
+        how: how intervals are bootstrapped; 2,000 times from seed 42 if None.
+
+    Raises:
+        UsageError: there is no such file, map, run, annotator or column, or a package is missing.
+    """
+    mine, theirs = read_selection(of), None if other is None else read_selection(other)
+    kinds = sorted({mine.kind} | ({theirs.kind} if theirs else set()))
+    annotated = open_annotated(sources, map_name, kinds)
+    if not annotated.annotations and annotated.table is None:
+        raise _nothing(annotated, kinds)
+    scheme = annotated.scheme
+    answers = selected(scheme, annotated.annotations, mine)
+    against = None if theirs is None else selected(scheme, annotated.annotations, theirs)
+    groups = annotated.groups(by)
+    members = _members(groups, answers)
+    return AgreementReport(
+        annotated,
+        mine,
+        theirs,
+        () if theirs else _agreements(scheme, answers, groups, members, how),
+        tuple(
+            SelectionComparison(name, tuple(compared(
+                scheme.dimensions, _within(answers, items),
+                None if against is None else _within(against, items), how=how,
+            )))
+            for name, items in members.items()
+        ) if theirs or pairs else (),
+    )  # fmt: skip
+
+
+def _nothing(annotated: Annotated, kinds: Sequence[str]) -> UsageError:
+    given = ", ".join(f"{c.kind}:{c.who} ({c.labels:,} labels)" for c in annotated.counts)
+    return UsageError(
+        f"{annotated.sources[0]} holds no annotation of kind {' or '.join(kinds)}",
+        f"there are: {given}; choose with --of KIND[:WHO]" if given else "nothing is labelled",
+    )
+
+
+def _members(
+    groups: Mapping[str, str] | None, answers: Sequence[Answer]
+) -> dict[str, frozenset[str] | None]:
+    """Return the items of each group, first all of them together (None)."""
+    if groups is None:
+        return {ALL: None}
+    items = {answer.item for answer in answers}
+    names = sorted({groups.get(item, "") for item in items} - {""})
+    parts = {name: frozenset(i for i in items if groups.get(i) == name) for name in names}
+    return {ALL: None, **parts}
+
+
+def _within(answers: Sequence[Answer], items: frozenset[str] | None) -> Sequence[Answer]:
+    return answers if items is None else [a for a in answers if a.item in items]
+
+
+def _agreements(
+    scheme: Scheme,
+    answers: Sequence[Answer],
+    groups: Mapping[str, str] | None,
+    members: Mapping[str, frozenset[str] | None],
+    how: Resampling | None,
+) -> tuple[GroupAgreement, ...]:
+    rows = agreement_table(scheme, answers, groups=groups, how=how)
+    found = []
+    for name, items in members.items():
+        mine = _within(answers, items)
+        asked = {answer.dimension for answer in mine}
+        counted = [
+            (d.id, consensus(d, mine))
+            for d in scheme.dimensions
+            if d.id in asked and d.measurement != "interval"
+        ]
+        found.append(
+            GroupAgreement(
+                group=name,
+                items=len({answer.item for answer in mine}),
+                annotators=tuple(sorted({answer.annotator for answer in mine})),
+                rows=tuple(row for row in rows if row.group == name),
+                consensus=tuple(counted),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,144 @@
+"""Where annotations come from: files of other people's with a map, or a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hipo.app.run_folders import RUNS, find_run, is_run
+from pipeline.run_material import load_material
+from pipeline.store.queries.annotations import SourceCount, open_annotations
+from pipeline.store.run_store import RunStore
+from quality.derived_answers import with_derived
+from quality.selections import subject_name
+from quality.tables.checking import CheckedTable, read_files
+from quality.tables.table_map import map_names
+from scenarios.annotations import Annotation, Subject
+from scenarios.dialogue import Dialogue
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.spelling import suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """Annotations, the scheme they are of, and what their items can be grouped by."""
+
+    sources: tuple[str, ...]
+    """The files, or the folder of the run."""
+    scheme: Scheme
+    annotations: tuple[Annotation, ...]
+    columns: Mapping[str, Mapping[str, str]]
+    """Name of a column -> item -> what it says."""
+    default: str = ""
+    """The column that items are grouped by where nobody names one; empty: none."""
+    counts: tuple[SourceCount, ...] = field(default=())
+    """Of a run, everybody and everything that gave labels."""
+    table: CheckedTable | None = None
+    """What was read of files; None: the annotations are a run's."""
+
+    def groups(self, by: str | None) -> Mapping[str, str] | None:
+        """Return item -> group by a column; None where there is nothing to group by.
+
+        Raises:
+            UsageError: there is no such column.
+        """
+        name = self.default if by is None else by
+        if not name:
+            return None
+        if name not in self.columns:
+            hint = suggestion(name, self.columns, listing="there are")
+            raise UsageError(f"nothing can be grouped by {name!r}", hint)
+        return self.columns[name]
+
+
+def open_annotated(sources: Sequence[str], map_name: str | None, kinds: Sequence[str]) -> Annotated:
+    """Read files by a map, or the annotations of a run.
+
+    Args:
+        sources: one or more files, or the folder of one run or its name under ``./runs``.
+        map_name: of the map; needed for files.
+        kinds: of a run, which kinds of annotations are wanted.
+
+    Raises:
+        UsageError: there is no such file or run, files come without a map, or cannot be read.
+    """
+    folder = _run_of(sources)
+    if folder is not None:
+        if map_name is not None:
+            raise UsageError(f"{sources[0]} is a run and needs no map", "leave --map out")
+        return _of_run(folder, kinds)
+    if map_name is None:
+        missing = [source for source in sources if not Path(source).exists()]
+        if missing:
+            raise UsageError(
+                f"there is no {missing[0]!r}: neither a file nor a run, here or under ./{RUNS}",
+                "give files with --map, or a run",
+            )
+        raise UsageError(
+            "nothing says what the columns of these files stand for",
+            f"--map NAME|MAP.yaml; maps that ship: {', '.join(map_names())}",
+        )
+    return _of_files([Path(source) for source in sources], map_name)
+
+
+def _run_of(sources: Sequence[str]) -> Path | None:
+    """Return the folder of the run that is meant, if one is."""
+    runs = [s for s in sources if is_run(Path(s)) or (not Path(s).exists() and is_run(RUNS / s))]
+    if not runs:
+        return None
+    if len(sources) > 1:
+        raise UsageError(f"{runs[0]} is a run, and stands among others", "give one run, or files")
+    return find_run(runs[0])
+
+
+def _of_files(paths: Sequence[Path], map_name: str) -> Annotated:
+    table = read_files(paths, map_name)
+    names = dict.fromkeys(n for d in table.table.dialogues for n in d.context)
+    groups = table.table.groups
+    columns: dict[str, Mapping[str, str]] = {name: table.table.by(name) for name in names}
+    columns["group"] = groups
+    return Annotated(
+        sources=tuple(file.file for file in table.table.files),
+        scheme=table.scheme,
+        annotations=tuple(with_derived(table.scheme, table.annotations)),
+        columns=columns,
+        default="group" if len(set(groups.values())) > 1 else "",
+        table=table,
+    )
+
+
+def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
+    with RunStore.open(folder, readonly=True) as store:
+        material = load_material(store)
+        dialogues = {(d.case.id, d.arm): d for d in store.dialogues(traces=False)}
+        categories = {
+            d.case.scenario: material.scenario_of(d.case).category for d in dialogues.values()
+        }
+    with open_annotations(folder) as reader:
+        counts = tuple(reader.sources())
+        annotations = tuple(with_derived(material.scheme, reader.annotations(kinds)))
+    columns: dict[str, dict[str, str]] = {}
+    for subject in {annotation.subject for annotation in annotations}:
+        dialogue = dialogues.get((subject.case, subject.arm))
+        if dialogue is not None:
+            said = _columns(dialogue, subject, categories[dialogue.case.scenario])
+            for name, value in said.items():
+                columns.setdefault(name, {})[subject_name(subject)] = value
+    return Annotated((str(folder),), material.scheme, annotations, columns, counts=counts)
+
+
+def _columns(dialogue: Dialogue, subject: Subject, category: str) -> dict[str, str]:
+    """Return what the items of a dialogue can be grouped by."""
+    case = dialogue.case
+    role = "" if subject.turn is None else dialogue.turns[subject.turn].role
+    return {
+        "scenario": case.scenario,
+        "category": category,
+        "goal": case.goal,
+        "arm": dialogue.arm,
+        "language": case.language,
+        "role": role,
+        **dict(case.variation),
+    }

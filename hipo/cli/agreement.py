@@ -1,0 +1,197 @@
+"""``hipo agreement``: how far annotators agree, in files of other people's or in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+
+from hipo.app.agreement import AgreementReport, GroupAgreement, SelectionComparison, agreement
+from hipo.cli.console import columns, one_line, plain, plural
+from hipo.cli.errors import ExitCode
+from hipo.cli.json_target import JSON, deliver
+from hipo.cli.main import command_app
+from hipo.cli.oddities import oddities_as_json, oddity_lines
+from quality.agreement import AgreementRow
+from quality.bootstrap import Interval, Resampling
+from quality.comparisons import ReaderComparison
+
+app = command_app()
+
+SOURCES = typer.Argument(..., metavar="FILE...|RUN", help="Tables of answers, or one run.")
+MAP = typer.Option(
+    None, "--map", metavar="NAME|FILE", help="What the columns of the files stand for."
+)
+BY = typer.Option(
+    None,
+    "--by",
+    metavar="COLUMN",
+    help="Also apart by: group (of the file) or a name of the map's context; of a run scenario, "
+    "category, goal, arm, language, role or an axis. Default: files by group.",
+)
+
+
+@app.command("agreement")
+def print_agreement(
+    *,
+    sources: list[str] = SOURCES,
+    map_name: str | None = MAP,
+    of: str = typer.Option(
+        "human",
+        "--of",
+        metavar="KIND[:WHO]",
+        help="Whose answers: a kind (human, external, self, juror, declared, adjudicated, ...), "
+        "one of that kind, or the majority of it (human:majority).",
+    ),
+    other: str | None = typer.Option(
+        None, "--with", metavar="KIND[:WHO]", help="Compare them with these, not with each other."
+    ),
+    by: str | None = BY,
+    pairs: bool = typer.Option(False, "--pairs", help="Also compare every two annotators."),
+    resamples: int = typer.Option(
+        2000, "--resamples", min=1, help="Of the bootstrap that gives intervals."
+    ),
+    seed: int = typer.Option(42, "--seed", help="Of the bootstrap."),
+    json_target: str | None = JSON,
+) -> int:
+    """Print how far annotators agree: every statistic that fits each dimension, with intervals.
+
+    Files are tables of other people's, read by a map; what is odd in them is named row by row. With
+    --with, every annotator of the one selection is compared with every one of the other: jurors
+    with people, a model with gold labels, judges with what was declared.
+    """
+    report = agreement(
+        sources,
+        map_name=map_name,
+        of=of,
+        other=other,
+        by=by,
+        pairs=pairs,
+        how=Resampling(resamples, seed),
+    )
+    deliver(agreement_as_json(report), "\n\n".join(_text(report)), json_target)
+    return ExitCode.DONE
+
+
+def agreement_as_json(report: AgreementReport) -> dict[str, Any]:
+    """Return what ``hipo agreement --json`` writes.
+
+    ``of``, ``with`` (null: each other), ``scheme``; ``groups``, the first of which is everything
+    (""): ``items``, ``annotators``, ``statistics``, and ``consensus`` by dimension; ``pairs`` by
+    group; of files ``files`` (rows, read, left out) and ``oddities``.
+    """
+    return {
+        "of": str(report.of),
+        "with": None if report.other is None else str(report.other),
+        "scheme": report.annotated.scheme.name,
+        "sources": list(report.annotated.sources),
+        "groups": [_group_as_json(group) for group in report.groups],
+        "pairs": [
+            {"group": some.group, "comparisons": [_pair_as_json(pair) for pair in some.pairs]}
+            for some in report.pairs
+        ],
+        **oddities_as_json(report.annotated.table),
+    }
+
+
+def _group_as_json(group: GroupAgreement) -> dict[str, Any]:
+    return {
+        **plain(group, "group items annotators", annotators=list(group.annotators)),
+        "statistics": [_row_as_json(row) for row in group.rows],
+        "consensus": {
+            name: plain(counted, "unanimous majority split") for name, counted in group.consensus
+        },
+    }
+
+
+def _row_as_json(row: AgreementRow) -> dict[str, Any]:
+    names = "dimension statistic value interval items annotators note"
+    return plain(row, names, interval=_bounds(row.interval))
+
+
+def _pair_as_json(pair: ReaderComparison) -> dict[str, Any]:
+    return plain(
+        pair, "reader other dimension items same kappa interval overlap labels matrix statistics",
+        interval=_bounds(pair.interval),
+        labels=list(pair.labels),
+        matrix=[list(row) for row in pair.matrix],
+        statistics={row.statistic: row.value for row in pair.statistics},
+    )  # fmt: skip
+
+
+def _bounds(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else [interval.low, interval.high]
+
+
+def _text(report: AgreementReport) -> Iterator[str]:
+    if report.annotated.table is not None:
+        yield "\n".join(oddity_lines(report.annotated.table))
+    for group in report.groups:
+        yield _group_text(group)
+    for some in report.pairs:
+        yield _pairs_text(some)
+        yield from (_confusion(pair) for pair in some.pairs if report.other and pair.matrix)
+
+
+def _group_text(group: GroupAgreement) -> str:
+    names = one_line(", ".join(group.annotators), 120)
+    head = f"{group.group or 'everything'}: {plural(group.items, 'item')}, by {names}"
+    rows = [
+        [row.dimension, row.statistic, figure(row.value), bounds(row.interval), str(row.items)]
+        for row in group.rows
+    ]
+    table = columns(["dimension", "statistic", "value", "95% interval", "items"], rows)
+    counted = [
+        [name, str(one.unanimous), str(one.majority), str(one.split)]
+        for name, one in group.consensus
+    ]
+    split = columns(["dimension", "unanimous", "majority", "split"], counted) if counted else ""
+    return "\n".join(part for part in (head, table, split) if part)
+
+
+def _pairs_text(some: SelectionComparison) -> str:
+    rows = [
+        [
+            pair.reader,
+            pair.other,
+            pair.dimension,
+            figure(pair.same),
+            figure(pair.kappa),
+            bounds(pair.interval),
+            figure(pair.overlap) if pair.overlap is not None else _rank(pair),
+            str(pair.items),
+        ]
+        for pair in some.pairs
+    ]
+    header = [
+        "reader", "against", "dimension", "same", "Cohen kappa", "95% interval",
+        "rho or overlap", "items",
+    ]  # fmt: skip
+    if not rows:
+        return f"{some.group or 'everything'}: no two of them labelled the same item"
+    return f"{some.group or 'everything'}\n" + columns(header, rows)
+
+
+def _rank(pair: ReaderComparison) -> str:
+    return next(
+        (figure(row.value) for row in pair.statistics if row.statistic == "Spearman rho"), ""
+    )
+
+
+def _confusion(pair: ReaderComparison) -> str:
+    rows = [
+        [label, *map(str, counts)] for label, counts in zip(pair.labels, pair.matrix, strict=True)
+    ]
+    title = f"{pair.dimension}: rows {pair.other}, columns {pair.reader}"
+    return f"{title}\n" + columns(["", *pair.labels], rows)
+
+
+def figure(value: float | None) -> str:
+    """Return a figure with three decimals."""
+    return "undefined" if value is None else f"{value:.3f}"
+
+
+def bounds(interval: Interval | None) -> str:
+    """Return an interval with three decimals; empty where there is none."""
+    return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"

@@ -1,0 +1,55 @@
+"""Compute the derived dimensions of a scheme from what each annotator said of a dialogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from quality.derived import DERIVED
+from scenarios.annotations import Annotation
+from scenarios.schemes.model import LabelValue, Scheme
+
+
+def with_derived(scheme: Scheme, annotations: Iterable[Annotation]) -> list[Annotation]:
+    """Return annotations with the numbers that follow from them, by whoever gave the labels.
+
+    A number that a file brings along is put aside for the one that is computed. Labels of whole
+    dialogues, and of parts of a turn, are not given to the functions.
+
+    Raises:
+        UsageError: the scheme names a function that there is none of.
+    """
+    derived = scheme.derived
+    computed = {dimension.id for dimension in derived}
+    given = [a for a in annotations if a.dimension not in computed]
+    if not derived:
+        return given
+    sheets: dict[tuple[str, ...], dict[int, dict[str, Annotation]]] = {}
+    for annotation in given:
+        about = annotation.subject
+        if about.turn is None or about.part is not None or about.last_turn is not None:
+            continue
+        key = (about.case, about.arm, annotation.kind, annotation.who, annotation.config)
+        sheets.setdefault(key, {}).setdefault(about.turn, {})[annotation.dimension] = annotation
+    for turns in sheets.values():
+        given += _numbers(scheme, [turns[turn] for turn in sorted(turns)])
+    return given
+
+
+def _numbers(scheme: Scheme, turns: list[dict[str, Annotation]]) -> list[Annotation]:
+    rows: list[dict[str, LabelValue | None]] = [
+        {name: annotation.value for name, annotation in turn.items()} for turn in turns
+    ]
+    found = []
+    for dimension in scheme.derived:
+        if dimension.derived is None:
+            continue
+        function = DERIVED.get(dimension.derived.function)
+        numbers = function.compute(rows, dimension.derived.parameters)
+        for turn, number in zip(turns, numbers, strict=True):
+            if number is not None:
+                model = next(iter(turn.values()))
+                found.append(
+                    replace(model, dimension=dimension.id, value=number, rationale="", raw=None)
+                )
+    return found
