@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hipo.app.annotated import Annotated, open_annotated
-from quality.agreement import AgreementRow, Consensus, agreement_table, consensus
-from quality.annotations import Answer
+from quality.agreement import AgreementRow, agreement_table
+from quality.annotations import Answer, by_group
 from quality.bootstrap import Resampling
 from quality.comparisons import ReaderComparison, compared
+from quality.disagreement.difficulty import DifficultyRow, difficulty_table
 from quality.selections import Selection, read_selection, selected
 from scenarios.annotations import HUMAN
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
-
-ALL = ""
-"""The group of everything together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class GroupAgreement:
     items: int
     annotators: tuple[str, ...]
     rows: tuple[AgreementRow, ...]
-    consensus: tuple[tuple[str, Consensus], ...]
+    difficulty: tuple[tuple[str, DifficultyRow], ...]
     """By dimension with labels: how many items are unanimous, decided by majority, or split."""
 
 
@@ -86,20 +84,13 @@ def agreement(
     answers = selected(scheme, annotated.annotations, mine)
     against = None if theirs is None else selected(scheme, annotated.annotations, theirs)
     groups = annotated.groups(by)
-    members = _members(groups, answers)
     return AgreementReport(
         annotated,
         mine,
         theirs,
-        () if theirs else _agreements(scheme, answers, groups, members, how),
-        tuple(
-            SelectionComparison(name, tuple(compared(
-                scheme.dimensions, _within(answers, items),
-                None if against is None else _within(against, items), how=how,
-            )))
-            for name, items in members.items()
-        ) if theirs or pairs else (),
-    )  # fmt: skip
+        () if theirs else _agreements(scheme, answers, groups, how),
+        tuple(_comparisons(scheme, answers, against, groups, how)) if theirs or pairs else (),
+    )
 
 
 def _nothing(annotated: Annotated, kinds: Sequence[str]) -> UsageError:
@@ -110,46 +101,38 @@ def _nothing(annotated: Annotated, kinds: Sequence[str]) -> UsageError:
     )
 
 
-def _members(
-    groups: Mapping[str, str] | None, answers: Sequence[Answer]
-) -> dict[str, frozenset[str] | None]:
-    """Return the items of each group, first all of them together (None)."""
-    if groups is None:
-        return {ALL: None}
-    items = {answer.item for answer in answers}
-    names = sorted({groups.get(item, "") for item in items} - {""})
-    parts = {name: frozenset(i for i in items if groups.get(i) == name) for name in names}
-    return {ALL: None, **parts}
-
-
-def _within(answers: Sequence[Answer], items: frozenset[str] | None) -> Sequence[Answer]:
-    return answers if items is None else [a for a in answers if a.item in items]
+def _comparisons(
+    scheme: Scheme,
+    answers: Sequence[Answer],
+    against: Sequence[Answer] | None,
+    groups: Mapping[str, str] | None,
+    how: Resampling | None,
+) -> Iterator[SelectionComparison]:
+    others = dict(by_group(against or (), groups))
+    for name, mine in by_group(answers, groups):
+        reference = None if against is None else others[name]
+        pairs = compared(scheme.dimensions, mine, reference, how=how)
+        yield SelectionComparison(name, tuple(pairs))
 
 
 def _agreements(
     scheme: Scheme,
     answers: Sequence[Answer],
     groups: Mapping[str, str] | None,
-    members: Mapping[str, frozenset[str] | None],
     how: Resampling | None,
 ) -> tuple[GroupAgreement, ...]:
     rows = agreement_table(scheme, answers, groups=groups, how=how)
-    found = []
-    for name, items in members.items():
-        mine = _within(answers, items)
-        asked = {answer.dimension for answer in mine}
-        counted = [
-            (d.id, consensus(d, mine))
-            for d in scheme.dimensions
-            if d.id in asked and d.measurement != "interval"
-        ]
-        found.append(
-            GroupAgreement(
-                group=name,
-                items=len({answer.item for answer in mine}),
-                annotators=tuple(sorted({answer.annotator for answer in mine})),
-                rows=tuple(row for row in rows if row.group == name),
-                consensus=tuple(counted),
-            )
+    return tuple(
+        GroupAgreement(
+            group=name,
+            items=len({answer.item for answer in mine}),
+            annotators=tuple(sorted({answer.annotator for answer in mine})),
+            rows=tuple(row for row in rows if row.group == name),
+            difficulty=tuple(
+                (d.id, difficulty_table(d, mine)[0])
+                for d in scheme.dimensions
+                if d.measurement != "interval" and any(a.dimension == d.id for a in mine)
+            ),
         )
-    return tuple(found)
+        for name, mine in by_group(answers, groups)
+    )

@@ -78,7 +78,7 @@ def agreement_as_json(report: AgreementReport) -> dict[str, Any]:
     """Return what ``hipo agreement --json`` writes.
 
     ``of``, ``with`` (null: each other), ``scheme``; ``groups``, the first of which is everything
-    (""): ``items``, ``annotators``, ``statistics``, and ``consensus`` by dimension; ``pairs`` by
+    (""): ``items``, ``annotators``, ``statistics``, and ``difficulty`` by dimension (items with two answers or more); ``pairs`` by
     group; of files ``files`` (rows, read, left out) and ``oddities``.
     """
     return {
@@ -99,8 +99,9 @@ def _group_as_json(group: GroupAgreement) -> dict[str, Any]:
     return {
         **plain(group, "group items annotators", annotators=list(group.annotators)),
         "statistics": [_row_as_json(row) for row in group.rows],
-        "consensus": {
-            name: plain(counted, "unanimous majority split") for name, counted in group.consensus
+        "difficulty": {
+            name: plain(counted, "items unanimous majority split")
+            for name, counted in group.difficulty
         },
     }
 
@@ -144,7 +145,7 @@ def _group_text(group: GroupAgreement) -> str:
     table = columns(["dimension", "statistic", "value", "95% interval", "items"], rows)
     counted = [
         [name, str(one.unanimous), str(one.majority), str(one.split)]
-        for name, one in group.consensus
+        for name, one in group.difficulty
     ]
     split = columns(["dimension", "unanimous", "majority", "split"], counted) if counted else ""
     return "\n".join(part for part in (head, table, split) if part)

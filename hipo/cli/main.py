@@ -67,6 +67,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "agreement": CommandEntry(
         "hipo.cli.agreement", "Print how far annotators agree, of files or of a run."
     ),
+    "qc": CommandEntry(
+        "hipo.cli.qc", "Check annotations on four levels, of files or of the reviews of a run."
+    ),
     "runs": CommandEntry("hipo.cli.runs", "List runs, or show the state of one."),
     "show": CommandEntry("hipo.cli.show", "Read the dialogues of a run."),
     "export": CommandEntry("hipo.cli.export", "Make training and benchmark sets of dialogues."),

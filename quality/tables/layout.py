@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from quality.tables.records import FileOfRows, folded, no_such_column
-from quality.tables.table_map import ANNOTATOR, TableMap, TextColumns, Values
+from quality.tables.table_map import ANNOTATOR, AnswerColumns, TableMap, TextColumns, Values
+
+SECONDS: Final = "(seconds)"
+"""Stands for the time an annotator took where answers have dimensions; no dimension is called so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Layout:
     notes: str | None
     answers: tuple[AnswerColumn, ...]
     gold: tuple[AnswerColumn, ...]
+    seconds: tuple[AnswerColumn, ...]
     dimension: str | None
     value: str | None
     """Of answers with a row each."""
@@ -98,6 +103,7 @@ def layout(table: FileOfRows, how: TableMap) -> Layout:
             for name, place in how.gold.items()
             if (column := columns.noted(place.column, f"{name} as settled")) is not None
         ),
+        seconds=() if how.seconds is None else tuple(columns.places(SECONDS, (how.seconds,))),
         dimension=dimension,
         value=value,
         question=_question(columns, how),
@@ -111,7 +117,8 @@ def expected_columns(how: TableMap) -> list[str]:
         names += [*turn.column, *turn.role_column]
     for some in how.context.values():
         names += some
-    for place in (*(p for key in how.answers for p in how.places(key)), *how.gold.values()):
+    places = [place for key in how.answers for place in how.places(key)]
+    for place in (*places, *how.gold.values(), *((how.seconds,) if how.seconds else ())):
         names += place.column
     if how.long is not None:
         names += [*how.long.dimension, *how.long.value]
@@ -169,6 +176,26 @@ class _Columns:
                 found.append((column, spelt[fit.start("who") : fit.end("who")].strip()))
         return found
 
+    def places(self, dimension: str, places: Sequence[AnswerColumns]) -> list[AnswerColumn]:
+        """Return the columns of the first place that the file has; that it has none is noted."""
+        for place in places:
+            found: list[AnswerColumn] = []
+            if place.columns:
+                pairs = self.by_annotator(place.columns)
+                found = [
+                    AnswerColumn(dimension, name, who, place, place.turn) for name, who in pairs
+                ]
+            elif (column := self.found(place.column)) is not None:
+                found = [AnswerColumn(dimension, column, None, place, place.turn)]
+            if found:
+                return found
+        if self.table.columns:
+            wanted = " or ".join(repr(n) for p in places for n in (*p.column, p.columns) if n)
+            self.table.odd(
+                "missing_column", f"no column {wanted}", f"nothing is read of {dimension}"
+            )
+        return []
+
 
 def _texts(
     columns: _Columns, texts: Sequence[TextColumns]
@@ -214,27 +241,11 @@ def _question(columns: _Columns, how: TableMap) -> QuestionLayout | None:
 
 
 def _answers(columns: _Columns, how: TableMap) -> tuple[AnswerColumn, ...]:
-    found: list[AnswerColumn] = []
-    for dimension in how.answers:
-        here: list[AnswerColumn] = []
-        places = how.places(dimension)
-        for place in places:
-            if place.columns:
-                pairs = columns.by_annotator(place.columns)
-                here = [
-                    AnswerColumn(dimension, name, who, place, place.turn) for name, who in pairs
-                ]
-            elif (name := columns.found(place.column)) is not None:
-                here = [AnswerColumn(dimension, name, None, place, place.turn)]
-            if here:
-                break
-        if not here and columns.table.columns:
-            wanted = " or ".join(repr(n) for p in places for n in (*p.column, p.columns) if n)
-            columns.table.odd(
-                "missing_column", f"no column {wanted}", f"nothing is read of {dimension}"
-            )
-        found += here
-    return tuple(found)
+    return tuple(
+        column
+        for dimension in how.answers
+        for column in columns.places(dimension, how.places(dimension))
+    )
 
 
 def _part(table: FileOfRows, pattern: str) -> str:

@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from quality.annotations import is_blank
+from quality.annotations import Timing, is_blank
 from quality.tables.cells import cell_value
 from quality.tables.joining import joined
-from quality.tables.layout import AnswerColumn, Layout, expected_columns, layout
+from quality.tables.layout import SECONDS, AnswerColumn, Layout, expected_columns, layout
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.questions import QuestionReader, TableQuestion
 from quality.tables.records import FileOfRows, Record, folded, read_file
@@ -35,7 +35,8 @@ def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> Table:
     reader = _Reader(
         how,
         whole=frozenset(d.id for d in scheme.dimensions if d.level == "dialogue"),
-        numeric=frozenset(d.id for d in scheme.dimensions if d.measurement == "interval"),
+        numeric=frozenset(d.id for d in scheme.dimensions if d.measurement == "interval")
+        | {SECONDS},
     )
     for path in paths:
         reader.take(path)
@@ -193,6 +194,7 @@ class _Reader:
             order.setdefault(row.dialogue, []).append(row)
         dialogues, answers, gold = [], [], []
         questions: list[TableQuestion] = []
+        timings: list[Timing] = []
         for name, rows in order.items():
             turns, starts = self._turns(rows)
             dialogues.append(self._dialogue(name, rows, turns))
@@ -201,6 +203,7 @@ class _Reader:
                 gold += list(self._answers(row, row.layout.gold, starts))
                 answers += list(self._long(row, starts))
                 questions += self._questions(row, starts[row.place])
+                timings += self._timings(row, starts)
         return Table(
             dialogues=tuple(dialogues),
             answers=tuple(answers),
@@ -209,6 +212,7 @@ class _Reader:
             files=tuple(self._counts()),
             dimensions=tuple(self.dimensions),
             questions=tuple(questions),
+            timings=tuple(timings),
         )
 
     def _place(self) -> None:
@@ -276,6 +280,15 @@ class _Reader:
             last = max(len(roles) - 1, 0)
             inside = roles.index(column.turn) if column.turn in roles else last
             yield from self._answer(row, replace(column, annotator=who), starts[row.place] + inside)
+
+    def _timings(self, row: _Row, starts: dict[int, int]) -> Iterator[Timing]:
+        """Yield how long whoever answered a row looked at it."""
+        for answer in self._answers(row, row.layout.seconds, starts):
+            if isinstance(answer.value, float) and answer.value >= 0:
+                yield Timing(answer.item, answer.annotator, answer.value)
+            else:
+                done = "not taken for a time"
+                self.odd.append(Oddity(answer.place, "no_time", shown(answer.value), done))
 
     def _long(self, row: _Row, starts: dict[int, int]) -> Iterator[TableAnswer]:
         long = self.how.long

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from quality.annotations import RawAnswer
+from quality.annotations import RawAnswer, Timing
 from quality.tables.oddities import Oddity, Place
 from quality.tables.questions import TableQuestion
 from scenarios.schemes.model import LabelValue
@@ -86,6 +86,7 @@ class Table:
     """The dimensions that the files have columns for."""
     questions: tuple[TableQuestion, ...] = ()
     """The questions with options that rows put."""
+    timings: tuple[Timing, ...] = ()
 
     @property
     def annotators(self) -> tuple[str, ...]:

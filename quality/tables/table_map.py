@@ -179,6 +179,8 @@ class TableMap(Strict):
     """By dimension the column of the label that the authors settled on."""
     question: QuestionColumns | None = None
     """The question with options that rows put, where they put one."""
+    seconds: AnswerColumns | None = None
+    """How many seconds an annotator looked at the item."""
 
     @property
     def texts_of_rows(self) -> tuple[str, ...]:

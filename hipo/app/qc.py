@@ -1,0 +1,203 @@
+"""Quality control of annotations, levels 1 to 4, from files or from the reviews of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipo.app.annotated import Annotated, open_annotated
+from pipeline.store.reviews import ReviewStore
+from quality.agreement import AgreementRow, agreement_table
+from quality.annotation_qc import annotation_qc
+from quality.annotations import Answer, RawAnswer, Timing
+from quality.bootstrap import Resampling
+from quality.disagreement.adjudication import ExpertLabel
+from quality.disagreement.references import ReferenceRow, against_released
+from quality.disagreement.report import DisagreementReport, disagreement_report
+from quality.disagreement.vocabulary import VocabularyRow, vocabulary_table
+from quality.findings import Finding, QcSettings
+from quality.review.answer_table import item_name, timings
+from quality.selections import Selection, selected, subject_name
+from quality.tables.checking import CheckedTable, read_files
+from scenarios.annotations import ADJUDICATED, HUMAN
+from scenarios.errors import UsageError
+from scenarios.schemes.model import LabelValue, Scheme
+
+PEOPLE = Selection(HUMAN)
+
+
+@dataclass(frozen=True, slots=True)
+class QcReport:
+    """What quality control finds, level by level."""
+
+    annotated: Annotated
+    items: int
+    annotators: tuple[str, ...]
+    answers: int
+    findings: tuple[Finding, ...]
+    """Levels 1 to 3."""
+    vocabulary: tuple[VocabularyRow, ...]
+    """How the answers of each annotator were worded."""
+    agreement: tuple[AgreementRow, ...]
+    """Level 3: over everything (group ""), then by group."""
+    dimensions: tuple[DisagreementReport, ...]
+    """Level 4, and how people disagree, of every labelled dimension."""
+    released: tuple[tuple[str, tuple[ReferenceRow, ...]], ...]
+    """By dimension what annotators exported against what was released under their names."""
+
+    def found(self, level: int) -> Counter[str]:
+        """Return how many findings of a level there are, by code."""
+        return Counter(finding.code for finding in self.findings if finding.level == level)
+
+
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """What the levels run over."""
+
+    raw: Sequence[RawAnswer]
+    times: Sequence[Timing]
+    required: Sequence[str] | None
+    gold: Mapping[str, Mapping[str, LabelValue]]
+    """dimension -> item -> label."""
+    notes: Mapping[str, str]
+    """item -> what is remarked about it."""
+
+
+def quality_control(
+    sources: Sequence[str],
+    *,
+    map_name: str | None = None,
+    by: str | None = None,
+    released: Sequence[Path] = (),
+    released_map: str | None = None,
+    settings: QcSettings | None = None,
+    how: Resampling | None = None,
+) -> QcReport:
+    """Run the four levels.
+
+    Args:
+        sources: files, or one run.
+        map_name: what the columns of files stand for.
+        by: what to group by; see :func:`hipo.app.agreement.agreement`.
+        released: tables with what was released of the same answers under the same names.
+        released_map: their map; that of the files if None.
+        settings: thresholds; those of CEI if None.
+        how: how intervals are bootstrapped; 2,000 times from seed 42 if None.
+
+    Raises:
+        UsageError: there is no such file, map, run or column, nobody has answered, or a package is
+            missing.
+    """
+    annotated = open_annotated(sources, map_name, (HUMAN, ADJUDICATED))
+    scheme, groups = annotated.scheme, annotated.groups(by)
+    asked = _asked(scheme)
+    material = _of_run(annotated) if annotated.table is None else _of_table(annotated.table)
+    checked = annotation_qc(
+        asked, material.raw, material.times, settings=settings, required=material.required
+    )
+    if not checked.answers:
+        raise UsageError(
+            f"nobody has answered anything in {', '.join(annotated.sources)}",
+            "quality control is of the answers of people",
+        )
+    labelled = [
+        d
+        for d in asked.dimensions
+        if d.measurement in ("nominal", "ordinal")
+        and any(answer.dimension == d.id for answer in checked.answers)
+    ]
+    return QcReport(
+        annotated=annotated,
+        items=len({answer.item for answer in checked.answers}),
+        annotators=tuple(sorted({answer.annotator for answer in checked.answers})),
+        answers=len(checked.answers),
+        findings=checked.findings,
+        vocabulary=tuple(vocabulary_table(asked, material.raw)),
+        agreement=tuple(agreement_table(asked, checked.answers, groups=groups, how=how)),
+        dimensions=tuple(
+            disagreement_report(
+                asked, dimension, checked.answers, groups=groups,
+                gold=material.gold.get(dimension.id), settings=settings,
+                expert=_experts(material, dimension.id),
+            )
+            for dimension in labelled
+        ),
+        released=_against(checked.answers, asked, released, released_map or map_name),
+    )  # fmt: skip
+
+
+def _asked(scheme: Scheme) -> Scheme:
+    """Return the scheme with the dimensions that somebody is asked for."""
+    asked = tuple(d for d in scheme.dimensions if d.derived is None)
+    return scheme.model_copy(update={"dimensions": asked})
+
+
+def _of_table(table: CheckedTable) -> _Material:
+    gold: dict[str, dict[str, LabelValue]] = {}
+    for answer in table.gold:
+        gold.setdefault(answer.dimension, {})[answer.item] = answer.value
+    notes = {dialogue.id: dialogue.notes for dialogue in table.table.dialogues}
+    items = {answer.item: answer.dialogue for answer in (*table.table.answers, *table.table.gold)}
+    return _Material(
+        raw=table.raw,
+        times=table.table.timings,
+        required=table.table.dimensions,
+        gold=gold,
+        notes={item: notes[dialogue] for item, dialogue in items.items()},
+    )
+
+
+def _of_run(annotated: Annotated) -> _Material:
+    """Gather the answers of every study and of imported annotators, and what experts decided."""
+    answers: list[Answer] = []
+    if any(annotation.kind == HUMAN for annotation in annotated.annotations):
+        answers = selected(annotated.scheme, annotated.annotations, PEOPLE)
+    gold: dict[str, dict[str, LabelValue]] = {}
+    for one in annotated.annotations:
+        if one.kind == ADJUDICATED and one.value is not None:
+            gold.setdefault(one.dimension, {})[subject_name(one.subject)] = one.value
+    times: list[Timing] = []
+    notes: dict[str, str] = {}
+    with ReviewStore.open(Path(annotated.sources[0])) as store:
+        for study in store.studies.all():
+            times += timings(store.sheets.sheets(study))
+            items = {item.seq: item for item, _ in store.sheets.items(study)}
+            for decided in store.sheets.adjudications(study).values():
+                item = items[decided.item]
+                for label in decided.labels:
+                    notes[item_name(item, label.turn)] = decided.note
+    raw = [RawAnswer(a.item, a.dimension, a.annotator, a.value) for a in answers]
+    return _Material(raw, times, None, gold, notes)
+
+
+def _experts(material: _Material, dimension: str) -> dict[str, ExpertLabel]:
+    settled = material.gold.get(dimension, {})
+    return {
+        item: ExpertLabel(label, material.notes.get(item, "")) for item, label in settled.items()
+    }
+
+
+def _against(
+    answers: Sequence[Answer], scheme: Scheme, released: Sequence[Path], map_name: str | None
+) -> tuple[tuple[str, tuple[ReferenceRow, ...]], ...]:
+    if not released:
+        return ()
+    if map_name is None:
+        raise UsageError(
+            "nothing says what the columns of the released files stand for",
+            "--released-map NAME|MAP.yaml",
+        )
+    known = read_files(released, map_name)
+    found = (
+        (dimension.id, tuple(against_released(dimension, answers, known.answers)))
+        for dimension in scheme.dimensions
+    )
+    rows = tuple((name, some) for name, some in found if some and some[0].items)
+    if not rows:
+        raise UsageError(
+            "no released answer is by the same annotator on the same item",
+            "items are joined by group and name, annotators by name",
+        )
+    return rows
