@@ -110,6 +110,15 @@ against_programs}`: `lines` and `canary` of gold lines (0 and null otherwise), `
 `{dimension, statistic, value, interval, items, annotators}`, and the two others lists of `{reader, other, dimension, items,
 same, kappa, interval, labels, matrix}`, where rows of `matrix` are the other's labels.
 
+`hipo agreement ... --json FILE|-` writes `{of, with, scheme, sources, groups, pairs}`, of tables also `files` (`{file, group, rows,
+read, left_out}`) and `oddities` (`{file, row, line, column, code, found, done, left_out}`): `groups`, the first of which is everything
+(`""`), a list of `{group, items, annotators, statistics, difficulty}`, `pairs` a list of `{group, comparisons}`, where a comparison is
+`{reader, other, dimension, items, same, kappa, interval, overlap, labels, matrix, statistics}`.
+
+`hipo qc ... --json FILE|-` writes `{scheme, sources, items, annotators, answers, found, findings, vocabulary, agreement, dimensions,
+released}`, of tables also `files` and `oddities`: `found` counts by level and code, and a dimension is `{dimension, difficulty, confused,
+adjacency, split_polarity, polarity_matches, means, references, to_adjudicate, gold}`.
+
 `hipo evaluate people DIR RUN --format json` prints `{study, annotators, dialogues, hidden, scores, comparisons}`: `annotators`
 a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it did not offer, and the two others as in
 `scores.json` ([docs/evaluation.md](evaluation.md)), where the models `people` and `people/CODE` stand for annotators.

@@ -71,59 +71,6 @@ def read_value(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | N
     return value, False
 
 
-def from_wide(
-    rows: Iterable[Mapping[str, object]],
-    prefixes: Mapping[str, str],
-    *,
-    item: str | None = "id",
-) -> list[RawAnswer]:
-    """Turn a table with one row per item and one column per dimension and annotator into rows.
-
-    Args:
-        rows: the table, e.g. from ``csv.DictReader``; the order of its columns does not matter.
-        prefixes: per dimension id, what the names of its columns start with; the rest of a
-            column's name is the annotator.
-        item: the column that names the item, or None for the number of the row, from 1.
-
-    Returns:
-        One raw answer per filled cell; blank cells are missing answers and left out.
-
-    Raises:
-        UsageError: the item column, or every column of a dimension, is missing.
-    """
-    answers: list[RawAnswer] = []
-    columns: dict[str, list[tuple[str, str]]] | None = None
-    for number, row in enumerate(rows, 1):
-        columns = _wide_columns(row, prefixes, item) if columns is None else columns
-        name = str(number) if item is None else str(row[item])
-        for dimension, pairs in columns.items():
-            answers += [
-                RawAnswer(name, dimension, annotator, row[column])
-                for column, annotator in pairs
-                if not is_blank(row.get(column))
-            ]
-    return answers
-
-
-def _wide_columns(
-    row: Mapping[str, object], prefixes: Mapping[str, str], item: str | None
-) -> dict[str, list[tuple[str, str]]]:
-    names = [name for name in row if isinstance(name, str)]
-    if item is not None and item not in names:
-        raise UsageError(f"the table has no column {item!r}", f"its columns: {', '.join(names)}")
-    columns: dict[str, list[tuple[str, str]]] = {}
-    for dimension, prefix in prefixes.items():
-        found = [(n, n.removeprefix(prefix).strip()) for n in names if n.startswith(prefix)]
-        found = [pair for pair in found if pair[1]]
-        if not found:
-            raise UsageError(
-                f"no column holds answers on {dimension!r}",
-                f"columns named {prefix}<annotator> are expected; found {', '.join(names)}",
-            )
-        columns[dimension] = found
-    return columns
-
-
 def is_blank(raw: object) -> bool:
     """Tell whether a raw value is no answer at all."""
     return raw is None or (isinstance(raw, str) and not raw.strip())

@@ -1,15 +1,10 @@
+"""The figures of the CEI paper on agreement, through the commands and the released files."""
+
 import pytest
 
-from quality.agreement import agreement_table
-from quality.annotation_qc import annotation_qc, disagreements, self_contradictions
-from quality.annotation_schema import check_schema
-from quality.disagreement.difficulty import difficulty_table
-from quality.findings import QcSettings
-from scenarios.schemes.registry import load_scheme
-from tests.reference.cei import cei_answers, reference_folder
+from tests.reference.cei import reference_folder
+from tests.reference.commands import figures, statistics
 
-SCHEME = load_scheme("cei")
-EMOTION = SCHEME.dimension("emotion")
 SUBTYPES = (
     "sarcasm-irony",
     "passive-aggression",
@@ -39,36 +34,49 @@ EXACT = {  # computed from the released files: Fleiss, its interval, Randolph, c
 }
 
 
-@pytest.fixture(params=SUBTYPES)
+@pytest.fixture(scope="module", params=SUBTYPES)
 def subtype(request):
     return request.param
 
 
-@pytest.fixture
-def answers(subtype):
+@pytest.fixture(scope="module")
+def path(subtype):
     found = sorted(reference_folder("cei").glob(f"*{subtype.partition('-')[0]}*.csv"))
     if not found:
         pytest.skip(f"the released answers on {subtype} are not here")
-    raw = cei_answers(found[0])
-    answers = check_schema(SCHEME, raw).answers
-    assert len(raw) >= 0.99 * 60 * 3 * 5
-    assert len(answers) >= 0.99 * len(raw)
-    return answers
+    return found[0]
 
 
-@pytest.fixture
-def rows(answers):
-    return {(row.dimension, row.statistic): row for row in agreement_table(SCHEME, answers)}
+@pytest.fixture(scope="module")
+def agreement(path, tmp_path_factory):
+    target = tmp_path_factory.mktemp("cei") / "agreement.json"
+    return figures(target, "agreement", path, "--map", "cei")
+
+
+@pytest.fixture(scope="module")
+def qc(path, tmp_path_factory):
+    target = tmp_path_factory.mktemp("cei") / "qc.json"
+    return figures(target, "qc", path, "--map", "cei")
+
+
+@pytest.fixture(scope="module")
+def rows(agreement):
+    return statistics(agreement["groups"][0])
+
+
+def test_every_row_is_read_or_reported(agreement):
+    [file] = agreement["files"]
+    assert file["rows"] == file["read"] + file["left_out"]
+    assert file["read"] >= 58
 
 
 def test_fleiss_kappa_and_its_interval_are_the_printed_ones(subtype, rows):
     row = rows["emotion", "Fleiss kappa"]
     value, low, high = PRINTED_KAPPA[subtype]
-    assert row.value == pytest.approx(value, abs=0.0051)
-    assert row.interval.low == pytest.approx(low, abs=0.0151)
-    assert row.interval.high == pytest.approx(high, abs=0.0151)
-    assert row.items >= 58
-    assert row.annotators == 3
+    assert row["value"] == pytest.approx(value, abs=0.0051)
+    assert row["interval"] == pytest.approx([low, high], abs=0.0151)
+    assert row["items"] >= 58
+    assert row["annotators"] == 3
 
 
 def test_icc_is_the_printed_one(subtype, rows):
@@ -76,54 +84,54 @@ def test_icc_is_the_printed_one(subtype, rows):
         ("valence", "arousal", "dominance"), PRINTED_ICC[subtype], strict=True
     ):
         # One of the printed values went from .0148 over .015 to .02.
-        assert rows[dimension, "ICC(2,1)"].value == pytest.approx(value, abs=0.0055), dimension
+        assert rows[dimension, "ICC(2,1)"]["value"] == pytest.approx(value, abs=0.0055), dimension
 
 
-def test_figures_computed_from_the_released_files_are_met_to_the_digit(subtype, rows, answers):
+def test_figures_computed_from_the_released_files_are_met_to_the_digit(subtype, rows, agreement):
     if subtype not in EXACT:
         pytest.skip(f"no exact figures are known for {subtype}")
-    fleiss, (low, high), randolph, counts = EXACT[subtype]
+    fleiss, interval, randolph, counts = EXACT[subtype]
     row = rows["emotion", "Fleiss kappa"]
-    assert row.value == pytest.approx(fleiss, abs=5e-5)
-    assert row.interval.low == pytest.approx(low, abs=0.01)
-    assert row.interval.high == pytest.approx(high, abs=0.01)
-    assert rows["emotion", "Randolph kappa"].value == pytest.approx(randolph, abs=5e-4)
-    found = difficulty_table(EMOTION, answers)[0]
-    assert (found.unanimous, found.majority, found.split) == counts
+    assert row["value"] == pytest.approx(fleiss, abs=5e-5)
+    assert row["interval"] == pytest.approx(interval, abs=0.01)
+    assert rows["emotion", "Randolph kappa"]["value"] == pytest.approx(randolph, abs=5e-4)
+    found = agreement["groups"][0]["difficulty"]["emotion"]
+    assert (found["unanimous"], found["majority"], found["split"]) == counts
 
 
 def test_icc_of_sarcasm_to_the_third_digit(subtype, rows):
     if subtype != "sarcasm-irony":
         pytest.skip("known for sarcasm only")
-    found = [rows[d, "ICC(2,1)"].value for d in ("valence", "arousal", "dominance")]
+    found = [rows[d, "ICC(2,1)"]["value"] for d in ("valence", "arousal", "dominance")]
     assert found == pytest.approx([0.466, 0.260, 0.379], abs=5e-4)
 
 
-def test_every_item_without_a_majority_is_reported_as_a_split(answers):
-    splits = [f for f in disagreements(SCHEME, answers, QcSettings()) if f.code == "split"]
-    assert len(splits) == difficulty_table(EMOTION, answers)[0].split
+def test_every_item_without_a_majority_is_reported_and_waits_for_the_expert(qc, agreement):
+    split = agreement["groups"][0]["difficulty"]["emotion"]["split"]
+    codes = [finding["code"] for finding in qc["findings"]]
+    [emotion] = qc["dimensions"]
+    assert codes.count("split") == split
+    assert sum(item["undecided"] for item in emotion["to_adjudicate"]) == split
+    assert sum(row["basis"] == "expert" for row in emotion["gold"]) == split
 
 
-def test_nobody_straight_lines_and_few_contradict_themselves(subtype, answers):
-    path = next(reference_folder("cei").glob(f"*{subtype.partition('-')[0]}*.csv"))
-    found = annotation_qc(SCHEME, cei_answers(path)).findings
-    assert "straight_lining" not in {f.code for f in found}
-    assert len(self_contradictions(SCHEME, answers)) <= 0.05 * 180
+def test_nobody_straight_lines_and_few_contradict_themselves(qc):
+    found = qc["found"]["level 2"]
+    assert "straight_lining" not in found
+    assert found.get("self_contradiction", 0) <= 0.05 * 180
 
 
-def test_over_all_subtypes_a_few_hundred_annotations_and_no_shared_icc():
+def test_over_all_subtypes_a_few_hundred_annotations_and_no_shared_icc(tmp_path):
     paths = sorted(reference_folder("cei").glob("*.csv"))
-    answers = [a for p in paths for a in check_schema(SCHEME, cei_answers(p)).answers]
-    groups = {a.item: a.item.partition("/")[0] for a in answers}
-    rows = agreement_table(SCHEME, answers, groups=groups)
-    whole = {(r.dimension, r.statistic): r for r in rows if not r.group}
-    assert whole["emotion", "Fleiss kappa"].items >= 58 * len(paths)
-    assert whole["valence", "ICC(2,1)"].value is None or len(paths) == 1
-    assert whole["valence", "Krippendorff alpha"].value > 0.2
-    assert {r.group for r in rows} == {"", *groups.values()}
+    found = figures(tmp_path / "all.json", "agreement", *paths, "--map", "cei")
+    whole = statistics(found["groups"][0])
+    assert whole["emotion", "Fleiss kappa"]["items"] >= 58 * len(paths)
+    assert whole["valence", "ICC(2,1)"]["value"] is None or len(paths) == 1
+    assert whole["valence", "Krippendorff alpha"]["value"] > 0.2
+    assert len(found["groups"]) == (1 + len(paths) if len(paths) > 1 else 1)
     if len(paths) == len(SUBTYPES):
-        assert whole["emotion", "Fleiss kappa"].value == pytest.approx(0.21, abs=0.0051)
-        assert whole["emotion", "Fleiss kappa"].interval.low == pytest.approx(0.16, abs=0.0151)
-        assert whole["emotion", "Fleiss kappa"].interval.high == pytest.approx(0.25, abs=0.0151)
-        counts = difficulty_table(EMOTION, answers)[0]
-        assert (counts.unanimous, counts.majority, counts.split) == (43, 163, 94)
+        row = whole["emotion", "Fleiss kappa"]
+        assert row["value"] == pytest.approx(0.21, abs=0.0051)
+        assert row["interval"] == pytest.approx([0.16, 0.25], abs=0.0151)
+        counts = found["groups"][0]["difficulty"]["emotion"]
+        assert [counts[n] for n in ("unanimous", "majority", "split")] == [43, 163, 94]

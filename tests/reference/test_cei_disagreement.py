@@ -2,12 +2,11 @@
 
 import pytest
 
-from quality.annotation_schema import check_schema
-from quality.annotations import read_value
 from quality.disagreement.adjudication import ExpertLabel
 from quality.disagreement.report import disagreement_report
+from quality.tables.checking import read_files
 from scenarios.schemes.registry import load_scheme
-from tests.reference.cei import cei_answers, read_csv, reference_folder
+from tests.reference.cei import reference_folder
 
 SCHEME = load_scheme("cei")
 EMOTION = SCHEME.dimension("emotion")
@@ -26,15 +25,11 @@ ADJACENT = {"deflection-misdirection": 0.397, "passive-aggression": 0.175}  # se
 
 @pytest.fixture(scope="module")
 def released():
-    paths = sorted(reference_folder("cei").glob("*.csv"))
-    answers = [a for path in paths for a in check_schema(SCHEME, cei_answers(path)).answers]
-    groups = {a.item: a.item.partition("/")[0] for a in answers}
-    gold, notes = {}, {}
-    for path in paths:
-        for number, row in enumerate(read_csv(path), 1):
-            item = f"{path.stem.removeprefix('data_')}/{number:03}"
-            gold[item] = read_value(EMOTION, row["gold_standard"])[0]
-            notes[item] = ExpertLabel(gold[item], (row.get("Notes") or "").strip())
+    checked = read_files(sorted(reference_folder("cei").glob("*.csv")), "cei")
+    answers, groups = checked.answers, checked.table.groups
+    gold = {answer.item: answer.value for answer in checked.gold}
+    remarks = {dialogue.id: dialogue.notes for dialogue in checked.table.dialogues}
+    notes = {a.item: ExpertLabel(a.value, remarks[a.item.partition("#")[0]]) for a in checked.gold}
     report = disagreement_report(SCHEME, EMOTION, answers, groups=groups, gold=gold, expert=notes)
     return report, gold, set(groups.values())
 

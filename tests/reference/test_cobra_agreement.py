@@ -1,90 +1,65 @@
-from collections import Counter
+"""The figures of CoBRA's annotators on agreement, through the command and the released files."""
 
 import pytest
 
-from quality.agreement import dimension_agreement
-from quality.annotations import Answer
-from scenarios.schemes.model import Dimension, Label
-from tests.reference.cei import read_csv, reference_folder
+from scenarios.schemes.registry import scheme_names
+from tests.reference.cei import reference_folder
+from tests.reference.commands import figures, statistics
 
-COMMITMENTS = ("1", "2", "3", "4")
-
-
-def labelled(name, *labels):
-    return Dimension(
-        id=name,
-        level="utterance",
-        question="Which?",
-        labels=tuple(Label(id=label, definition=f"The code {label}.") for label in labels),
-    )
+pytestmark = pytest.mark.skipif("cobra" not in scheme_names(), reason="the scheme does not ship")
 
 
-def scored(name):
-    return Dimension(
-        id=name, level="utterance", measurement="interval", question="How much?", range=(-50, 50)
-    )
-
-
-def answers(rows, dimension, column):
-    """Join on turn order: the questions of the discourse repeat."""
-    turn = Counter()
-    found = []
-    for row in rows:
-        turn[row["annotator"]] += 1
-        raw = row[column].strip()
-        value = float(raw) if dimension.measurement == "interval" else raw
-        found.append(Answer(f"{turn[row['annotator']]:04}", dimension.id, row["annotator"], value))
-    return found
-
-
-def statistic(rows, dimension, column, name):
-    table = dimension_agreement(dimension, answers(rows, dimension, column))
-    return next(row for row in table if row.statistic == name)
-
-
-@pytest.fixture
-def rows():
+@pytest.fixture(scope="module")
+def agreement(tmp_path_factory):
     path = reference_folder("cobra") / "WMT_D_annotations.csv"
     if not path.exists():
         pytest.skip("the released annotations of the first defence witness are not here")
-    return read_csv(path)
+    target = tmp_path_factory.mktemp("cobra") / "agreement.json"
+    return figures(target, "agreement", path, "--map", "cobra")
+
+
+@pytest.fixture(scope="module")
+def rows(agreement):
+    return statistics(agreement["groups"][0])
 
 
 @pytest.mark.parametrize(
-    ("column", "expected"), [("bat", 0.654), ("pat", 0.659), ("net_ZNRBaT", 0.833)]
+    ("dimension", "expected"),
+    [("released_bat", 0.654), ("released_pat", 0.659), ("released_nrbat", 0.833)],
 )
-def test_mean_pairwise_spearman_of_the_strategic_metrics(rows, column, expected):
-    row = statistic(rows, scored("metric"), column, "Spearman rho")
-    assert row.value == pytest.approx(expected, abs=5e-4)
-    assert (row.items, row.annotators) == (101, 3)
-    assert row.interval.low < row.value < row.interval.high
+def test_mean_pairwise_spearman_of_the_strategic_metrics(rows, dimension, expected):
+    row = rows[dimension, "Spearman rho"]
+    assert row["value"] == pytest.approx(expected, abs=5e-4)
+    assert (row["items"], row["annotators"]) == (101, 3)
+    assert row["interval"][0] < row["value"] < row["interval"][1]
 
 
-def test_commitment_agrees_as_released(rows):
-    row = statistic(rows, labelled("commitment", *COMMITMENTS), "Committment_value", "Cohen kappa")
-    assert row.value == pytest.approx(0.588, abs=5e-4)
-
-
-def test_outcome_agrees_as_released(rows):
-    outcome = labelled("outcome", "Witness", "Questioner")
-    row = statistic(rows, outcome, "outcome_value", "Cohen kappa")
-    assert row.value == pytest.approx(0.296, abs=5e-4)
+@pytest.mark.parametrize(("dimension", "expected"), [("commitment", 0.588), ("outcome", 0.296)])
+def test_cohens_kappa_is_as_released(rows, dimension, expected):
+    assert rows[dimension, "Cohen kappa"]["value"] == pytest.approx(expected, abs=5e-4)
 
 
 @pytest.mark.parametrize(
-    ("column", "expected"),
-    [("relevance_binary", 0.723), ("manner_binary", 0.525), ("quality_binary", 0.868)],
+    ("dimension", "expected"),
+    [("relevance_violated", 0.723), ("manner_violated", 0.525), ("quality_violated", 0.868)],
 )
-def test_violations_agree_beyond_free_marginal_chance_as_released(rows, column, expected):
-    row = statistic(rows, labelled("violation", "0", "1"), column, "Randolph kappa")
-    assert row.value == pytest.approx(expected, abs=5e-4)
+def test_violations_agree_beyond_free_marginal_chance_as_released(rows, dimension, expected):
+    assert rows[dimension, "Randolph kappa"]["value"] == pytest.approx(expected, abs=5e-4)
 
 
-def test_a_file_of_one_annotator_has_no_agreement():
+def test_the_metrics_that_the_scheme_derives_are_compared_too(rows):
+    for dimension in ("bat", "pat", "nrbat", "nra"):
+        assert rows[dimension, "Spearman rho"]["items"] == 101, dimension
+
+
+def test_nothing_is_odd_about_the_released_file(agreement):
+    assert agreement["oddities"] == []
+    assert [(f["rows"], f["read"]) for f in agreement["files"]] == [(303, 303)]
+
+
+def test_a_file_of_one_annotator_has_no_agreement(tmp_path):
     for path in sorted(reference_folder("cobra").glob("*.csv")):
-        rows = read_csv(path)
-        found = statistic(
-            rows, labelled("commitment", *COMMITMENTS), "Committment_value", "Cohen kappa"
-        )
-        alone = len({row["annotator"] for row in rows}) == 1
-        assert (found.value is None) == alone, path.name
+        found = figures(tmp_path / "one.json", "agreement", path, "--map", "cobra")
+        alone = len(found["groups"][0]["annotators"]) == 1
+        row = statistics(found["groups"][0])["commitment", "Cohen kappa"]
+        assert (row["value"] is None) == alone, path.name

@@ -2,6 +2,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from quality.tables.checking import checked
 from quality.tables.reading import read_table
@@ -124,6 +126,18 @@ def test_a_column_per_annotator_is_found_in_any_order_and_case(tmp_path):
     assert [(a.item, a.value) for a in result.gold] == [("talk0/007#0", "warm")]
     assert result.table.by("where") == {"talk0/007#0": "home", "talk0/008#0": "work"}
     assert sorted(codes(result)) == ["harmonised", "no_answer", "no_answer"]
+
+
+@given(st.permutations(["id", "said", "tone_Al", "tone_Bo", "place", "settled", "extra"]))
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_the_order_of_columns_does_not_matter(tmp_path, order):
+    row = {"id": "7", "said": "Hm.", "tone_Al": "warm", "tone_Bo": "cold", "place": "home",
+           "settled": "warm", "extra": "x"}  # fmt: skip
+    result = read(tmp_path, WIDE, f"{','.join(order)}\n{','.join(row[c] for c in order)}\n")
+    assert values(result) == {("talk0/007#0", "Al"): "warm", ("talk0/007#0", "Bo"): "cold"}
+    assert codes(result) == []
 
 
 def test_an_unknown_value_is_reported_with_its_cell(tmp_path):
