@@ -165,13 +165,21 @@ def test_every_kind_yields_the_same_rows_as_often_as_it_is_asked(tmp_path, playe
     passes = []
 
     def screen(rows):
-        passes.extend([list(rows()), list(rows())])
+        passes.extend([_lines(rows()), _lines(rows())])
         return ()
 
     options = ExportOptions(kind, task=task, include_deception=True, **_plain(ONE_SET))
     export(Selection((played_run,), verdict="any"), options, tmp_path / "out", screen=screen)
-    assert passes[0]
-    assert passes[0] == passes[1] == rows_in(tmp_path / "out")
+    written = _lines(rows_in(tmp_path / "out"))
+    assert written
+    # counted, not compared as lists: pytest would look for their smallest difference for hours
+    assert sum(line != kept for line, kept in zip(passes[0], written, strict=True)) == 0
+    assert sum(line != kept for line, kept in zip(passes[1], written, strict=True)) == 0
+
+
+def _lines(rows):
+    """Return rows as the lines they are written as."""
+    return [orjson.dumps(row, option=orjson.OPT_SORT_KEYS) for row in rows]
 
 
 def test_an_item_does_not_depend_on_what_else_was_played(done, items, lying_run):
