@@ -128,6 +128,11 @@ weights and threshold; `distributions` one per dialogue and annotator; `agreemen
 pairs}`; `outcome` one model per condition, with `note` where there is none; `answers` one per dialogue, annotator and turn, with
 its labels, `bat`, `pat`, `bat_sum`, `pat_sum`, `nrbat` and `nra`; `odd` what was odd in the files, by row.
 
+`hipo metrics intention FILE --json -` prints `{statistics, questions, right, questions_by_face_act, rules, broken, answerers,
+oddities}`: `statistics` turns, labels, runs and alpha in `rows` by face act and role (empty: all of them), null for an evaluation;
+`right` and an answerer's `shares` by the place of an option, from 0; `rules` how many options break each, and `broken` which;
+`answerers` one per person or model, with `accuracy` by face act and role.
+
 `hipo evaluate report DIR --format json` prints `{page, scores, plots}`: the files it wrote, `plots` a list.
 """
 

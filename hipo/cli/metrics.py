@@ -16,6 +16,10 @@ class MetricsGroup(LazyGroup):
             "hipo.cli.metrics_strategic",
             "Benefit and penalty of answers to somebody whose interest is opposed (CoBRA).",
         ),
+        "intention": CommandEntry(
+            "hipo.cli.metrics_intention",
+            "Face acts and intentions in persuasion, questions about them, and answers.",
+        ),
         "reasoning": CommandEntry(
             "hipo.cli.metrics_reasoning",
             "How right reasonings in games are, by a solver and by raters.",

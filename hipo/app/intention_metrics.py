@@ -1,0 +1,245 @@
+"""Figures about intentions in persuasion, from other people's files, a run, or an evaluation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hipo.app.run_folders import is_evaluation
+from prompts.tasks.model import Options, Task
+from prompts.tasks.registry import load_task
+from quality.annotations import Answer
+from quality.evaluation.result_row import RESULTS, ResultRow, read_results
+from quality.evaluation.scores import PositionShare
+from quality.persuasion.intention_figures import (
+    AccuracyCell,
+    AnsweredQuestion,
+    accuracy_table,
+    option_shares,
+)
+from quality.persuasion.intention_statistics import IntentionStatistics, intention_statistics
+from quality.persuasion.question_check import BrokenRule, OptionQuestion, broken, rules_of
+from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION, spoken_dialogues
+from quality.tables.checking import CheckedTable, read_files
+from quality.tables.oddities import Oddity
+from scenarios.errors import UsageError
+from scenarios.schemes.dimension import ROLE
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.registry import load_scheme
+
+DEFAULT_MAP: Final = "face_acts"
+DEFAULT_TASK: Final = "face-acts-intention"
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """What one person or model made of the questions."""
+
+    who: str
+    accuracy: tuple[AccuracyCell, ...]
+    shares: tuple[PositionShare, ...]
+    """Of each place among the options: how often it is chosen, and right."""
+
+
+@dataclass(frozen=True, slots=True)
+class IntentionMetrics:
+    """What dialogues hold, how good questions about them are, and what they were answered."""
+
+    statistics: IntentionStatistics | None
+    """None where there are answers alone, and no dialogues."""
+    questions: int
+    right: tuple[PositionShare, ...]
+    """How often each place among the options is right."""
+    by_face_act: tuple[AccuracyCell, ...]
+    """How many questions there are by face act and role; none of them is answered here."""
+    rules: Mapping[str, int]
+    """How many options break each rule."""
+    broken: tuple[BrokenRule, ...]
+    answerers: tuple[Answerer, ...]
+    oddities: tuple[Oddity, ...] = ()
+
+
+def intention_metrics(
+    sources: Sequence[str | Path],
+    *,
+    map_name: str = DEFAULT_MAP,
+    task: str = DEFAULT_TASK,
+) -> IntentionMetrics:
+    """Count face acts and intentions, check questions against the rules, and score answers.
+
+    Args:
+        sources: tables with dialogues, labels and questions; or the folder of one evaluation, or
+            its file of results.
+        map_name: what the columns of tables stand for: a map that ships, or the path of one.
+        task: which rules questions are to keep: those of its options.
+
+    Raises:
+        UsageError: a source cannot be read, or holds nothing of this.
+    """
+    results = _results(sources)
+    if results is not None:
+        return _of_results(results)
+    checked = read_files([Path(source) for source in sources], map_name)
+    _require(checked.scheme)
+    return _of_table(checked, load_task(task, checked.scheme))
+
+
+def _of_table(checked: CheckedTable, task: Task) -> IntentionMetrics:
+    scheme = checked.scheme
+    lines = {
+        dialogue.id: [(turn.role, turn.text) for turn in dialogue.turns]
+        for dialogue in checked.table.dialogues
+    }
+    answers = (*checked.answers, *_settled(checked))
+    dialogues = spoken_dialogues(lines, answers)
+    questions, chosen = [], []
+    for question in checked.table.questions:
+        turn = dialogues[question.dialogue][question.turn]
+        place = question.place
+        asked = OptionQuestion(
+            id=f"{place.file}:{place.line}",
+            role=turn.role,
+            options=question.options,
+            labels=question.labels,
+            right=question.right,
+            label=turn.intention,
+            face_act=turn.face_act,
+        )
+        questions.append(asked)
+        chosen.append(question.chosen)
+    names = dict.fromkeys(who for one in chosen for who in one)
+    answered = {
+        who: [
+            _answered(asked, one[who])
+            for asked, one in zip(questions, chosen, strict=True)
+            if who in one
+        ]
+        for who in names
+    }
+    return _metrics(
+        scheme,
+        _rules(task),
+        questions,
+        answered,
+        statistics=intention_statistics(scheme, dialogues, answers),
+        oddities=checked.oddities,
+    )
+
+
+def _settled(checked: CheckedTable) -> Iterator[Answer]:
+    """Yield the labels that the authors settled on where annotators say nothing about them."""
+    given = {answer.dimension for answer in checked.answers}
+    yield from (answer for answer in checked.gold if answer.dimension not in given)
+
+
+def _answered(question: OptionQuestion, chosen: int | None) -> AnsweredQuestion:
+    options, right = len(question.options), question.right
+    return AnsweredQuestion(question.role, question.face_act or "", options, right, chosen)
+
+
+def _results(sources: Sequence[str | Path]) -> list[ResultRow] | None:
+    """Return the rows of an evaluation; None where something else is meant."""
+    paths = [Path(source) for source in sources]
+    files = [path / RESULTS if is_evaluation(path) else path for path in paths]
+    if not any(file.name == RESULTS for file in files):
+        return None
+    if len(files) > 1:
+        raise UsageError("an evaluation stands among other sources", "name it alone")
+    return list(read_results(files[0]))
+
+
+def _of_results(rows: Sequence[ResultRow]) -> IntentionMetrics:
+    scored = [row for row in rows if INTENTION in row.options and not (row.repeat or row.draw)]
+    if not scored:
+        raise UsageError(
+            f"no answer is about {INTENTION} with options of its own",
+            f"evaluate a set with --task {DEFAULT_TASK} first",
+        )
+    names = dict.fromkeys(row.scheme.partition("@")[0] for row in scored)
+    scheme = load_scheme(next(iter(names)))
+    _require(scheme)
+    several = len({(row.task, row.mode) for row in scored}) > 1
+    questions: dict[tuple[str, str], OptionQuestion] = {}
+    rules: dict[str, Options] = {}
+    answered: dict[str, list[AnsweredQuestion]] = {}
+    for row in scored:
+        asked = _question_of(row, scheme.dimension(INTENTION))
+        if asked is None:
+            continue
+        questions.setdefault((row.task, row.item), asked)
+        rules.setdefault(row.task, _rules(load_task(row.task, scheme)))
+        if row.status != "failed":
+            who = f"{row.model} {row.task} {row.mode}" if several else row.model
+            chosen = row.labels.get(INTENTION)
+            place = asked.options.index(chosen) if chosen in asked.options else None
+            answered.setdefault(who, []).append(_answered(asked, place))
+    return _metrics(scheme, next(iter(rules.values())), list(questions.values()), answered)
+
+
+def _question_of(row: ResultRow, intention: Dimension) -> OptionQuestion | None:
+    """Return the question of a row; speaker and face act follow from what is right."""
+    right = next((ref[INTENTION] for ref in row.references.values() if INTENTION in ref), None)
+    options = row.options[INTENTION]
+    by_id = {label.id: label for label in intention.labels}
+    if right not in options or right not in by_id:
+        return None
+    applies = by_id[right].applies
+    return OptionQuestion(
+        id=row.item,
+        role=applies.get(ROLE, ("",))[0],
+        options=options,
+        labels=options,
+        right=options.index(right),
+        label=right,
+        face_act=applies.get(FACE_ACT, ("",))[0],
+    )
+
+
+def _metrics(
+    scheme: Scheme,
+    rules: Options,
+    questions: Sequence[OptionQuestion],
+    answered: Mapping[str, Sequence[AnsweredQuestion]],
+    *,
+    statistics: IntentionStatistics | None = None,
+    oddities: Sequence[Oddity] = (),
+) -> IntentionMetrics:
+    found = tuple(broken(scheme.dimension(INTENTION), rules, questions))
+    counts = Counter(one.rule for one in found)
+    asked = [_answered(question, None) for question in questions]
+    roles = (*dict.fromkeys((*scheme.dimension(INTENTION).of, *(q.role for q in questions))),)
+    acts = scheme.dimension(FACE_ACT).values
+    return IntentionMetrics(
+        statistics=statistics,
+        questions=len(questions),
+        right=option_shares(asked),
+        by_face_act=accuracy_table(asked, roles, acts),
+        rules={rule: counts[rule] for rule in rules_of(rules)},
+        broken=found,
+        answerers=tuple(
+            Answerer(who, accuracy_table(answers, roles, acts), option_shares(answers))
+            for who, answers in answered.items()
+        ),
+        oddities=tuple(oddities),
+    )
+
+
+def _rules(task: Task) -> Options:
+    if INTENTION not in task.options:
+        raise UsageError(
+            f"the task {task.id} lists no options of {INTENTION}",
+            f"take one that does, e.g. {DEFAULT_TASK}",
+        )
+    return task.options[INTENTION]
+
+
+def _require(scheme: Scheme) -> None:
+    known = {dimension.id for dimension in scheme.dimensions}
+    if not {INTENTION, FACE_ACT} <= known:
+        raise UsageError(
+            f"the scheme {scheme.id} has no {INTENTION} or no {FACE_ACT}",
+            "use a map, run or evaluation of the scheme face_acts",
+        )

@@ -1,0 +1,120 @@
+"""``hipo metrics intention`` on files of any layout: several annotators, runs, answers of models."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+MAP = """\
+id: charity
+scheme: face_acts
+rows: turns
+dialogue: talk
+texts:
+  - {column: said, role_column: by, roles: {A: persuader, B: persuadee}}
+answers:
+  face_act: {column: face}
+  intention: {columns: 'intention_{annotator}'}
+annotator: {name: authors}
+question: {of: intention, options: [one, two, three], right: right, first: 1, chosen: 'said_by_{annotator}'}
+"""
+HEADER = ["talk", "by", "said", "face", "intention_x", "intention_y", "intention_z",
+          "one", "two", "three", "right", "said_by_m1"]  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "map.yaml").write_text(MAP)
+
+    def write(*rows):
+        path = tmp_path / "anything at all.csv"
+        with path.open("w", newline="") as file:
+            csv.writer(file, delimiter=";").writerows([HEADER, *rows])
+        return ["metrics", "intention", str(path), "--map", str(tmp_path / "map.yaml")]
+
+    return write
+
+
+ASKS, THANKS = ["makes_request"] * 3, ["thanks_for_offer"] * 3
+TURNS = (
+    ["t1", "A", "Please.", "hneg-", *ASKS],
+    ["t1", "A", "Do come.", "hneg-", "makes_request", "makes_request", "asks_for_more"],
+    ["t1", "B", "Hm.", "sneg+", "hesitates", "refuses_flatly", "gives_reason_against"],
+    ["t1", "A", "Thanks.", "hpos+", *THANKS],
+)
+NONE = ["", "", "", "", ""]
+
+
+def test_what_two_of_three_say_counts_and_turns_in_a_row_are_merged(hipo, files):
+    found = hipo(*files(*([*turn, *NONE] for turn in TURNS)), "--json", "-").data["statistics"]
+    rows = {(row["face_act"], row["role"]): row for row in found["rows"]}
+    assert found["annotators"] == 3
+    asked = rows["hneg-", "persuader"]
+    assert (asked["turns"], asked["labelled"], asked["runs"]) == (2, 2, 1)
+    split = rows["sneg+", "persuadee"]
+    assert (split["turns"], split["labelled"]) == (1, 0)
+    # 5 of 12 weighted pairs disagree; by chance 106 of 132 would.
+    assert rows["", ""]["alpha"] == pytest.approx(1 - (5 / 12) / (106 / 132))
+    assert rows["hpos+", "persuader"]["alpha"] is None
+
+
+def test_questions_are_checked_and_answers_scored_by_face_act(hipo, files):
+    good = ["makes_request", "thanks_for_offer", "persuader_criticises", "1", "1"]
+    bad = ["asks_for_more", "asks_for_more", "makes_request", "3", "1"]
+    command = files(
+        [*TURNS[0], *good], [*TURNS[2], *NONE],
+        ["t2", "A", "Please.", "hneg-", *ASKS, *bad],
+    )  # fmt: skip
+    found = hipo(*command, "--json", "-").data
+    assert found["questions"] == 2
+    assert found["rules"]["other face_act"] == 2
+    assert found["rules"]["duplicate"] == 1
+    (one,) = found["answerers"]
+    cells = {(cell["face_act"], cell["role"]): cell for cell in one["accuracy"]}
+    assert cells["hneg-", "persuader"]["accuracy"] == 0.5
+    assert [share["answers"] for share in one["shares"]] == [1.0, 0.0, 0.0]
+    assert [share["references"] for share in one["shares"]] == [0.5, 0.0, 0.5]
+    text = hipo(*command).out
+    assert "m1: accuracy by face act and speaker" in text
+    assert "anything at all.csv:4: duplicate: asks_for_more" in text
+
+
+def test_results_of_an_evaluation_are_scored_by_what_is_right(hipo, tmp_path):
+    def row(item, right, said, **more):
+        options = ["refuses_flatly", "is_willing", "asks_about_organisation", "praises_persuader"]
+        return {
+            "item": item, "task": "face-acts-intention", "mode": "two-phase", "model": "some/model",
+            "scheme": "face_acts@1", "status": "answered", "labels": {"intention": said},
+            "options": {"intention": options}, "references": {"declared": {"intention": right}},
+            **more,
+        }  # fmt: skip
+
+    rows = [
+        row("a", "refuses_flatly", "refuses_flatly"),
+        row("b", "is_willing", "praises_persuader"),
+        row("c", "is_willing", None, status="unreadable"),
+        row("d", "is_willing", None, status="failed"),
+    ]
+    (tmp_path / "results.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = hipo("metrics", "intention", "results.jsonl", "--json", "-").data
+    (one,) = found["answerers"]
+    cells = {(cell["face_act"], cell["role"]): cell for cell in one["accuracy"]}
+    assert found["questions"] == 4
+    assert cells["sneg+", "persuadee"]["accuracy"] == 1.0
+    assert (cells["hpos+", "persuadee"]["questions"], cells["hpos+", ""]["right"]) == (2, 0)
+    assert cells["", ""]["accuracy"] == pytest.approx(1 / 3)
+
+
+def test_a_map_of_another_scheme_is_refused(hipo, tmp_path):
+    (tmp_path / "x.csv").write_text("id,sd_utterance,sl_plutchik_primary_a\n1,Well.,joy\n")
+    result = hipo("metrics", "intention", "x.csv", "--map", "cei")
+    assert result.code == 2
+    assert "the scheme cei has no intention" in result.err
+
+
+def test_a_task_without_options_of_intentions_is_refused(hipo, files):
+    result = hipo(*files([*TURNS[0], *NONE]), "--task", "judge-turn")
+    assert result.code == 2
+    assert "lists no options of intention" in result.err
