@@ -12,6 +12,7 @@ from prompts.role_views import ResponderView
 from scenarios.case import Case
 from scenarios.dialogue import History, Wanted
 from scenarios.fingerprint import seed_from
+from scenarios.spec import RESPONDER, RoleKey
 
 T = TypeVar("T")
 
@@ -58,6 +59,8 @@ class TurnTask:
     history: History
     wanted: Wanted
     epoch: int = 0
+    role: RoleKey = RESPONDER
+    """The id of the role that speaks."""
 
     def context(self, purpose: str, *, role: str = "responder") -> CallContext:
         """Describe one of the calls that this utterance takes."""

@@ -5,8 +5,8 @@ Importing a recipe reads this module: the types of its fields are imported for c
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from prompts.question import Question
     from prompts.role_views import ResponderView
     from scenarios.dialogue import Critique, Draft, History, Wanted
+    from scenarios.spec import RoleKey, Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,9 @@ class SampleTurn:
     wanted: Wanted
     draft: Draft
     critiques: tuple[Critique, ...]
+    scenario: Scenario
+    role: RoleKey
+    """The id of the role that speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class ArmParts:
     asker: Asker
     encoder: Encoder | None
     """Only for strategies that embed."""
+    scenarios: Mapping[str, Scenario] = field(default_factory=dict)
+    """By id, with their placeholders filled; for what a program needs of them to check words."""
 
 
 def answer_calls(samples: int = 1) -> ExpectedCalls:

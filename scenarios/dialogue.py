@@ -63,11 +63,41 @@ class Critique:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedClaim:
+    """Something that an utterance claims, and whether a program found it to hold."""
+
+    kind: str
+    notation: str
+    """The claim in the notation of the verifier."""
+    holds: bool
+    reason: str
+    """The claim in words; where it does not hold, with what holds instead."""
+    quote: str = ""
+    """The words that make the claim, as far as they are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a program found of an utterance: the claims in it, and labels that follow from them."""
+
+    verifier: str
+    claims: tuple[CheckedClaim, ...]
+    labels: tuple[TacticLabel, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether none of the claims failed."""
+        return all(claim.holds for claim in self.claims)
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
-    """One version of an utterance and what reflection said about it (nothing for the last)."""
+    """One version of an utterance and what was said about it (by reflection nothing for the last)."""
 
     draft: Draft
     critiques: tuple[Critique, ...] = ()
+    verification: Verification | None = None
+    """What a program found, where one was asked."""
 
 
 @dataclass(frozen=True, slots=True)

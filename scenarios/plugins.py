@@ -26,6 +26,7 @@ from scenarios.errors import UsageError
 PointName = Literal[
     "strategy",
     "critic",
+    "verifier",
     "gate",
     "judge",
     "task",

@@ -18,7 +18,7 @@ from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, History, TacticLabel
 from scenarios.openings import opening_lines, opens_alike
 from scenarios.schemes.model import Dimension, LabelValue
-from scenarios.spec import Scenario
+from scenarios.spec import RESPONDER, Scenario
 from scenarios.variation import manner_lines
 
 BYTES_PER_TOKEN = 4
@@ -235,6 +235,8 @@ def _samples(prepared: Prepared) -> Iterator[_Sample]:
                     else (),
                     draft=Draft(UTTERANCE, case.goal, labels),
                     critiques=critiques,
+                    scenario=scenario,
+                    role=RESPONDER,
                 ),
             )
 

@@ -62,7 +62,7 @@ class Connections:
             prompts=prepared.prompts,
             arm=arm.id,
             strategy=STRATEGIES.get(arm.strategy).build(
-                ArmParts(prepared.prompts, client, self.encoder),
+                ArmParts(prepared.prompts, client, self.encoder, prepared.scenarios),
                 prepared.recipe.strategy_settings(arm.strategy),
             ),
             asker=client,

@@ -18,6 +18,7 @@ from pipeline.run_material import RunMaterial, material_items
 from pipeline.store.materials import MaterialItem
 from pipeline.strategies.registry import STRATEGIES
 from pipeline.tactics import TacticDesign
+from pipeline.verifiers.registry import VERIFIERS
 from prompts.actors import ActorPrompts
 from scenarios.arms import Arm, Parameters
 from scenarios.errors import UsageError
@@ -127,6 +128,9 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     scenarios, axes = plan.scenarios, plan.axes
     tactics = ingredients.tactics()
     arms, uses = _arms(recipe)
+    for critic in _critics(recipe):
+        for scenario in scenarios:
+            CRITICS.get(critic).check(scenario)
     _check_languages(recipe, uses)
     config = describe(
         scheme=scheme,
@@ -138,7 +142,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         variation={name: axis.fingerprint for name, axis in axes.items()},
         seed=recipe.seed,
         real_names=recipe.real_names,
-        plugins=_plugins(recipe, uses.values()),
+        plugins=_plugins(recipe, uses.values(), scenarios),
     )
     prepared = Prepared(
         recipe=recipe,
@@ -297,17 +301,26 @@ def _check_budget(prepared: Prepared) -> None:
         )
 
 
-def _plugins(recipe: Recipe, uses: Iterable[ModelUse]) -> dict[str, dict[str, str]]:
-    """Return origin and fingerprint of the plugins whose extensions the run uses."""
-    critics = [
+def _critics(recipe: Recipe) -> list[str]:
+    """Return the names of the critics that the strategies of a recipe use."""
+    return [
         critic
         for name in recipe.strategies
         for critic in STRATEGIES.get(name).critics(recipe.strategy_settings(name))
     ]
+
+
+def _plugins(
+    recipe: Recipe, uses: Iterable[ModelUse], scenarios: Iterable[Scenario]
+) -> dict[str, dict[str, str]]:
+    """Return origin and fingerprint of the plugins whose extensions the run uses."""
+    critics = _critics(recipe)
+    keys = {key for scenario in scenarios for key in scenario.data} if critics else set()
     used: list[tuple[ExtensionPoint[Any], Iterable[str]]] = [
         (PROVIDERS, [use.spec.provider for use in uses]),
         (STRATEGIES, recipe.strategies),
         (CRITICS, critics),
+        (VERIFIERS, sorted(key for key in keys if VERIFIERS.find(key) is not None)),
     ]
     return {
         f"{point.name} {name}": identity

@@ -28,7 +28,7 @@ from pipeline.recipe_source import load_recipe
 from pipeline.runner import RunOutcome
 from pipeline.stop import BUDGET
 from pipeline.store.run_store import RunStore
-from pipeline.strategies.registry import STRATEGIES
+from pipeline.strategies.registry import ANY_SCENARIO
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 from scenarios.fingerprint import content_id
@@ -88,7 +88,7 @@ def study(
     recipe: Recipe | str | Path,
     *,
     models: Sequence[str] = (),
-    strategies: Sequence[str] = STRATEGIES.shipped,
+    strategies: Sequence[str] = ANY_SCENARIO,
     output: str | Path | None = None,
     overrides: VerificationOverrides | None = None,
     watcher: Watcher | None = None,
@@ -145,7 +145,7 @@ def plan_study(
     changes = given or {}
     resolved = overridden(loaded, changes)
     if not changes.get("strategies"):
-        resolved = resolved.with_changes({"strategies": list(STRATEGIES.shipped)})
+        resolved = resolved.with_changes({"strategies": list(ANY_SCENARIO)})
     folder = Path(output) if output is not None else RUNS / f"{resolved.name}-study"
     if is_run(folder):
         raise UsageError(

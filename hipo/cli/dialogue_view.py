@@ -156,8 +156,9 @@ def _attempt(page: _Page, index: int, attempt: Attempt, *, said: bool) -> Iterat
     first = f"{'*' if said else ' '} {index}  "
     text = f"{attempt.draft.text}  ({_tactic(attempt.draft)})"
     yield from page.wrap(text, first=first, indent=len(first))
+    good, bad = ("holds", "fails") if attempt.verification else ("carried", "not carried")
     for critique in attempt.critiques:
-        verdict = "carried" if critique.carried else "not carried"
+        verdict = good if critique.carried else bad
         yield from page.wrap(
             f"{critique.dimension} {verdict}: {critique.reason}",
             first=" " * len(first) + "- ",

@@ -11,6 +11,7 @@ from pipeline.expected_calls import ArmParts, ExpectedCalls
 from scenarios.dialogue import Critique, Draft
 from scenarios.extensions import ExtensionPoint
 from scenarios.plugins import PointName
+from scenarios.spec import Scenario
 
 
 class Critic(Protocol):
@@ -39,9 +40,20 @@ class CriticExtension:
     build: Callable[[ArmParts], Critic]
     calls: tuple[ExpectedCalls, ...] = ()
     """What one critique asks for; nothing where the critic is a program."""
+    check: Callable[[Scenario], None] = lambda _: None
+    """Does nothing where the critic can criticise the dialogues of a scenario.
+
+    Raises:
+        UsageError: the scenario lacks what it needs.
+    """
 
 
 CRITICS: Final[ExtensionPoint[CriticExtension]] = ExtensionPoint(
-    "critic", CriticExtension, {"reflection": "pipeline.critics.reflection:CRITIC"}
+    "critic",
+    CriticExtension,
+    {
+        "reflection": "pipeline.critics.reflection:CRITIC",
+        "verifier": "pipeline.critics.verifier:CRITIC",
+    },
 )
 """Every critic by its name."""

@@ -32,6 +32,8 @@ class AboutGame(Strict, ABC):
 
     means: ClassVar[str]
     """What a claim of this kind says, for whoever has to find such claims in a text."""
+    mistake: ClassVar[str]
+    """The kind of mistake that a wrong one is: a label of the scheme ``payoff_reasoning``."""
 
     @abstractmethod
     def is_true_of(self, game: Game) -> bool:
@@ -58,6 +60,7 @@ class PairPayoff(AboutGame):
     """A pair of choices pays so much to one of the two."""
 
     means: ClassVar[str] = "what one pair of choices pays to one of the two"
+    mistake: ClassVar[str] = "payoff assignment"
     kind: Literal["pair_payoff"] = "pair_payoff"
     whose: Player
     amount: Payoff
@@ -100,6 +103,7 @@ class AmountComparison(AboutGame):
     """One amount is higher, or lower, than another."""
 
     means: ClassVar[str] = "one amount is higher, or lower, than another"
+    mistake: ClassVar[str] = "payoff comparison"
     kind: Literal["amount_comparison"] = "amount_comparison"
     relation: More
     first: Payoff
@@ -129,6 +133,7 @@ class ChoiceExtreme(AboutGame):
     """An amount is the most, or the least, that one's own choice can bring."""
 
     means: ClassVar[str] = "the most, or the least, that one choice of one's own can bring"
+    mistake: ClassVar[str] = "risk/gain"
     kind: Literal["choice_extreme"] = "choice_extreme"
     extreme: Most
     amount: Payoff
@@ -161,6 +166,7 @@ class PossibleExtreme(AboutGame):
     """An amount is the most, or the least, that one can get at all."""
 
     means: ClassVar[str] = "the most, or the least, that one can get in the whole game"
+    mistake: ClassVar[str] = "risk/gain"
     kind: Literal["possible_extreme"] = "possible_extreme"
     extreme: Most
     amount: Payoff
@@ -187,6 +193,7 @@ class GuaranteedComparison(AboutGame):
     """In the worst case, one choice brings more, or less, than the other."""
 
     means: ClassVar[str] = "in its worst case, one choice brings more, or less, than another"
+    mistake: ClassVar[str] = "risk/gain"
     kind: Literal["guaranteed_comparison"] = "guaranteed_comparison"
     relation: More
     choice: ChoiceName
@@ -217,6 +224,7 @@ class GuaranteedBest(AboutGame):
     """No choice brings more in its worst case than this one."""
 
     means: ClassVar[str] = "a choice whose worst case brings at least as much as any other's"
+    mistake: ClassVar[str] = "risk/gain"
     kind: Literal["guaranteed_best"] = "guaranteed_best"
     choice: ChoiceName
 
@@ -245,6 +253,7 @@ class MutualExtreme(AboutGame):
     """No pair of choices brings both together more, or less, than this one."""
 
     means: ClassVar[str] = "the pair of choices that pays both together the most, or the least"
+    mistake: ClassVar[str] = "payoff comparison"
     kind: Literal["mutual_extreme"] = "mutual_extreme"
     extreme: Most
     mine: ChoiceName

@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 
 from pipeline.store.annotation_schema import DECLARED_SOURCE, WANTED_SOURCE
-from pipeline.store.annotations import LabelRow, add_labels
+from pipeline.store.annotations import LabelRow, add_labels, add_pass
 from pipeline.store.traces import Stored, stored_label, trace_json
+from pipeline.store.verifications import verified_labels
 from pipeline.store.writer import Writer, required
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
@@ -51,6 +52,7 @@ class DialogueLog:
         ending = ("generated", None, None, epoch, self._config_epoch(), time.time())
         turns, traces = _rows(dialogue)
         wanted, declared = _labels(dialogue)
+        verified = verified_labels(dialogue)
 
         def write(connection: sqlite3.Connection) -> None:
             seq = _store_ending(connection, dialogue.case.id, dialogue.arm, ending)
@@ -60,6 +62,8 @@ class DialogueLog:
             add_labels(connection, seq, WANTED_SOURCE, wanted)
             add_labels(connection, seq, DECLARED_SOURCE, declared)
             connection.executemany(_INSERT_TRACE, [(seq, *row) for row in traces])
+            for source, labels in verified.items():
+                add_pass(connection, seq, source, labels, at=ending[-1])
 
         await required(self._writer).post(write)
 

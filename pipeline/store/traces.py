@@ -7,7 +7,16 @@ from typing import Any
 
 import orjson
 
-from scenarios.dialogue import Attempt, Candidate, Critique, Draft, TacticLabel, Trace
+from scenarios.dialogue import (
+    Attempt,
+    Candidate,
+    CheckedClaim,
+    Critique,
+    Draft,
+    TacticLabel,
+    Trace,
+    Verification,
+)
 from scenarios.schemes.model import LabelValue
 
 Stored = str | float | bytes
@@ -35,10 +44,7 @@ def trace_json(trace: Trace) -> str:
             [c.sample, None if c.draft is None else _plain_draft(c.draft), c.score, c.error]
             for c in trace.candidates
         ],
-        [
-            [_plain_draft(a.draft), [[c.dimension, c.carried, c.reason] for c in a.critiques]]
-            for a in trace.attempts
-        ],
+        [_plain_attempt(attempt) for attempt in trace.attempts],
         trace.chosen,
         *([trace.notes] if trace.notes else []),
     ]
@@ -55,28 +61,52 @@ def trace_from(text: str) -> Trace:
             for sample, draft, score, error in candidates
         ),
         attempts=tuple(
-            Attempt(_draft(draft), tuple(Critique(*critique) for critique in critiques))
-            for draft, critiques in attempts
+            Attempt(
+                _draft(draft),
+                tuple(Critique(*critique) for critique in critiques),
+                _verification(*verified),
+            )
+            for draft, critiques, *verified in attempts
         ),
         chosen=chosen,
         notes=tuple(notes[0]) if notes else (),
     )
 
 
+def _plain_attempt(attempt: Attempt) -> list[object]:
+    critiques = [[c.dimension, c.carried, c.reason] for c in attempt.critiques]
+    plain: list[object] = [_plain_draft(attempt.draft), critiques]
+    found = attempt.verification
+    if found is not None:
+        claims = [[c.kind, c.notation, c.holds, c.reason, c.quote] for c in found.claims]
+        plain.append([found.verifier, claims, _plain_labels(found.labels)])
+    return plain
+
+
+def _verification(plain: Sequence[Any] | None = None) -> Verification | None:
+    if plain is None:
+        return None
+    verifier, claims, labels = plain
+    return Verification(verifier, tuple(CheckedClaim(*c) for c in claims), _labels(labels))
+
+
 def _plain_draft(draft: Draft) -> list[object]:
-    labels = [[t.dimension, t.value, t.rationale, t.raw] for t in draft.tactic]
-    return [draft.text, draft.goal, labels]
+    return [draft.text, draft.goal, _plain_labels(draft.tactic)]
 
 
 def _draft(plain: Sequence[Any]) -> Draft:
     text, goal, labels = plain
-    return Draft(
-        text=text,
-        goal=_label(goal),
-        tactic=tuple(
-            TacticLabel(dimension, _label(value), rationale, raw)
-            for dimension, value, rationale, raw in labels
-        ),
+    return Draft(text=text, goal=_label(goal), tactic=_labels(labels))
+
+
+def _plain_labels(labels: Sequence[TacticLabel]) -> list[list[object]]:
+    return [[t.dimension, t.value, t.rationale, t.raw] for t in labels]
+
+
+def _labels(plain: Sequence[Any]) -> tuple[TacticLabel, ...]:
+    return tuple(
+        TacticLabel(dimension, _label(value), rationale, raw)
+        for dimension, value, rationale, raw in plain
     )
 
 

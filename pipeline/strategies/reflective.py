@@ -81,21 +81,29 @@ def _calls(settings: ReflectiveSettings) -> list[ExpectedCalls]:
     """Return one answer, at least one critique, and a revision where it finds fault."""
     rounds = settings.max_revisions
     criticised = sum(REVISED**i for i in range(rounds))
-    revise = ExpectedCalls(
-        "revise",
-        "responder",
-        lambda turn: turn.prompts.revise(
-            turn.view, turn.history, turn.draft, turn.critiques, turn.wanted
-        ),
-        answer_tokens=195,
-        expected=sum(REVISED ** (i + 1) for i in range(rounds)),
-        most=rounds,
-    )
     critic = [
         replace(calls, expected=calls.expected * criticised, most=calls.most * rounds)
         for calls in CRITICS.get(settings.critic).calls
     ]
-    return [answer_calls(), *critic, revise]
+    return [answer_calls(), *critic, *revise_calls(rounds)]
+
+
+def revise_calls(rounds: int) -> list[ExpectedCalls]:
+    """Return the revisions that are expected of at most so many; none of none."""
+    if not rounds:
+        return []
+    return [
+        ExpectedCalls(
+            "revise",
+            "responder",
+            lambda turn: turn.prompts.revise(
+                turn.view, turn.history, turn.draft, turn.critiques, turn.wanted
+            ),
+            answer_tokens=195,
+            expected=sum(REVISED ** (i + 1) for i in range(rounds)),
+            most=rounds,
+        )
+    ]
 
 
 def _identity(settings: ReflectiveSettings) -> Mapping[str, object]:

@@ -68,6 +68,9 @@ STRATEGIES: Final[ExtensionPoint[StrategyExtension[Any]]] = ExtensionPoint(
         "direct": "pipeline.strategies.direct:STRATEGY",
         "reflective": "pipeline.strategies.reflective:STRATEGY",
         "consistency": "pipeline.strategies.consistency:STRATEGY",
+        "verified": "pipeline.strategies.verified:STRATEGY",
     },
 )
 """Every strategy by its name."""
+ANY_SCENARIO: Final = tuple(name for name in STRATEGIES.shipped if name != "verified")
+"""Those that ship and play any scenario; the others need data that a program checks words by."""

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.verifiers.registry import verifier_for
+from prompts.environment import Templates
+from scenarios.catalogue import Catalogue
+from scenarios.plugins import load_plugins
 from tests.extension.conftest import Hipo, rows_in
 
 PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
@@ -33,7 +37,7 @@ def made(hipo: Hipo, files: None) -> str:
 def test_there_is_an_example_for_every_extension_point() -> None:
     assert sorted(FILES) == [
         "acts_in_context.py", "answers_at_all.py", "exchanges.py", "in_process.py", "plain_words.py",
-        "question_answer.py", "shortest.py", "shouting.py",
+        "prices.py", "question_answer.py", "shortest.py", "shouting.py",
     ]  # fmt: skip
 
 
@@ -54,6 +58,19 @@ def test_the_critic_criticises(hipo: Hipo) -> None:
     assert result.code == 0, result.err
     shown = hipo("show", "made", "--format", "json")
     assert shown.code == 0
+
+
+def test_the_verifier_verifies(hipo: Hipo) -> None:
+    load_plugins([Path("prices.py")])
+    shipped = Catalogue.load(environment={}).entries["used_car"].scenario
+    shop = shipped.model_copy(update={"data": {"prices": {"bread": 3}}})
+    verifier = verifier_for(shop, "responder")
+    claims = verifier.question(Templates(), "Bread is two, I swear.").answer.read(
+        '{"prices": [{"item": "bread", "price": 2}]}'
+    )
+    found = verifier.verify(claims)
+    assert [(claim.notation, claim.holds) for claim in found.claims] == [("bread 2", False)]
+    assert found.labels[0].value == "no"
 
 
 def test_the_gate_is_asked(hipo: Hipo, made: str) -> None:

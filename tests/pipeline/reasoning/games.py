@@ -3,27 +3,40 @@
 from decimal import Decimal
 from fractions import Fraction
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from pipeline.reasoning import claims as kinds
 from pipeline.reasoning.game import Game
 
+unhurried = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""Examples as usual, on a machine that may be busy with other things."""
 amounts = st.decimals(-9, 9, places=1).map(lambda value: value + 0)
 small = st.integers(-2, 4).map(Decimal)
 """So few that ties are frequent."""
 
 
-@st.composite
-def games(draw):
-    own = draw(st.sampled_from([("R", "B"), ("share", "keep"), ("a", "b")]))
-    others = draw(st.sampled_from([own, own, ("up", "down")]))
-    payoffs = st.one_of(small, amounts)
-    cells = [[(draw(payoffs), draw(payoffs)) for _ in others] for _ in own]
+CHOICES = [
+    (("R", "B"), ("R", "B")),
+    (("share", "keep"), ("share", "keep")),
+    (("a", "b"), ("up", "down")),
+]
+
+
+def _game(names, paid):
+    (first, second), (one, other) = names
+    cells = [(paid[place], paid[place + 1]) for place in range(0, 8, 2)]
     return Game(
         payoffs={
-            mine: dict(zip(others, row, strict=True)) for mine, row in zip(own, cells, strict=True)
+            first: {one: cells[0], other: cells[1]},
+            second: {one: cells[2], other: cells[3]},
         }
     )
+
+
+def games():
+    eight = st.lists(small, min_size=8, max_size=8) | st.lists(amounts, min_size=8, max_size=8)
+    return st.builds(_game, st.sampled_from(CHOICES), eight)
 
 
 @st.composite

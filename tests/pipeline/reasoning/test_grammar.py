@@ -4,9 +4,10 @@ from hypothesis import strategies as st
 
 from pipeline.reasoning.claims import PairPayoff
 from pipeline.reasoning.grammar import NotAPredicate, read_predicate
-from tests.pipeline.reasoning.games import games_with_claims
+from tests.pipeline.reasoning.games import games_with_claims, unhurried
 
 
+@unhurried
 @given(games_with_claims)
 def test_a_claim_that_is_written_is_read_as_the_same_claim(drawn):
     claim = drawn[1]
@@ -54,6 +55,7 @@ def test_what_is_no_predicate_is_refused_with_its_reason(text, reason):
         read_predicate(text)
 
 
+@unhurried
 @given(st.one_of(st.text(), st.text("finalygo(),'BR0123. hert_p").map("higher(".__add__)))
 def test_any_text_is_a_predicate_or_refused(text):
     try:

@@ -10,6 +10,7 @@ from pipeline.reasoning.log import (
     read_log,
     write_log,
 )
+from tests.pipeline.reasoning.games import unhurried
 
 LOG = """###ATTEMPT##0~
 RESPONSE##
@@ -80,6 +81,7 @@ attempts = st.builds(
 )
 
 
+@unhurried
 @given(attempts)
 def test_what_is_written_is_read_again_whatever_was_said(attempt):
     (read,) = read_log(write_log([attempt]), "log").attempts
@@ -97,6 +99,7 @@ def _words(text):
     return text.rstrip("~ \n").split()
 
 
+@unhurried
 @given(
     st.text(), st.lists(st.sampled_from(LOG.splitlines(keepends=True)), max_size=12).map("".join)
 )

@@ -6,9 +6,10 @@ from hypothesis import event, given
 from pipeline.reasoning.claims import CLAIM_KINDS, AmountComparison, MutualExtreme, PairPayoff
 from pipeline.reasoning.game import Game, shipped_games
 from pipeline.reasoning.solver import correction, holds
-from tests.pipeline.reasoning.games import games, games_with_claims, is_true
+from tests.pipeline.reasoning.games import games, games_with_claims, is_true, unhurried
 
 
+@unhurried
 @given(games_with_claims)
 def test_the_solver_says_what_going_through_all_cells_says(drawn):
     game, claim = drawn
@@ -16,6 +17,7 @@ def test_the_solver_says_what_going_through_all_cells_says(drawn):
     assert holds(claim, game) is is_true(claim, game)
 
 
+@unhurried
 @given(games())
 def test_the_other_ones_view_swaps_choices_and_payoffs_and_back(game):
     turned = game.seen_from("column")
@@ -46,6 +48,7 @@ def _highest(mine, theirs):
     return MutualExtreme(extreme="highest", mine=mine, theirs=theirs)
 
 
+@unhurried
 @given(games_with_claims)
 def test_every_claim_and_every_correction_can_be_said_in_words(drawn):
     game, claim = drawn

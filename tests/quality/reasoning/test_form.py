@@ -2,11 +2,12 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from quality.reasoning.form import COLUMNS, log_name, read_form
 from scenarios.errors import UsageError
+from tests.pipeline.reasoning.games import unhurried
 
 ROW = {
     "file": "log_1.txt",
@@ -99,7 +100,7 @@ def test_a_table_without_a_column_that_is_needed_is_refused(tmp_path):
 cells = st.sampled_from(["", "0", "1", "pa#", "log_1.txt", "a;b", 'say "so"', "x,y", "\0", "é\n"])
 
 
-@settings(max_examples=60)
+@unhurried
 @given(
     st.lists(st.lists(cells, max_size=14), max_size=5),
     st.sampled_from(",;\t|"),
