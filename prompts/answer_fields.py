@@ -29,6 +29,7 @@ THOUGHTS_BOUND = 1_900
 """Characters of thoughts of any length. Below 2,000, from which on llama.cpp takes no bound, and
 within ``LONGEST_UTTERANCE``, so that what is cut off here is read all the same."""
 _TRUE = frozenset({"true", "yes", "carried", "1"})
+_NULL = frozenset({"", "null", "none", "na", "notapplicable"})
 _FALSE = frozenset({"false", "no", "notcarried", "0"})
 
 
@@ -182,10 +183,19 @@ class FlagField:
 class LabelField:
     """The label of one dimension."""
 
-    def __init__(self, dimension: Dimension, key: str | None = None) -> None:
-        """Describe the dimension once; ``key`` defaults to its id."""
+    def __init__(
+        self, dimension: Dimension, key: str | None = None, *, optional: bool = False
+    ) -> None:
+        """Describe the dimension once.
+
+        Args:
+            dimension: what is asked.
+            key: defaults to its id.
+            optional: whether an answer may be null, because the dimension is not always asked.
+        """
         self.key = key or dimension.id
         self.dimension = dimension
+        self.optional = optional
         self._exact = (
             frozenset(dimension.values)
             if dimension.measurement in ("nominal", "ordinal")
@@ -201,10 +211,13 @@ class LabelField:
         """
         labels = list(self.dimension.values)
         if self.dimension.measurement == "interval":
-            return {"type": "number", "description": self.expected}
+            return {"type": self._type("number"), "description": self.expected}
         if self.dimension.measurement == "multi":
-            return {"type": "array", "items": {"type": "string", "enum": labels}}
-        return {"type": "string", "enum": labels}
+            return {"type": self._type("array"), "items": {"type": "string", "enum": labels}}
+        return {"type": self._type("string"), "enum": [*labels, None] if self.optional else labels}
+
+    def _type(self, name: str) -> object:
+        return [name, "null"] if self.optional else name
 
     @property
     def placeholder(self) -> str:
@@ -227,9 +240,22 @@ class LabelField:
     def _expected(self, options: Sequence[str]) -> str:
         if self.dimension.range is not None and self.dimension.measurement == "interval":
             low, high = self.dimension.range
-            return f"number from {low:g} to {high:g}"
+            return f"number from {low:g} to {high:g}{', or null' if self.optional else ''}"
         listed = " | ".join(map(one_line, options))
-        return f"{'any of' if self.dimension.measurement == 'multi' else 'one of'}: {listed}"
+        kind = "any of" if self.dimension.measurement == "multi" else "one of"
+        return f"{kind}: {listed}{', or null' if self.optional else ''}"
+
+    def is_null(self, answer: Answer) -> bool:
+        """Whether nothing, null or a word for it stands in its place."""
+        value = value_of(answer, self.key)
+        if value is ABSENT or value is None:
+            return True
+        return isinstance(value, str) and squash(value) in _NULL - {squash(x) for x in self._names}
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        labels = self.dimension.labels
+        return tuple(name for label in labels for name in (label.id, *label.aliases))
 
     def written(self, answer: Answer) -> str:
         """Return what the model wrote in its place, on one line; empty where there is nothing."""

@@ -1,7 +1,7 @@
 """The prompts of the judges: label an utterance anew, or say whether it carries declared labels.
 
 To label anew is a task like those of models under evaluation (``judge-turn``, ``judge-dialogue``);
-only judges are shown declared labels. All judges see the private fact: without it nobody can say
+only judges are shown declared labels. All judges see what is private: without it nobody can say
 whether words mislead about what the speaker knows. None sees the goal, and those that label anew
 see no declared label.
 """
@@ -9,26 +9,38 @@ see no declared label.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from prompts.answer_fields import THOUGHTS_BOUND, AnswerField, Findings, FlagField, TextField
-from prompts.environment import Templates
-from prompts.prompt import Prompt, make_prompt, prompts_fingerprint, transcript
+from prompts.environment import MultilineText, Templates
+from prompts.prompt import Prompt, make_prompt, prompts_fingerprint, role_tag, transcript
 from prompts.question import Question
 from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import label_text, reader_text
 from prompts.tasks.answers import BlindLabel, LabelForm
-from prompts.tasks.items import FactView, SceneView, TaskItem, fact_view, plain_view, scene_view
+from prompts.tasks.asked import misfits
+from prompts.tasks.items import (
+    FactView,
+    PersonView,
+    SceneView,
+    TaskItem,
+    asks_and_answers,
+    fact_view,
+    fact_views,
+    plain_view,
+    scene_view,
+)
 from prompts.tasks.model import READERS, Task
 from prompts.tasks.option_order import label_order, reordered
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
+from prompts.tasks.stems import PEOPLE_TEMPLATES, is_listed, stem_for
 from prompts.tolerant_json import Answer
 from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
 from scenarios.schemes.model import Dimension, Level, Scheme
-from scenarios.spec import Scenario
+from scenarios.spec import RESPONDER, RoleKey, Scenario
 
 Declared = Sequence[TacticLabel]
 """The labels an utterance was given; dimensions without one are not asked about."""
@@ -40,26 +52,42 @@ JUDGE_TEMPLATES: Final = (
     "judge_scene.j2", "judge_task.j2", "repair.j2", "terms.j2",
 )  # fmt: skip
 """The templates that a judgement depends on."""
-_TASKS: Final = {"utterance": "judge-turn", "dialogue": "judge-dialogue"}
+_TASKS: Final[dict[Level, str]] = {"utterance": "judge-turn", "dialogue": "judge-dialogue"}
+
+
+@dataclass(frozen=True, slots=True)
+class _VerifyKey:
+    """What decides the system message of a question that shows declared labels."""
+
+    declared: tuple[str, ...]
+    order: int
+    role: RoleKey
+    """Empty where who speaks decides nothing."""
+    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """What a judge knows of a case: the scene, and the private fact."""
+    """What a judge knows of a case: the scene, and what is private."""
 
     case: str
     """The id of the case: the order of labels follows from it."""
     scene: SceneView
-    fact: FactView
+    fact: FactView | None
+    """What the responder alone knows; None where the scene lists its people."""
+    facts: tuple[FactView, ...] = ()
+    """What each of the people alone knows, where the scene lists them."""
 
-    def turn(self, history: History, utterance: str) -> TaskItem:
-        """Return an utterance of the responder after what was said before it."""
-        turns: History = (*history, ("responder", utterance))
-        return TaskItem(self.case, self.scene, turns, target=len(history), fact=self.fact)
+    def turn(self, history: History, utterance: str, role: RoleKey = RESPONDER) -> TaskItem:
+        """Return an utterance of a role after what was said before it."""
+        turns: History = (*history, (role, utterance))
+        return TaskItem(
+            self.case, self.scene, turns, len(history), fact=self.fact, facts=self.facts
+        )
 
     def dialogue(self, history: History) -> TaskItem:
         """Return a whole dialogue."""
-        return TaskItem(self.case, self.scene, history, fact=self.fact)
+        return TaskItem(self.case, self.scene, history, fact=self.fact, facts=self.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,41 +106,71 @@ def judge_view(scenario: Scenario, case: Case) -> JudgeView:
     Raises:
         UsageError: the scenario has no such fact.
     """
-    scene = scene_view(scenario, case.language)
-    return JudgeView(case.id, scene, fact_view(scenario, case.fact))
+    if asks_and_answers(scenario) and case.fact:
+        scene = scene_view(scenario, case.language)
+        return JudgeView(case.id, scene, fact_view(scenario, case.fact))
+    listed = scene_view(scenario, case.language, listed=True)
+    return JudgeView(case.id, listed, None, fact_views(scenario) if scenario.flow else ())
 
 
 class JudgePrompts:
     """All prompts of the judges for one scheme: few system messages, each for many questions."""
 
-    def __init__(self, templates: Templates, scheme: Scheme) -> None:
+    def __init__(self, templates: Templates, scheme: Scheme, *, listed: bool | None = None) -> None:
         """Render every prompt once, so that mistakes show early.
+
+        Args:
+            templates: where the texts come from.
+            scheme: the labels.
+            listed: whether scenes that list their people are judged; see :class:`TaskPrompts`.
 
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
         """
         self.templates = templates
         self._scheme = scheme
+        self._listed = scheme.is_for_any_people if listed is None else listed
         self._blind: dict[tuple[Level, bool], TaskPrompts] = {}
-        self._verify: dict[tuple[tuple[str, ...], int], Prompt[TurnVerdict]] = {}
+        self._verify: dict[_VerifyKey, Prompt[TurnVerdict]] = {}
         whole = tuple(d.id for d in scheme.utterance_dimensions)
-        (turn,) = self._task("utterance", readers=True).parts
-        (dialogue,) = self._task("dialogue", readers=True).parts
-        prompts = (turn.prompt, dialogue.prompt, self._verify_prompt(whole, 0))
-        self.fingerprint = prompts_fingerprint(templates, JUDGE_TEMPLATES, scheme, prompts)
+        parts = [
+            part
+            for level in _TASKS
+            if self.asks(level, readers=True)
+            for part in self._task(level, readers=True).parts
+        ]
+        verify = self._verify_prompt(_VerifyKey(whole, 0, "", self._listed))
+        prompts = (*(part.prompt for part in parts), verify)
+        names = (*JUDGE_TEMPLATES, *PEOPLE_TEMPLATES) if self._listed else JUDGE_TEMPLATES
+        self.fingerprint = prompts_fingerprint(templates, names, scheme, prompts)
         self._render_verify()
 
-    def asked(self, level: Level, *, readers: bool) -> tuple[Dimension, ...]:
+    def asks(self, level: Level, *, readers: bool) -> bool:
+        """Whether the scheme has anything to ask judges about an utterance, or a whole dialogue."""
+        task = load_task(_TASKS[level])
+        return not any(misfits(task if readers else _without_readers(task), self._scheme))
+
+    def asked(self, level: Level, *, readers: bool, role: RoleKey = "") -> tuple[Dimension, ...]:
         """Return what judges who see no labels are asked about an utterance, or a whole dialogue.
 
         Args:
             level: what the dimensions are of.
             readers: whether those are among them that only readers label.
+            role: who says the utterance; empty: whoever does.
         """
-        return self._task(level, readers=readers).dimensions
+        if not self.asks(level, readers=readers):
+            return ()
+        dimensions = self._task(level, readers=readers).dimensions
+        return tuple(d for d in dimensions if not role or d.concerns(role))
 
     def turn(
-        self, view: JudgeView, history: History, utterance: str, *, readers: bool = False
+        self,
+        view: JudgeView,
+        history: History,
+        utterance: str,
+        *,
+        readers: bool = False,
+        role: RoleKey = RESPONDER,
     ) -> Question[tuple[BlindLabel, ...]]:
         """Ask for the labels of an utterance without showing the declared ones.
 
@@ -121,9 +179,10 @@ class JudgePrompts:
             history: what was said before.
             utterance: what is to be labelled.
             readers: whether dimensions are asked about that only readers label.
+            role: who says it; something is asked about words of this role (see :meth:`asked`).
         """
         task = self._task("utterance", readers=readers)
-        return task.questions(view.turn(history, utterance))[0].question
+        return task.questions(view.turn(history, utterance, role))[0].question
 
     def dialogue(
         self, view: JudgeView, history: History, *, readers: bool = False
@@ -133,7 +192,13 @@ class JudgePrompts:
         return task.questions(view.dialogue(history))[0].question
 
     def verify_turn(
-        self, view: JudgeView, history: History, utterance: str, declared: Declared
+        self,
+        view: JudgeView,
+        history: History,
+        utterance: str,
+        declared: Declared,
+        *,
+        role: RoleKey = RESPONDER,
     ) -> Question[TurnVerdict]:
         """Ask whether an utterance carries the labels that are shown.
 
@@ -141,34 +206,58 @@ class JudgePrompts:
         """
         pairs = tuple((label.dimension, label_text(label.value)) for label in declared)
         shown = tuple(dimension for dimension, _ in pairs)
-        return self._verify_prompt(shown, label_order(view.case)).render(
-            {
-                "view": plain_view(view.scene, view.fact),
-                "history": transcript(history),
-                "utterance": utterance,
-                "declared": pairs,
-            }
-        )
+        listed = is_listed(view.scene)
+        whose = role if self._depends_on_role else ""
+        plain = plain_view(view.scene, view.fact)
+        variables: dict[str, object] = {
+            "view": plain,
+            "history": transcript(history),
+            "utterance": utterance,
+            "declared": pairs,
+        }
+        if listed:
+            scene = self.templates.render("people_scene.j2", {"view": plain})
+            variables |= {
+                "scene": MultilineText(scene), "speaker": role_tag(role), "facts": view.facts,
+                "goal": None,
+            }  # fmt: skip
+        key = _VerifyKey(shown, label_order(view.case), whose, listed)
+        return self._verify_prompt(key).render(variables)
+
+    @property
+    def _depends_on_role(self) -> bool:
+        return any(d.depends_on_role for d in self._scheme.dimensions)
+
+    def read_of(self, role: RoleKey) -> tuple[Dimension, ...]:
+        """Return what of an utterance no speaker declares: what is asked beside declared labels."""
+        read = self._scheme.read_dimensions("utterance")
+        return tuple(d for d in read if not role or d.concerns(role))
 
     def _task(self, level: Level, *, readers: bool) -> TaskPrompts:
         key = (level, readers)
         if key not in self._blind:
             task = load_task(_TASKS[level])
             asked = task if readers else _without_readers(task)
-            self._blind[key] = TaskPrompts(self.templates, self._scheme, asked)
+            self._blind[key] = TaskPrompts(self.templates, self._scheme, asked, listed=self._listed)
         return self._blind[key]
 
-    def _verify_prompt(self, declared: tuple[str, ...], order: int) -> Prompt[TurnVerdict]:
+    def _verify_prompt(self, key: _VerifyKey) -> Prompt[TurnVerdict]:
         """Return the prompt that shows labels of these dimensions, built when first needed."""
-        key = (declared, order)
         if key not in self._verify:
-            shown = [reordered(self._scheme.dimension(name), order) for name in declared]
-            read = [reordered(d, order) for d in self._scheme.read_dimensions("utterance")]
+            known = [self._scheme.dimension(name) for name in key.declared]
+            asked = [*known, *self.read_of(key.role)]
+            limited = [d.limited_to(key.role) for d in asked] if key.role else asked
+            ordered = [reordered(d, key.order) for d in limited]
+            shown, read = ordered[: len(known)], ordered[len(known) :]
             self._verify[key] = make_prompt(
-                "verify_turn",
+                stem_for("verify_turn", listed=key.listed),
                 self.templates,
                 verdict_format(shown, read),
-                {**reader_text(self._scheme, [*shown, *read]), "shown": declared},
+                {
+                    **reader_text(self._scheme, ordered),
+                    "shown": key.declared,
+                    "fact_shown": True,
+                },
             )
         return self._verify[key]
 
@@ -179,11 +268,15 @@ class JudgePrompts:
             for d in self._scheme.utterance_dimensions
         ]
         scene = SceneView("Two talk.", "a", "A.", "b", "B.", "en (English)")
+        if self._listed:
+            people = (PersonView("initiator", "a", "A."), PersonView(RESPONDER, "b", "B."))
+            scene = replace(scene, people=people)
         histories: tuple[History, ...] = ((), (("initiator", "Why?"), ("responder", "So.")))
         for history, claims in zip(histories, ((), ("It is well.",)), strict=True):
-            view = JudgeView("case", scene, FactView("a thing", "It is so.", claims))
-            self.verify_turn(view, history, "So.", declared)
-            self.verify_turn(view, history, "So.", ())
+            fact = FactView("a thing", "It is so.", claims)
+            view = JudgeView("case", scene, fact, (replace(fact, owner=RESPONDER),))
+            self.verify_turn(view, history, "So.", declared, role="")
+            self.verify_turn(view, history, "So.", (), role="")
 
 
 def verdict_format(

@@ -102,6 +102,11 @@ def transcript(
     """
     known = names or {}
     return tuple(
-        (f"{role.upper()} ({known[role]})" if role in known else role.upper(), text)
+        (f"{role_tag(role)} ({known[role]})" if role in known else role_tag(role), text)
         for role, text in history
     )
+
+
+def role_tag(role: RoleKey) -> str:
+    """Return how templates print who says a line: the id of the role in capitals."""
+    return role.replace("_", " ").upper()

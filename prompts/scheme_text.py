@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.dimension import ROLE
+from scenarios.schemes.model import Dimension, Label, LabelValue, Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,10 @@ def dimension_text(dimension: Dimension) -> DimensionText:
         id=dimension.id,
         title=dimension.title or dimension.id,
         question=dimension.question,
-        form=_form(dimension),
+        form=f"{_only_where(dimension.when)}{_form(dimension)}",
         labels=tuple(
-            LabelText(label.id, label.definition, label.example) for label in dimension.labels
+            LabelText(label.id, f"{label.definition}{_goes_with(label)}", label.example)
+            for label in dimension.labels
         ),
         look_at=dimension.look_at,
         steps=tuple((step.when, step.label) for step in dimension.steps),
@@ -129,6 +131,19 @@ def _form(dimension: Dimension) -> str:
         "ordinal": "One of these, from the lowest to the highest:",
         "multi": "As many of these as apply:",
     }.get(dimension.measurement, "One of these:")
+
+
+def _only_where(conditions: Mapping[str, tuple[str, ...]]) -> str:
+    """Return where a dimension is asked, as the beginning of its form; nothing where always."""
+    if not conditions:
+        return ""
+    return f"Only where there is {_together(conditions)}; otherwise the answer is null. "
+
+
+def _goes_with(label: Label) -> str:
+    """Return beside which other labels one can be chosen; nothing where beside all."""
+    beside = {name: values for name, values in label.applies.items() if name != ROLE}
+    return f" Only with {_together(beside)}." if beside else ""
 
 
 def _together(labels: Mapping[str, tuple[str, ...]]) -> str:

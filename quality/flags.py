@@ -32,11 +32,12 @@ def judge_codes(scheme: Scheme) -> list[str]:
     """Return every code that judges of a scheme can lead to."""
     dimensions = [dimension.id for dimension in scheme.utterance_dimensions]
     readers = [dimension.id for dimension in scheme.read_dimensions("utterance")]
+    goal = [GOAL] if scheme.assigned else []
     return [
         *(f"self_{dimension}" for dimension in dimensions),
-        f"{GOAL}_self",
+        *(f"{name}_self" for name in goal),
         *(f"external_{dimension}" for dimension in [*dimensions, *readers]),
-        f"{GOAL}_external",
+        *(f"{name}_external" for name in goal),
         *(f"{dimension.id}_external" for dimension in scheme.read_dimensions("dialogue")),
         UNREADABLE,
     ]
@@ -74,7 +75,7 @@ def _flagged(
         what = one.dimension
     else:
         verb = "expected" if dimension.by == "reader" else "declared" if turn else "assigned"
-        what = f"{verb} {_shown(expected(dialogue, turn, dimension))}"
+        what = f"{verb} {_shown(expected(scheme, dialogue, turn, dimension))}"
     said = [_because(_found(vote), vote.reason) for vote in against]
     if severity is not None:
         said = [f"{vote.judge}: {words}" for vote, words in zip(against, said, strict=True)]

@@ -8,12 +8,12 @@ from typing import Final, Literal
 
 from scenarios.case import Case
 from scenarios.schemes.model import LabelValue
-from scenarios.spec import RoleKey
+from scenarios.spec import RESPONDER, RoleKey
 
 History = tuple[tuple[RoleKey, str], ...]
 """(role, text) of utterances, the oldest first."""
 Wanted = tuple[tuple[str, str], ...]
-"""(dimension, label) pairs that the responder is asked for; empty where it chooses freely."""
+"""(dimension, label) pairs that a speaker is asked for; empty where it chooses freely."""
 FIT: Final = "fit"
 """In place of a dimension: whether a line serves its goal, is coherent and sounds natural."""
 
@@ -31,13 +31,13 @@ class TacticLabel:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One utterance as the responder produced it, with the labels it declares."""
+    """One utterance as its speaker produced it, with the labels it declares."""
 
     text: str
     goal: LabelValue
-    """The label of the scheme's assigned dimension that the actor itself declared."""
+    """The label of the assigned dimension that the actor itself declared; "" without such one."""
     tactic: tuple[TacticLabel, ...]
-    """One label per utterance dimension, in the scheme's order."""
+    """One label per utterance dimension that concerns the role, in the scheme's order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Turn:
     """One utterance of a dialogue."""
 
     index: int
-    """0 is the fixed question, 1 its fixed answer, then question and answer alternate."""
+    """From 0. Without a flow 0 is the fixed question, 1 its fixed answer, and so on in turn."""
     role: RoleKey
     text: str
     kind: Literal["opening", "improvised"]
@@ -126,14 +126,17 @@ class Turn:
     declared_goal: LabelValue | None = None
     tactic: tuple[TacticLabel, ...] = ()
     trace: Trace | None = None
+    labelled: bool | None = None
+    """Whether its role is one whose words are labelled; None: the responder is that role."""
 
     @property
     def is_answer(self) -> bool:
-        """Whether the responder improvised it: such turns are labelled and judged.
+        """Whether somebody whose words are labelled improvised it: such turns are judged.
 
-        Source: HIPO, section 4.2.
+        Source: HIPO, section 4.2 (there it is the responder).
         """
-        return self.role == "responder" and self.kind == "improvised"
+        of_role = self.role == RESPONDER if self.labelled is None else self.labelled
+        return of_role and self.kind == "improvised"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,7 @@ class Dialogue:
     turns: tuple[Turn, ...]
 
     def answers(self) -> tuple[Turn, ...]:
-        """Return the improvised turns of the responder."""
+        """Return the improvised turns of the roles whose words are labelled."""
         return tuple(turn for turn in self.turns if turn.is_answer)
 
     def history(self, until: int | None = None) -> History:

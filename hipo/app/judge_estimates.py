@@ -187,16 +187,17 @@ def _prompts(
     """Yield every prompt about a dialogue, and whether it is about the whole of it."""
     view = judge_view(scenario, dialogue.case)
     for turn in dialogue.answers():
-        history = dialogue.history(turn.index)
-        yield "self", False, prompts.turn(view, history, turn.text)
-        shown = prompts.verify_turn(view, history, turn.text, turn.tactic)
-        yield (
-            "external",
-            False,
-            shown if verify else prompts.turn(view, history, turn.text, readers=True),
-        )
-    yield "self", True, prompts.dialogue(view, dialogue.history())
-    yield "external", True, prompts.dialogue(view, dialogue.history(), readers=True)
+        said, role = (view, dialogue.history(turn.index), turn.text), turn.role
+        if prompts.asked("utterance", readers=False, role=role):
+            yield "self", False, prompts.turn(*said, role=role)
+        if verify:
+            yield "external", False, prompts.verify_turn(*said, turn.tactic, role=role)
+        elif prompts.asked("utterance", readers=True, role=role):
+            yield "external", False, prompts.turn(*said, readers=True, role=role)
+    if prompts.asked("dialogue", readers=False):
+        yield "self", True, prompts.dialogue(view, dialogue.history())
+    if prompts.asked("dialogue", readers=True):
+        yield "external", True, prompts.dialogue(view, dialogue.history(), readers=True)
 
 
 def _mean(sizes: Sequence[int]) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +31,7 @@ from pipeline.store.run_store import RunStore
 from pipeline.voting import Encoder
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts
+from prompts.tasks.items import asks_and_answers
 from quality.flags import judge_codes
 from quality.gates.registry import GATES
 from quality.gates.runner import GateChecks
@@ -41,6 +42,7 @@ from quality.verify import Verification
 from scenarios.errors import UsageError
 from scenarios.plugins import load_plugins
 from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
 
 OPTION_OF: Mapping[str, str] = {
     "verification.judges": "--judge",
@@ -174,17 +176,23 @@ def make_ready(store: RunStore, overrides: VerificationOverrides) -> Ready:
     material = load_material(store)
     recipe = overrides.over(material.recipe)
     policy, gates, panels = check_settings(recipe, material.scheme, store.state().arms)
-    prompts = judge_prompts(material.scheme, overrides.prompt_dir, material.own_templates)
+    scenarios = material.scenarios.values()
+    prompts = judge_prompts(
+        material.scheme, scenarios, overrides.prompt_dir, material.own_templates
+    )
     return Ready(recipe, material, panels, prompts, policy, gates)
 
 
 def judge_prompts(
-    scheme: Scheme, prompt_dir: Path | None, own_templates: Mapping[str, str]
+    scheme: Scheme,
+    scenarios: Iterable[Scenario],
+    prompt_dir: Path | None,
+    own_templates: Mapping[str, str],
 ) -> JudgePrompts:
     """Return what judges are asked with: a folder of templates, or what the run was made with."""
-    if prompt_dir is not None:
-        return JudgePrompts(Templates(prompt_dir), scheme)
-    return JudgePrompts(Templates(stored=own_templates), scheme)
+    templates = Templates(stored=own_templates) if prompt_dir is None else Templates(prompt_dir)
+    listed = scheme.is_for_any_people or not all(map(asks_and_answers, scenarios))
+    return JudgePrompts(templates, scheme, listed=listed)
 
 
 def check_settings(

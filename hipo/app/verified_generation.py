@@ -78,7 +78,8 @@ class VerifiedPlay:
                 :attr:`pipeline.run_material.RunMaterial.own_templates`.
         """
         folder = self._within(prepared.recipe).prompt_dir
-        return judge_prompts(prepared.scheme, folder, own_templates)
+        scenarios = prepared.scenarios.values()
+        return judge_prompts(prepared.scheme, scenarios, folder, own_templates)
 
     def has_enough(self, store: RunStore) -> bool:
         """Whether as many dialogues are accepted as are asked for, so that nothing is done."""

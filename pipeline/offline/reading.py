@@ -21,7 +21,7 @@ _USER_HEADINGS = (
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)
 _FIELD = re.compile(r'^\s*"([^"\n]+)"\s*:\s*(\S.*?),?\s*$', re.MULTILINE)
 _OPTIONS = re.compile(r"<(one|any) of: ([^<>]*)>")
-_NUMBER = re.compile(r"<number from (-?[\d.]+) to (-?[\d.]+)>")
+_NUMBER = re.compile(r"<number from (-?[\d.]+) to (-?[\d.]+)(?:, or null)?>")
 _SPOKEN = re.compile(r"^(INITIATOR|RESPONDER)(?: \(.*?\))?:[ \t]*(.*)$", re.MULTILINE)
 _WANTED = re.compile(r"^Wanted ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _DECLARED = re.compile(r"^Declared ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
@@ -127,7 +127,8 @@ def answer_fields(system: str) -> tuple[AnswerKey, ...]:
 
 def _field(name: str, value: str) -> AnswerKey:
     if match := _OPTIONS.search(value):
-        options = tuple(part.strip() for part in match[2].split("|") if part.strip())
+        listed = match[2].removesuffix(", or null")
+        options = tuple(part.strip() for part in listed.split("|") if part.strip())
         if options:
             return AnswerKey(name, "label" if match[1] == "one" else "labels", options)
     if match := _NUMBER.search(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 import orjson
 
@@ -15,7 +15,9 @@ from prompts.tolerant_json import Answer, find_object
 from scenarios.dialogue import TacticLabel
 from scenarios.schemes.model import Dimension, LabelValue
 
-Fault = Literal["", "unreadable", "unknown label"]
+Fault = Literal["", "unreadable", "unknown label", "not asked"]
+NOT_ASKED: Final = "not asked"
+"""Of a dimension that is asked only beside certain other labels, where an answer gives others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,18 @@ class LabelForm:
         return response_format(name, self.fields, self.build)
 
     def build(self, answer: Answer, findings: Findings) -> tuple[BlindLabel, ...]:
-        """Return the labels of an answer, and note what is wrong with it."""
-        return tuple(self._blind_label(fields, answer, findings) for fields in self._parts)
+        """Return the labels of an answer, and note what is wrong with it.
+
+        What is asked only beside certain other labels has none where the answer gives others.
+        """
+        found: dict[str, BlindLabel] = {}
+        for fields in self._parts:
+            others = {name: label.value for name, label in found.items()}
+            if self._is_asked(fields, answer, others):
+                label = self._blind_label(fields, answer, findings)
+                found[label.dimension] = label
+                _check_fit(fields[1], label.value, others, findings)
+        return tuple(found.values())
 
     def skeleton(self, options: Mapping[str, tuple[str, ...]]) -> str:
         """Return the object as a model is shown it, with the labels of each dimension as given."""
@@ -93,7 +105,30 @@ class LabelForm:
         answer = find_object(reply, [f.key for f in self.fields])
         if answer is None:
             return tuple(FoundLabel(d.id, None, "unreadable") for d in self.dimensions)
-        return tuple(self._found_label(fields, answer) for fields in self._parts)
+        found: dict[str, FoundLabel] = {}
+        for fields in self._parts:
+            others = {name: label.value for name, label in found.items()}
+            if self._is_asked(fields, answer, others):
+                label = self._found_label(fields, answer)
+            else:
+                label = FoundLabel(fields[1].dimension.id, None, NOT_ASKED)
+            found[label.dimension] = label
+        return tuple(found.values())
+
+    def _is_asked(
+        self, parts: _Parts, answer: Answer, others: Mapping[str, LabelValue | None]
+    ) -> bool:
+        """Whether an answer has to have a label: not where other labels of it rule that out."""
+        dimension = parts[1].dimension
+        if dimension.id in self.letters or not dimension.when:
+            return True
+        if set(dimension.when) <= set(self._ids):
+            return dimension.is_asked(others)
+        return not parts[1].is_null(answer)  # the others are asked elsewhere: it knows by itself
+
+    @cached_property
+    def _ids(self) -> tuple[str, ...]:
+        return tuple(dimension.id for dimension in self.dimensions)
 
     @cached_property
     def _parts(self) -> tuple[_Parts, ...]:
@@ -122,8 +157,10 @@ class LabelForm:
         if key in self.reasoned:
             reason = TextField(reason_key(key), f"one or two sentences: why this {key}")
         has_rivals = dimension.measurement in ("nominal", "ordinal") and len(dimension.labels) > 2
-        second = LabelField(dimension, f"{key}_second") if self.runner_up and has_rivals else None
-        return reason, LabelField(dimension), second
+        second = None
+        if self.runner_up and has_rivals:
+            second = LabelField(dimension, f"{key}_second", optional=bool(dimension.when))
+        return reason, LabelField(dimension, optional=bool(dimension.when)), second
 
     def _blind_label(self, parts: _Parts, answer: Answer, findings: Findings) -> BlindLabel:
         reason, best, rival = parts
@@ -153,6 +190,20 @@ class LabelForm:
 
 
 _Parts = tuple[TextField | None, LabelField, LabelField | None]
+
+
+def _check_fit(
+    asked: LabelField,
+    value: LabelValue,
+    others: Mapping[str, LabelValue],
+    findings: Findings,
+) -> None:
+    """Note a label that cannot be chosen beside the other labels of an answer."""
+    label = next((label for label in asked.dimension.labels if label.id == value), None)
+    if label is None or label.goes_with(others):
+        return
+    fitting = [x.id for x in asked.dimension.labels if x.goes_with(others)]
+    findings.unknown(asked.key, value, f"one of: {' | '.join(fitting)}")
 
 
 def reason_key(dimension: str) -> str:

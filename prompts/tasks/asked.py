@@ -62,9 +62,10 @@ def _misfit(task: Task, scheme: Scheme, place: int, asked: str) -> Misfit | None
         if asked not in by_id:
             hint = suggestion(asked, [*by_id, *KEYWORDS], listing="what can be asked for")
             return Misfit(here, repr(asked), f"a dimension of the scheme {scheme.name}", hint)
-        if (task.subject, by_id[asked].level) == ("dialogue", "utterance"):
+        if task.subject == "dialogue" and by_id[asked].level != "dialogue":
             expected = "a dimension of a dialogue"
-            hint = f"in the scheme {scheme.name} it is one of an utterance: set subject: utterance"
+            of = "a run of turns" if by_id[asked].level == "span" else "an utterance"
+            hint = f"in the scheme {scheme.name} it is one of {of}: set subject: utterance"
             return Misfit(here, repr(asked), expected, hint)
         return None
     if _dimensions(task, scheme, asked):
@@ -77,6 +78,7 @@ def _misfit(task: Task, scheme: Scheme, place: int, asked: str) -> Misfit | None
         LIES: "rules a label out for whoever is truthful",
         DECLARED: f"has a dimension of {_AN[task.subject]} that speakers declare",
         READERS: f"has a dimension of {_AN[task.subject]} that readers alone label",
+        GOAL: "assigns a goal to dialogues",
     }
     hint = f"the scheme {scheme.name} has none; use another task"
     return Misfit(here, repr(asked), f"a scheme that {needs[asked]}", hint)
@@ -132,7 +134,7 @@ def _dimensions(task: Task, scheme: Scheme, asked: str) -> tuple[Dimension, ...]
         declared = (d for d in scheme.declared if d.level == task.subject)
         return tuple(d for d in declared if d.id != scheme.assigned)
     if asked == GOAL:
-        return (scheme.goal,)
+        return (scheme.goal,) if scheme.assigned else ()
     if asked == READERS:
         return scheme.read_dimensions(task.subject)
     if asked == LIES:

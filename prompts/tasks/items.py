@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from prompts.languages import described_language
+from prompts.prompt import role_tag
 from prompts.tasks.model import Sees
 from scenarios.dialogue import History
 from scenarios.errors import UsageError
 from scenarios.graph import KnowledgeGraph
-from scenarios.spec import Scenario
+from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class PersonView:
+    """Somebody who is there, as everybody knows them."""
+
+    role: RoleKey
+    name: str
+    description: str
+
+    @property
+    def tag(self) -> str:
+        """What stands before their lines."""
+        return role_tag(self.role)
 
 
 @dataclass(frozen=True, slots=True)
 class SceneView:
-    """What both people know: the situation and who they are, nothing private."""
+    """What everybody knows: the situation and who is there, nothing private."""
 
     situation: str
     initiator: str
@@ -24,17 +39,27 @@ class SceneView:
     responder_description: str
     language: str
     """A BCP 47 code with its English name."""
+    people: tuple[PersonView, ...] = ()
+    """Everybody, in order, where it is no scene of question and answer about one private fact; the
+    four fields on initiator and responder are empty then."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactView:
-    """What only the responder knows."""
+    """What one of the people alone knows; between two, the responder."""
 
     about: str
     """What the fact concerns."""
     text: str
     false_claims: tuple[str, ...] = ()
     """Sentences that are false because the fact is true, by the scenario's author."""
+    owner: RoleKey = ""
+    """The role that knows it, where that is not the responder by itself."""
+
+    @property
+    def tag(self) -> str:
+        """What stands before the lines of whoever knows it."""
+        return role_tag(self.owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +76,7 @@ class TaskItem:
     standing: int | None = None
     """The place of the question that the target answers; None where there is none."""
     fact: FactView | None = None
-    """None where it is not known."""
+    """None where it is not known. Where the scene lists people, see ``facts``."""
     goal: str | None = None
     """None where it is not known."""
     scenario: str = ""
@@ -61,6 +86,13 @@ class TaskItem:
     it; nothing else that is shown depends on it."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What ``{name}`` stands for in the wording of options."""
+    facts: tuple[FactView, ...] = ()
+    """What each of the people alone knows, where the scene lists people and it is known."""
+
+    @property
+    def role(self) -> RoleKey:
+        """Whose words are the target; empty where it is the dialogue."""
+        return "" if self.target is None else self.turns[self.target][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +106,23 @@ class Shown:
     """What is to be labelled; empty where it is the dialogue."""
 
 
-def scene_view(scenario: Scenario, language: str) -> SceneView:
-    """Return what both people of a dialogue know.
+def asks_and_answers(scenario: Scenario) -> bool:
+    """Whether one asks and the other, who alone knows something, answers."""
+    return not scenario.flow and set(scenario.roles) == {INITIATOR, RESPONDER}
+
+
+def scene_view(scenario: Scenario, language: str, *, listed: bool = False) -> SceneView:
+    """Return what everybody in a dialogue knows.
 
     Args:
         scenario: with its placeholders filled as in the dialogue.
         language: the code of the language it is in.
+        listed: whether people are listed also where one asks and the other answers.
     """
+    if listed or not asks_and_answers(scenario):
+        people = (PersonView(key, x.name, x.description) for key, x in scenario.roles.items())
+        spoken = described_language(language)
+        return SceneView(scenario.background, "", "", "", "", spoken, tuple(people))
     initiator, responder = scenario.roles["initiator"], scenario.roles["responder"]
     return SceneView(
         situation=scenario.background,
@@ -106,6 +148,15 @@ def fact_view(scenario: Scenario, fact_id: str) -> FactView:
     return FactView(fact.about, fact.text, tuple(claim.text for claim in against))
 
 
+def fact_views(scenario: Scenario) -> tuple[FactView, ...]:
+    """Return everything that one of the people alone knows, with its owner."""
+    return tuple(
+        replace(fact_view(scenario, fact.id), owner=fact.owner)
+        for fact in scenario.facts
+        if fact.owner in scenario.roles
+    )
+
+
 def plain_view(scene: SceneView, fact: FactView | None) -> dict[str, object]:
     """Return a scene and, where it is shown, the fact as one thing, as templates of judges name it."""
     view: dict[str, object] = {f.name: getattr(scene, f.name) for f in fields(scene)}
@@ -115,8 +166,9 @@ def plain_view(scene: SceneView, fact: FactView | None) -> dict[str, object]:
 
 
 def standing_question(turns: History, target: int) -> int | None:
-    """Return the place of the question that an answer answers: the last one of the initiator."""
-    places = (at for at in range(target - 1, -1, -1) if turns[at][0] == "initiator")
+    """Return the place of what a turn answers: the last thing that somebody else said."""
+    own = turns[target][0] if target < len(turns) else RESPONDER
+    places = (at for at in range(target - 1, -1, -1) if turns[at][0] != own)
     return next(places, None)
 
 

@@ -18,11 +18,14 @@ from prompts.tasks.answers import BlindLabel, FoundLabel, LabelForm
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import Mode, Task
 from prompts.tasks.option_order import OptionOrder, chosen_options, label_order, reordered
+from prompts.tasks.stems import stem_for
 from prompts.tolerant_json import Answer, find_object
 from scenarios.schemes.model import Dimension, Label, Scheme
 
 LONGEST_EXPLANATION: Final = 4_000
 """Characters of an explanation that are shown when it is to be chosen."""
+THOUGHTS: Final = "what is done with the words, and what they answer"
+"""What a model thinks about first where a scene lists its people."""
 _FORMAT_NAMES: Final = {"utterance": "turn", "dialogue": "dialogue"}
 
 
@@ -95,6 +98,7 @@ class TaskPart:
         dimensions: tuple[Dimension, ...],
         *,
         order: int = 0,
+        listed: bool = False,
     ) -> None:
         """Render the system message.
 
@@ -105,19 +109,23 @@ class TaskPart:
             mode: how.
             dimensions: those of the group.
             order: in which order definitions are listed, where these are shuffled.
+            listed: whether it is for scenes that list their people.
 
         Raises:
             UsageError: the template cannot be rendered, or a dimension is called like an answer key.
         """
         self._task = task
         self._own = task.options
+        self.stem = stem_for(task.stem, listed=listed)
+        """What its templates are called."""
+        thoughts = THOUGHTS if self.stem != task.stem else task.thoughts
         self.dimensions = tuple(reordered(d, order) for d in dimensions)
         self.form = LabelForm(
             tuple(_with_letters(d, task.options[d.id].distractors + 1) if d.id in self._own else d
                   for d in self.dimensions),
             self._reasoned(mode),
             runner_up=task.runner_up,
-            thoughts=TextField("reading", task.thoughts) if task.thoughts and mode == "cot" else None,
+            thoughts=TextField("reading", thoughts) if task.thoughts and thoughts and mode == "cot" else None,
         )  # fmt: skip
         static = {
             **reader_text(scheme, self.dimensions),
@@ -128,10 +136,13 @@ class TaskPart:
             "goal_shown": task.sees.goal,
             "history_shown": task.sees.history != "none",
             "question_shown": task.sees.standing_question,
+            "runner_up": task.runner_up,
+            "thinks": self.form.thoughts is not None,
+            "conditional": any(d.when for d in self.dimensions),
         }
         answer = self.form.format(_FORMAT_NAMES[task.subject])
         self.prompt: Prompt[tuple[BlindLabel, ...]] = make_prompt(
-            task.stem, templates, answer, static
+            self.stem, templates, answer, static
         )
         self.explanation = _explanation_format()
         self.asked = tuple(dimension.id for dimension in self.dimensions)
@@ -187,7 +198,8 @@ class TaskPart:
         """Return what gets a reason: what the question is about, not the goal beside it."""
         if mode != "cot":
             return frozenset()
-        own = frozenset(d.id for d in self.dimensions if d.level == self._task.subject)
+        whole = self._task.subject == "dialogue"
+        own = frozenset(d.id for d in self.dimensions if (d.level == "dialogue") == whole)
         return own or frozenset(d.id for d in self.dimensions)
 
     def _text(self, dimension: Dimension) -> DimensionText:

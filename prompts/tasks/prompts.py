@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from prompts.environment import MultilineText, Templates
+from prompts.prompt import role_tag
 from prompts.question import Question
 from prompts.tasks.asked import asked_dimensions
 from prompts.tasks.examples import (
@@ -18,13 +20,15 @@ from prompts.tasks.examples import (
     shown_example,
 )
 from prompts.tasks.frames import UserFrames, UserParts
-from prompts.tasks.items import FactView, SceneView, TaskItem, plain_view, shown
+from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, plain_view, shown
 from prompts.tasks.model import DRAWS, Mode, Task
 from prompts.tasks.part import Listing, TaskExplanation, TaskPart, TaskQuestion, order_of
+from prompts.tasks.stems import PEOPLE_TEMPLATES, is_listed
 from scenarios.dialogue import History
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, Scheme
+from scenarios.spec import RoleKey
 
 _SCENES = 1024
 """Rendered scenes that are kept: about as many as there are scenarios and languages."""
@@ -48,6 +52,7 @@ class TaskPrompts:
         mode: Mode | None = None,
         examples: ExamplePool | None = None,
         seed: int = 0,
+        listed: bool | None = None,
     ) -> None:
         """Render the system messages, and every prompt once so that mistakes show early.
 
@@ -58,6 +63,8 @@ class TaskPrompts:
             mode: how; the first mode of the task if None.
             examples: what the mode ``icl`` draws from; what ships for the scheme if None.
             seed: which examples are drawn.
+            listed: whether scenes that list their people are asked about, so that the fingerprint
+                tells of their templates; None: where the scheme is made for such scenes.
 
         Raises:
             UsageError: the task does not fit the scheme or has no such mode, there are too few
@@ -81,6 +88,8 @@ class TaskPrompts:
         self._seed = seed
         together = task.questions == "together"
         self._groups = [self.dimensions] if together else [(d,) for d in self.dimensions]
+        self._is_listed = scheme.is_for_any_people if listed is None else listed
+        self._depends_on_role = any(d.depends_on_role for d in self.dimensions)
         self._parts_in = lru_cache(maxsize=None)(self._make_parts)
         self._scene = lru_cache(maxsize=_SCENES)(self._render_scene)
         self._ordered = lru_cache(maxsize=None)(self._order_examples)
@@ -95,7 +104,7 @@ class TaskPrompts:
     @property
     def parts(self) -> tuple[TaskPart, ...]:
         """The prompts of its questions, with the definitions in the order of the scheme."""
-        return self._parts_in(0)
+        return self._parts_in(0, "", self._is_listed)
 
     def explain(self, item: TaskItem) -> tuple[TaskExplanation, ...]:
         """Return what is asked before the questions: nothing but in the mode ``two-phase``.
@@ -165,7 +174,9 @@ class TaskPrompts:
             fact=self._fact(item),
             goal=item.goal if self.task.sees.goal else None,
         )
-        if self._frames and not (examples or listing.lettered or explaining or explanation):
+        listed = is_listed(item.scene)
+        plain = not (examples or listing.lettered or explaining or explanation or listed)
+        if self._frames and plain:
             return self._frames.render(parts)
         more = {
             "examples": examples,
@@ -173,16 +184,26 @@ class TaskPrompts:
             "explaining": explaining,
             "explanation": explanation,
             "view": plain_view(item.scene, parts.fact),
+            "speaker": role_tag(item.role),
+            "question_tag": "" if item.standing is None else role_tag(item.turns[item.standing][0]),
+            "facts": self._facts(item),
         }
-        return self._templates.render(f"{self.task.stem}_user.j2", parts.variables() | more)
+        return self._templates.render(f"{part.stem}_user.j2", parts.variables() | more)
 
     def _parts_of(self, item: TaskItem) -> tuple[TaskPart, ...]:
-        return self._parts_in(order_of(self.task, item))
+        role = item.role if self._depends_on_role else ""
+        return self._parts_in(order_of(self.task, item), role, is_listed(item.scene))
 
-    def _make_parts(self, order: int) -> tuple[TaskPart, ...]:
+    def _make_parts(self, order: int, role: RoleKey, listed: bool) -> tuple[TaskPart, ...]:
+        """Return the prompts for words of a role; of all roles where it is empty."""
+        groups = self._groups
+        if role:
+            kept = (tuple(d.limited_to(role) for d in g if d.concerns(role)) for g in groups)
+            groups = [group for group in kept if group]
+        scheme, task, mode = self._scheme, self.task, self.mode
         return tuple(
-            TaskPart(self._templates, self._scheme, self.task, self.mode, group, order=order)
-            for group in self._groups
+            TaskPart(self._templates, scheme, task, mode, group, order=order, listed=listed)
+            for group in groups
         )
 
     def _examples(
@@ -206,6 +227,14 @@ class TaskPrompts:
             return item.fact
         return FactView(item.fact.about, item.fact.text)
 
+    def _facts(self, item: TaskItem) -> tuple[FactView, ...]:
+        """Return what the people of a scene know, as far as the task shows it."""
+        if not self.task.shows_fact:
+            return ()
+        if self.task.sees.fact == "claims":
+            return item.facts
+        return tuple(replace(fact, false_claims=()) for fact in item.facts)
+
     def _check(self, item: TaskItem) -> None:
         if (item.target is None) != (self.task.subject == "dialogue"):
             subject = "a dialogue" if item.target is None else "an utterance"
@@ -216,7 +245,7 @@ class TaskPrompts:
         lacking = [
             what
             for what, shows, known in (
-                ("private fact", self.task.shows_fact, item.fact),
+                ("private fact", self.task.shows_fact and not is_listed(item.scene), item.fact),
                 ("goal", self.task.sees.goal, item.goal),
             )
             if shows and known is None
@@ -229,11 +258,14 @@ class TaskPrompts:
             )
 
     def _render_scene(self, scene: SceneView) -> MultilineText:
-        return MultilineText(self._templates.render("task_scene.j2", {"view": scene}))
+        name = "people_scene.j2" if is_listed(scene) else "task_scene.j2"
+        return MultilineText(self._templates.render(name, {"view": scene}))
 
     def _fingerprint(self) -> str:
         stem = self.task.stem
-        names = self._templates.sources([f"{stem}_system.j2", f"{stem}_user.j2", "repair.j2"])
+        names = list(self._templates.sources([f"{stem}_system.j2", f"{stem}_user.j2", "repair.j2"]))
+        if self._is_listed:
+            names += PEOPLE_TEMPLATES
         examples = None if self._pool is None else [self._pool.fingerprint, self._seed]
         prompts = [[part.prompt.system, part.prompt.answer.schema] for part in self.parts]
         task = self.task.model_dump(mode="json")
@@ -244,14 +276,18 @@ class TaskPrompts:
         """Render each user message with and without its optional parts."""
         scene = SceneView("Two talk.", "a", "A.", "b", "B.", "en (English)")
         fact = FactView("a thing", "It is so.", ("It is not so.",))
+        if self._is_listed:
+            pair = (PersonView("initiator", "a", "A."), PersonView("responder", "b", "B."))
+            scene = SceneView("Two talk.", "", "", "", "", "en (English)", pair)
         right = {d.id: d.values[0] for d in self.dimensions if d.values}
         once: History = (("initiator", "Why?"), ("responder", "So."))
         for turns in (once, (*once, *once)):
             target = len(turns) - 1 if self.task.subject == "utterance" else None
             standing = None if target is None else target - 1
             item = TaskItem(
-                "x", scene, turns, target, standing, fact, "a goal", "no scenario", right
-            )
+                "x", scene, turns, target, standing, fact, "a goal", "no scenario", right,
+                facts=(replace(fact, owner="responder"),) if self._is_listed else (),
+            )  # fmt: skip
             explained = ["So." for _ in self.explain(item)]
             for asked in self.questions(item, explained=explained):
                 asked.question.repair("", ["answer: missing"])

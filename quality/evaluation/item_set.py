@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from typing import Any
 
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import LIES, Task
@@ -109,8 +110,15 @@ class ItemSet:
 
 def _content(asked: TaskItem) -> dict[str, object]:
     """Return an item as plain data, without fields of later versions of hipo that it does not use."""
-    plain = asdict(asked)
-    return plain if plain["names"] else {k: v for k, v in plain.items() if k != "names"}
+    plain = _without_unused(asdict(asked), ("names", "facts"))
+    plain["scene"] = _without_unused(plain["scene"], ("people",))
+    if plain["fact"] is not None:
+        plain["fact"] = _without_unused(plain["fact"], ("owner",))
+    return plain
+
+
+def _without_unused(plain: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {key: value for key, value in plain.items() if value or key not in names}
 
 
 def _wanted_by(task: Task) -> Sequence[ItemKind]:

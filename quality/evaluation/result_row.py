@@ -15,7 +15,7 @@ from scenarios.located_validation import validate_model
 
 Status = Literal["answered", "unreadable", "refused", "failed"]
 """``failed``: no answer came, so that nothing is known of the model. The others are answers."""
-Fault = Literal["unreadable", "unknown label", "refused", "failed"]
+Fault = Literal["unreadable", "unknown label", "not asked", "refused", "failed"]
 """Why there is no label: the status, or one of the answer's labels is none of the scheme's."""
 Mark = Literal["its own judge", "its own generator", "same grammar"]
 """The model that is evaluated had a hand in the references it is held against: it judged or wrote

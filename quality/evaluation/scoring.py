@@ -263,7 +263,8 @@ def _tally(answers: Sequence[ScoredAnswer], code: CodedAnswers) -> AnswerTally:
         for answer, said in zip(code.answers, code.said.tolist(), strict=True)
     )
     return AnswerTally(
-        read=faults.count("") - outside,
+        # Who finds that something need not be answered has answered; where a label is right, wrongly.
+        read=faults.count("") + faults.count("not asked") - outside,
         unreadable=faults.count("unreadable"),
         unknown_labels=faults.count("unknown label") + outside,
         refused=faults.count("refused"),

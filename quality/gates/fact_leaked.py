@@ -1,7 +1,8 @@
-"""The initiator says what only the responder can know, before the responder has told it."""
+"""Somebody says what only another can know, before it was told."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, ClassVar
@@ -9,17 +10,17 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
-from scenarios.spec import Scenario
+from scenarios.spec import Fact, RoleKey, Scenario
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import content_stems, shingles, union
 
 
 class LeakSettings(Strict):
-    """From when on the initiator tells the fact."""
+    """From when on somebody tells a fact that another alone knows."""
 
     leak_share: Share = 0.5
-    """Share of the private words of the fact from which on an initiator's turn tells it."""
+    """Share of the private words of the fact from which on a turn tells it."""
     leak_words: Annotated[int, Field(ge=1, le=100)] = 3
     """Fewest private words that such a turn must hold."""
     leak_run: Annotated[int, Field(ge=3, le=50)] = 5
@@ -28,11 +29,11 @@ class LeakSettings(Strict):
 
 @dataclass(frozen=True, slots=True)
 class FactLeaked:
-    """Looks for the private fact in the initiator's words.
+    """Looks for a private fact in the words of those who do not know it.
 
-    What counts is what stands in the fact and nowhere the initiator could have it from: not in
-    the situation, the descriptions of the two roles, or anything said before. The likeness is one
-    of words; a fact told in other words is a matter for the judges.
+    What counts is what stands in the fact and nowhere the speaker could have it from: not in the
+    situation, the descriptions of the people, what the speaker was told, or anything said before.
+    The likeness is one of words; a fact told in other words is a matter for the judges.
     """
 
     share: float = 0.5
@@ -41,29 +42,39 @@ class FactLeaked:
     code: ClassVar[str] = "fact_leaked"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
-        """Flag every improvised turn of the initiator that tells the fact.
+        """Flag every improvised turn that tells a fact which its speaker cannot know.
 
         The severity is the share of the fact's private words, as far as untold, that it holds.
         """
-        fact, scenario = subject.fact, subject.scenario
-        if fact is None or scenario is None or fact.owner != "responder":
+        scenario = subject.scenario
+        if scenario is None:
             return []
-        untold, private_runs = _private(fact.text, _public(scenario), self.run)
-        found = []
+        return [
+            flag
+            for fact in subject.private
+            for role in dict.fromkeys(turn.role for turn in subject.improvised)
+            if role != fact.owner and role in scenario.roles
+            for flag in self._told(subject, scenario, fact, role)
+        ]
+
+    def _told(
+        self, subject: GatedDialogue, scenario: Scenario, fact: Fact, role: RoleKey
+    ) -> Iterator[Flag]:
+        """Yield the flags of the turns of one role that tell one fact."""
+        untold, private_runs = _private(fact.text, _known_to(role, scenario), self.run)
         for turn in subject.dialogue.turns:
             stems = content_stems(turn.text)
             runs = shingles(turn.text, self.run)
-            if turn.role == "initiator" and turn.kind == "improvised":
+            if turn.role == role and turn.kind == "improvised":
                 told = untold & stems
                 share = len(told) / len(untold) if untold else 0.0
                 enough = len(told) >= self.fewest and share >= self.share
                 if enough or (private_runs & runs and told):
                     shown = ", ".join(sorted(told))
-                    reason = f"knows what only the responder knows of {fact.about}: {shown}"
-                    found.append(subject.flag(self.code, reason, turn, share))
+                    reason = f"knows what only the {fact.owner} knows of {fact.about}: {shown}"
+                    yield subject.flag(self.code, reason, turn, share)
             untold -= stems
             private_runs -= runs
-        return found
 
 
 @lru_cache(maxsize=1024)
@@ -75,14 +86,17 @@ def _private(
     return content_stems(fact) - union(public), shingles(fact, run) - known
 
 
-def _public(scenario: Scenario) -> tuple[str, ...]:
-    """Return every text that the initiator is given."""
+def _known_to(role: RoleKey, scenario: Scenario) -> tuple[str, ...]:
+    """Return every text that one role is given."""
     roles = scenario.roles
-    own = roles["initiator"]
+    phases = [phase for phase in scenario.flow if role in phase.who]
     return (
         scenario.background,
-        own.aim,
-        *(text for role in roles.values() for text in (role.name, role.description)),
+        roles[role].aim,
+        *(text for one in roles.values() for text in (one.name, one.description)),
+        *(phase.brief for phase in phases if phase.brief),
+        *(text for phase in phases for text in phase.strategies.get(role, ())),
+        *(fact.text for fact in scenario.private(role) if scenario.flow),
     )
 
 

@@ -78,6 +78,8 @@ class GoalStated:
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer that gives a goal away, whichever."""
+        if not subject.scheme.assigned:
+            return []
         names = _names(subject.scheme.goal)
         found = []
         for turn in subject.answers:

@@ -39,7 +39,7 @@ def broken(rule: Contradiction, labels: Mapping[str, LabelValue]) -> bool:
 def _labels(subject: GatedDialogue, turn: Turn) -> dict[str, LabelValue]:
     found: dict[str, LabelValue] = {label.dimension: label.value for label in turn.tactic}
     goal = subject.dialogue.case.goal or turn.declared_goal
-    if goal:
+    if goal and subject.scheme.assigned:
         found[subject.scheme.assigned] = goal
     return found
 

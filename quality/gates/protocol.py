@@ -37,7 +37,7 @@ class GatedDialogue:
 
     @property
     def answers(self) -> tuple[Turn, ...]:
-        """The improvised turns of the responder."""
+        """The improvised turns of the roles whose words are labelled."""
         return self.dialogue.answers()
 
     @property
@@ -45,6 +45,13 @@ class GatedDialogue:
         """The private fact of the case, if the scenario has it."""
         known = self.scenario.facts if self.scenario else ()
         return next((fact for fact in known if fact.id == self.dialogue.case.fact), None)
+
+    @property
+    def private(self) -> tuple[Fact, ...]:
+        """What one of the people alone knows: with a flow all facts, else the fact of the case."""
+        if self.scenario is not None and self.scenario.flow:
+            return self.scenario.facts
+        return () if self.fact is None else (self.fact,)
 
     @property
     def language(self) -> str:

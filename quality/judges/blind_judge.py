@@ -39,31 +39,41 @@ class BlindJudge:
         readers = self.seat.source == "external"
         judgements: list[Judgement] = []
         for turn in dialogue.answers():
+            asked = self.prompts.asked("utterance", readers=readers, role=turn.role)
+            if not asked:
+                continue
             question = self.prompts.turn(
-                view, dialogue.history(turn.index), turn.text, readers=readers
+                view, dialogue.history(turn.index), turn.text, readers=readers, role=turn.role
             )
             found = await questions.put(question, turn.index, f"{self.seat.source}-turn")
-            asked = self.prompts.asked("utterance", readers=readers)
-            judgements += noted(questions, turn, asked, found)
+            judgements += noted(self.scheme, questions, turn, asked, found)
+        asked = self.prompts.asked("dialogue", readers=readers)
+        if not asked:
+            return judgements
         question = self.prompts.dialogue(view, dialogue.history(), readers=readers)
         found = await questions.put(question, len(dialogue.turns), f"{self.seat.source}-dialogue")
-        asked = self.prompts.asked("dialogue", readers=readers)
-        return [*judgements, *noted(questions, None, asked, found)]
+        return [*judgements, *noted(self.scheme, questions, None, asked, found)]
 
 
 def noted(
+    scheme: Scheme,
     questions: Questions,
     turn: Turn | None,
     asked: tuple[Dimension, ...],
     found: tuple[BlindLabel, ...] | AnswerUnusable,
 ) -> list[Judgement]:
-    """Return the judgements that follow from what a judge found: agreement is computed here."""
+    """Return the judgements that follow from what a judge found: agreement is computed here.
+
+    There is none on what is asked only beside labels that the judge did not find.
+    """
     index = None if turn is None else turn.index
     if isinstance(found, AnswerUnusable):
         return [questions.note(index, d.id, None, None, found.reason) for d in asked]
     judgements = []
-    for dimension, reading in zip(asked, found, strict=True):
-        known = expected(questions.dialogue, turn, dimension)
+    by_id = {dimension.id: dimension for dimension in asked}
+    for reading in found:
+        dimension = by_id[reading.dimension]
+        known = expected(scheme, questions.dialogue, turn, dimension)
         carried = None if known is None else agrees(dimension, known, reading.value)
         judgements.append(
             questions.note(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from scenarios.dialogue import Dialogue, Turn
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 TOLERANCE: Final = 0.1
 """Share of an interval dimension's range within which two numbers agree, where it has no points."""
@@ -34,10 +34,13 @@ def agrees(dimension: Dimension, one: LabelValue, other: LabelValue) -> bool:
     return one == other
 
 
-def expected(dialogue: Dialogue, turn: Turn | None, dimension: Dimension) -> LabelValue | None:
+def expected(
+    scheme: Scheme, dialogue: Dialogue, turn: Turn | None, dimension: Dimension
+) -> LabelValue | None:
     """Return the label that a judge should find; None where nothing says which.
 
     Args:
+        scheme: what its dimension is of.
         dialogue: what is judged.
         turn: the utterance; None for the dialogue as a whole.
         dimension: a declared one (the label of the turn, or the goal assigned), or one that only
@@ -50,5 +53,5 @@ def expected(dialogue: Dialogue, turn: Turn | None, dimension: Dimension) -> Lab
         return every.pop() if wanted is None and len(every) == 1 else wanted
     if turn is None:
         # An imported dialogue may have no goal.
-        return dialogue.case.goal or None
+        return dialogue.case.goal or None if dimension.id == scheme.assigned else None
     return next((t.value for t in turn.tactic if t.dimension == dimension.id), None)

@@ -34,14 +34,16 @@ class VerifyingJudge:
         judgements: list[Judgement] = []
         for turn in dialogue.answers():
             declared = self.declared(turn)
-            if not declared and not self.scheme.read_dimensions("utterance"):
+            if not declared and not self.prompts.read_of(turn.role):
                 continue
             verdict = await self.verify(dialogue, scenario, turn, declared, epoch=epoch)
             judgements += self._on_turn(questions, turn, declared, verdict)
+        asked = self.prompts.asked("dialogue", readers=True)
+        if not asked:
+            return judgements
         whole = self.prompts.dialogue(view, dialogue.history(), readers=True)
         found = await questions.put(whole, len(dialogue.turns), "external-dialogue")
-        asked = self.prompts.asked("dialogue", readers=True)
-        return [*judgements, *noted(questions, None, asked, found)]
+        return [*judgements, *noted(self.scheme, questions, None, asked, found)]
 
     async def verify(
         self,
@@ -59,6 +61,7 @@ class VerifyingJudge:
             dialogue.history(turn.index),
             turn.text,
             shown,
+            role=turn.role,
         )
         questions = Questions(self.asker, self.seat, dialogue, epoch)
         return await questions.put(question, turn.index, purpose)
@@ -76,7 +79,7 @@ class VerifyingJudge:
         declared: tuple[TacticLabel, ...],
         verdict: TurnVerdict | AnswerUnusable,
     ) -> list[Judgement]:
-        read = self.scheme.read_dimensions("utterance")
+        read = self.prompts.read_of(turn.role)
         if isinstance(verdict, AnswerUnusable):
             asked = [*(label.dimension for label in declared), *(d.id for d in read)]
             return [questions.note(turn.index, d, None, None, verdict.reason) for d in asked]
@@ -85,7 +88,7 @@ class VerifyingJudge:
                 questions.note(turn.index, c.dimension, None, c.carried, c.reason)
                 for c in verdict.critiques
             ),
-            *noted(questions, turn, read, verdict.readings),
+            *noted(self.scheme, questions, turn, read, verdict.readings),
         ]
 
 

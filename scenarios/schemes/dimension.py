@@ -75,10 +75,21 @@ class Label(Strict):
             role: who said them.
             others: labels by dimension; a condition on a dimension that is not there holds.
         """
-        known: Mapping[str, object] = {ROLE: role, **others}
+        return self.goes_with({ROLE: role, **others})
+
+    def goes_with(self, known: Mapping[str, LabelValue | None]) -> bool:
+        """Return whether what is known of words, by dimension or ``role``, allows for it."""
         return all(
-            name not in known or known[name] in values for name, values in self.applies.items()
+            name not in known or _holds(known[name], values)
+            for name, values in self.applies.items()
         )
+
+
+def _holds(value: LabelValue | None, values: tuple[str, ...]) -> bool:
+    """Whether a label, or one of several, is among those of a condition."""
+    if isinstance(value, tuple):
+        return not set(value).isdisjoint(values)
+    return value in values
 
 
 class Derived(Strict):
@@ -162,6 +173,33 @@ class Dimension(Strict):
     def concerns(self, role: str) -> bool:
         """Return whether words of a role carry it."""
         return not self.of or role in self.of
+
+    @property
+    def depends_on_role(self) -> bool:
+        """Whether who speaks decides if it is asked, or which labels can be chosen."""
+        return bool(self.of) or any(ROLE in label.applies for label in self.labels)
+
+    def limited_to(self, role: str) -> Self:
+        """Return the dimension with the labels that can be chosen for words of a role."""
+        kept = self.choices(role)
+        if len(kept) == len(self.labels):
+            return self
+        ids = {label.id for label in kept}
+        return self.model_copy(
+            update={
+                "labels": kept,
+                "steps": tuple(step for step in self.steps if step.label in ids),
+                "contrast": tuple(x for x in self.contrast if {x.label, x.rival} <= ids),
+            }
+        )
+
+    def is_asked(self, others: Mapping[str, LabelValue | None]) -> bool:
+        """Return whether words that have other labels are asked about, as ``when`` says.
+
+        Args:
+            others: labels by dimension; one that is not there fulfils no condition.
+        """
+        return all(_holds(others.get(name), values) for name, values in self.when.items())
 
     def choices(
         self, role: str, others: Mapping[str, LabelValue | None] | None = None

@@ -148,9 +148,38 @@ class Scheme(Strict):
         return tuple(d for d in self.dimensions if d.derived is not None)
 
     def read_dimensions(self, level: Level) -> tuple[Dimension, ...]:
-        """Return the dimensions of a level that readers alone label, in order."""
-        read = (d for d in self.dimensions if d.by == "reader" and d.derived is None)
-        return tuple(d for d in read if d.level == level)
+        """Return the dimensions of a level that no speaker declares, in order: readers label them.
+
+        Those of a span are among those of an utterance, too: one turn is the shortest run.
+        """
+        levels = ("utterance", "span") if level == "utterance" else (level,)
+        return tuple(
+            d
+            for d in self.dimensions
+            if d.derived is None
+            and d.level in levels
+            and d.id != self.assigned
+            and (d.by == "reader" or d.level != "utterance")
+        )
+
+    def people_dimensions(self, level: Level) -> tuple[Dimension, ...]:
+        """Return what people who review are asked about a turn, or about a dialogue, in order.
+
+        That is what ``by: declared`` stands at, and runs of turns; where the scheme has nothing
+        of the kind for any level, what readers label.
+        """
+        levels = ("utterance", "span") if level == "utterance" else (level,)
+        asked = [d for d in self.dimensions if d.derived is None]
+        declared = [d for d in asked if d.by == "declared"]
+        return tuple(d for d in declared or asked if d.level in levels)
+
+    @property
+    def is_for_any_people(self) -> bool:
+        """Whether it is not made for one who asks and one who answers under a goal.
+
+        It then assigns nothing, or something in it depends on who speaks.
+        """
+        return not self.assigned or any(d.depends_on_role for d in self.dimensions)
 
     @property
     def truthful_goals(self) -> frozenset[str]:

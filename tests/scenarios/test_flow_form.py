@@ -149,7 +149,7 @@ def test_a_scheme_may_assign_nothing_and_compute_what_nobody_is_asked():
     scheme = Scheme.model_validate(watched())
     assert scheme.goals == ("",)
     assert [d.id for d in scheme.declared] == ["stance"]
-    assert scheme.read_dimensions("utterance") == ()
+    assert [d.id for d in scheme.read_dimensions("utterance")] == ["way"]
     assert [d.id for d in scheme.read_dimensions("span")] == ["way"]
     (drift,) = scheme.derived
     assert drift.derived.function == "sum"

@@ -186,8 +186,9 @@ FACE_ACTS = load_scheme("face_acts")
 
 
 def intention_item(names, **more):
+    turns = (("persuader", "Row with us on Sunday?"), ("persuadee", "Hm. Let me think."))
     return TaskItem(
-        "item", SCENE, TURNS, 1, 0, right={"intention": "hesitates"}, names=names, **more
+        "item", SCENE, turns, 1, 0, right={"intention": "hesitates"}, names=names, **more
     )
 
 
@@ -211,7 +212,7 @@ def test_options_are_worded_for_the_scenario_and_keep_the_conditions_of_the_sche
 def test_the_last_ten_utterances_are_shown_and_none_before():
     task = load_task("face-acts-intention-10", FACE_ACTS)
     prompts = TaskPrompts(Templates(), FACE_ACTS, task, mode="zero-shot")
-    turns = tuple((("initiator", "responder")[n % 2], f"Line {n}.") for n in range(24))
+    turns = tuple((("persuader", "persuadee")[n % 2], f"Line {n}.") for n in range(24))
     item = TaskItem("item", SCENE, turns, 23, 22, right={"intention": "hesitates"})
     (asked,) = prompts.questions(item)
     shown = asked.question.messages[1].content
