@@ -2,11 +2,8 @@
 
 import pytest
 
-from scenarios.schemes.registry import scheme_names
 from tests.reference.cei import reference_folder
 from tests.reference.commands import figures, statistics
-
-pytestmark = pytest.mark.skipif("cobra" not in scheme_names(), reason="the scheme does not ship")
 
 
 @pytest.fixture(scope="module")
