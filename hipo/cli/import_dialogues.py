@@ -7,10 +7,13 @@ from pathlib import Path
 import typer
 
 from hipo.app.run_folders import RUNS
+from hipo.app.table_import import ImportedTable, import_tables
 from hipo.cli.console import Format, plain, plural, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
+from hipo.cli.oddities import oddities_as_json, oddity_lines
 from pipeline.importing.importer import ImportedRun, import_dialogues
+from scenarios.errors import UsageError
 
 app = command_app()
 
@@ -18,11 +21,22 @@ app = command_app()
 @app.command("import")
 def import_file(
     *,
-    file: Path = typer.Argument(..., metavar="FILE", help="JSON lines, one dialogue each."),
+    files: list[Path] = typer.Argument(
+        ..., metavar="FILE...", help="JSON lines, one dialogue each; with --map tables of any kind."
+    ),
+    map_name: str | None = typer.Option(
+        None,
+        "--map",
+        metavar="NAME|FILE",
+        help="What the columns of the files stand for: their dialogues and the annotations of people "
+        "are imported.",
+    ),
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Folder of the new run; default ./runs/<name of the file>."
     ),
-    scheme: str = typer.Option("hipo", "--scheme", help="Label scheme, an id or a file."),
+    scheme: str | None = typer.Option(
+        None, "--scheme", help="Label scheme, an id or a file; default hipo, or the map's."
+    ),
     scenario_dir: list[Path] = typer.Option(
         [], "--scenario-dir", help="A folder of scenarios; repeatable."
     ),
@@ -42,11 +56,32 @@ def import_file(
     --format json prints; beside them scenario and fact as ids, or background and fact in words.
     goal, labels of a message, language, and opening (given exchanges that are not judged) are
     optional. Every line that cannot be used is named, and then nothing is imported.
+
+    With --map files are tables: dialogues and what annotators said of them, which agreement, quality
+    control, reports and reviews then see. What is odd in a table is named row by row.
     """
+    file, target = files[0], output or RUNS / files[0].stem
+    if map_name is not None:
+        if scheme is not None or scenario_dir or real_names:
+            raise UsageError(
+                "--map says what the files hold, their scheme included",
+                "leave --scheme, --scenario-dir and --real-names out",
+            )
+        brought = import_tables(files, map_name, target, generator=generator)
+        if output_format is Format.JSON:
+            write_json(table_as_json(brought))
+        else:
+            print(_table_as_text(brought))
+        return ExitCode.DONE
+    if len(files) > 1:
+        raise UsageError(
+            f"{len(files)} files, and a run is made of one file of JSON lines",
+            "join them, or say with --map what tables hold",
+        )
     imported = import_dialogues(
         file,
-        output or RUNS / file.stem,
-        scheme=scheme,
+        target,
+        scheme=scheme or "hipo",
         scenario_dirs=scenario_dir,
         real_names=real_names,
         generator=generator,
@@ -65,6 +100,29 @@ def imported_as_json(imported: ImportedRun) -> dict[str, object]:
     answers that declare no label.
     """
     return plain(imported, "folder dialogues situations unlabelled", folder=str(imported.folder))
+
+
+def table_as_json(brought: ImportedTable) -> dict[str, object]:
+    """Return what ``hipo import --map --format json`` prints.
+
+    ``folder``; how many ``dialogues``, ``situations``, ``annotators`` and ``annotations``; ``aside``:
+    dimensions that are not in the run; ``files`` and ``oddities``.
+    """
+    return {
+        **plain(brought, "folder dialogues situations annotators annotations aside",
+                folder=str(brought.folder), aside=list(brought.aside)),
+        **oddities_as_json(brought.table),
+    }  # fmt: skip
+
+
+def _table_as_text(brought: ImportedTable) -> str:
+    labels = f"{plural(brought.annotations, 'label')} by {plural(brought.annotators, 'annotator')}"
+    head = f"{plural(brought.dialogues, 'dialogue')} imported into {brought.folder}, with {labels}"
+    lines = [*oddity_lines(brought.table), head]
+    if brought.aside:
+        listed = ", ".join(brought.aside)
+        lines.append(f"not in the run, for the scheme does not have them: {listed}")
+    return "\n".join([*lines, f"next: hipo agreement {brought.folder}"])
 
 
 def _as_text(imported: ImportedRun) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from pipeline.run_identity import DIALOGUE_VERSION
 from pipeline.run_material import material_items
 from pipeline.store.run_store import RunStore
 from prompts.actors import ActorPrompts
+from scenarios.annotations import Annotation
 from scenarios.arms import Arm
 from scenarios.atomic_files import new_folder
 from scenarios.dialogue import Dialogue
@@ -38,6 +39,8 @@ class RunContents:
     """How many dialogues there are."""
     dialogues: Callable[[], Iterable[Dialogue]]
     """Called once; they need not be held in memory."""
+    annotations: Sequence[Annotation] = ()
+    """What was said about the dialogues, by people or programs; stored after them."""
 
 
 def write_run(folder: Path, contents: RunContents) -> None:
@@ -53,7 +56,7 @@ def write_run(folder: Path, contents: RunContents) -> None:
         config = _config(contents)
         with RunStore.create(draft, config, material=material, name=folder.name) as store:
             store.add_arm(contents.arm.id, contents.arm.fields())
-            asyncio.run(_write(store, contents.dialogues()))
+            asyncio.run(_write(store, contents))
             store.set_state("finished")
 
 
@@ -69,11 +72,12 @@ def _check_empty(folder: Path) -> None:
         raise UsageError(f"{folder} is there already", "choose a new folder")
 
 
-async def _write(store: RunStore, dialogues: Iterable[Dialogue]) -> None:
-    """Store the dialogues, some hundreds at once."""
-    for chunk in chunks(dialogues, CHUNK):
+async def _write(store: RunStore, contents: RunContents) -> None:
+    """Store the dialogues, some hundreds at once, and what was said about them."""
+    for chunk in chunks(contents.dialogues(), CHUNK):
         await store.add_cases([dialogue.case for dialogue in chunk])
         await asyncio.gather(*(store.finish(dialogue, 0) for dialogue in chunk))
+    await store.annotate(contents.annotations)
 
 
 def _config(contents: RunContents) -> RunConfiguration:

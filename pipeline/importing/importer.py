@@ -108,12 +108,19 @@ def _sound(items: Iterable[Dialogue | Problem]) -> Iterator[Dialogue]:
     return (item for item in items if isinstance(item, Dialogue))
 
 
+def model_spec(generator: str) -> ModelSpec:
+    """Read ``provider/model``, who wrote imported words.
+
+    Raises:
+        UsageError: it is no name of a model.
+    """
+    provider, slash, model = generator.partition("/")
+    if not slash or not model:
+        raise UsageError(f"'{generator}' is not a model name", "write provider/model")
+    return ModelSpec(provider, model, parameters=None)
+
+
 def _arm(path: Path, generator: str | None) -> Arm:
     """Return who wrote the dialogues, as far as it is known."""
-    models: dict[str, ModelSpec] = {}
-    if generator is not None:
-        provider, slash, model = generator.partition("/")
-        if not slash or not model:
-            raise UsageError(f"'{generator}' is not a model name", "write provider/model")
-        models["responder"] = ModelSpec(provider, model, parameters=None)
+    models = {} if generator is None else {"responder": model_spec(generator)}
     return Arm(STRATEGY, models, {"file": path.name})

@@ -21,6 +21,9 @@ OF_KEYS = """
     from json_each(?) j join cases c on c.id = json_extract(j.value, '$[0]')
         join arms a on a.id = json_extract(j.value, '$[1]')
         join dialogues d on d.case_seq = c.seq and d.arm_seq = a.seq"""
+_DIALOGUE = """
+    select d.seq from dialogues d join cases c on c.seq = d.case_seq
+        join arms a on a.seq = d.arm_seq where c.id = ? and a.id = ?"""
 _SOURCE = "select seq from label_sources where kind = ? and who = ? and config = ?"
 # What a new pass makes history: a judge is one whatever its configuration, a person answers each
 # study apart, and of experts the last word in a study counts.
@@ -140,6 +143,30 @@ def add_labels(
             for position, row in enumerate(rows)
         ],
     )  # fmt: skip
+
+
+def add_annotations(
+    connection: sqlite3.Connection, annotations: Iterable[Annotation], *, at: float
+) -> None:
+    """Store annotations of any dialogues, one pass per dialogue and source, in the order given.
+
+    Raises:
+        ValueError: an annotation is about a dialogue that is not in the run.
+    """
+    passes: dict[tuple[Key, LabelSource], list[LabelRow]] = {}
+    for one in annotations:
+        about = one.subject
+        source = LabelSource(one.kind, one.who, one.config)
+        row = LabelRow(
+            about.turn, one.dimension, one.value, one.rationale, one.carried, one.raw,
+            about.last_turn, about.part, one.second,
+        )  # fmt: skip
+        passes.setdefault(((about.case, about.arm), source), []).append(row)
+    for (key, source), rows in passes.items():
+        found = connection.execute(_DIALOGUE, key).fetchone()
+        if found is None:
+            raise ValueError(f"there is no dialogue {key[0]}/{key[1]} in this run")
+        add_pass(connection, found[0], source, rows, at=at)
 
 
 def read_annotations(

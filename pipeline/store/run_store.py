@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from pipeline.store.annotations import add_annotations
 from pipeline.store.calls import CallLog
 from pipeline.store.cases import CaseLog
 from pipeline.store.config_epochs import (
@@ -44,6 +46,7 @@ from pipeline.store.sqlite import (
 )
 from pipeline.store.texts import TextTable
 from pipeline.store.writer import Writer, required
+from scenarios.annotations import Annotation
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -233,6 +236,14 @@ class RunStore:
     ) -> None:
         """Store that a case failed, durable on return; see :meth:`DialogueLog.fail`."""
         await self._log.fail(case, arm, code, reason, epoch, traceback=traceback)
+
+    async def annotate(self, annotations: Sequence[Annotation]) -> None:
+        """Store what was said about dialogues of the run, durable on return."""
+        now = time.time()
+        if annotations:
+            await required(self._writer).post(
+                lambda connection: add_annotations(connection, annotations, at=now)
+            )
 
     def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
         """Yield finished dialogues in the order of cases, in constant memory."""

@@ -14,7 +14,7 @@ from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.reading import read_table
 from quality.tables.table import LabelledTurn, Table, TableAnswer, sequences
 from quality.tables.table_map import TableMap, load_map
-from scenarios.annotations import ADJUDICATED, HUMAN, Annotation, Subject
+from scenarios.annotations import ADJUDICATED, HUMAN, IMPORT, Annotation, Subject
 from scenarios.errors import UsageError
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.schemes.registry import load_scheme
@@ -22,8 +22,6 @@ from scenarios.spelling import suggestion
 
 GOLD: Final = "gold"
 """Stands for the labels that the authors settled on where annotators have names."""
-IMPORT: Final = "import:"
-"""How the configuration of imported annotations begins; the id of the map follows."""
 _CELLS = frozenset({"unknown_value", "duplicate", "harmonised", "unknown_dimension"})
 
 

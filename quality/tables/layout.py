@@ -56,6 +56,7 @@ class Layout:
     """Of every turn of a row the column of its text and, where rows tell, of its role."""
     context: Mapping[str, str]
     notes: str | None
+    goal: str | None
     answers: tuple[AnswerColumn, ...]
     gold: tuple[AnswerColumn, ...]
     seconds: tuple[AnswerColumn, ...]
@@ -93,10 +94,11 @@ def layout(table: FileOfRows, how: TableMap) -> Layout:
         texts=tuple(_texts(columns, how.texts)),
         context={
             name: column
-            for name, names in how.context.items()
+            for name, names in {**how.context, **how.people}.items()
             if (column := columns.noted(names, name)) is not None
         },
         notes=columns.found(how.notes),
+        goal=None if how.goal is None else columns.found(how.goal.column),
         answers=answers,
         gold=tuple(
             AnswerColumn(name, column, None, place, place.turn)
@@ -115,7 +117,7 @@ def expected_columns(how: TableMap) -> list[str]:
     names = [*how.dialogue, *how.turn, *how.annotator.column, *how.notes]
     for turn in how.texts:
         names += [*turn.column, *turn.role_column]
-    for some in how.context.values():
+    for some in (*how.context.values(), *how.people.values()):
         names += some
     places = [place for key in how.answers for place in how.places(key)]
     for place in (*places, *how.gold.values(), *((how.seconds,) if how.seconds else ())):

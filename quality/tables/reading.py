@@ -19,6 +19,8 @@ from quality.tables.table_map import TableMap, Values
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
+_NOTES, _GOAL = "(notes)", "(goal)"
+
 
 def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> Table:
     """Read files of one kind.
@@ -257,17 +259,29 @@ class _Reader:
         return tuple(turns), starts
 
     def _dialogue(self, name: str, rows: list[_Row], turns: tuple[TableTurn, ...]) -> TableDialogue:
-        context: dict[str, str] = {}
-        notes: dict[str, None] = {}
+        first = rows[0].layout
+        said: dict[str, dict[str, None]] = {}
         for row in rows:
-            for key, column in row.layout.context.items():
-                if not context.get(key) and not is_blank(row.record.cells.get(column)):
-                    context[key] = str(row.record.cells[column]).strip()
-            if row.layout.notes is not None and not is_blank(
-                row.record.cells.get(row.layout.notes)
-            ):
-                notes[str(row.record.cells[row.layout.notes]).strip()] = None
-        return TableDialogue(name, rows[0].layout.group, turns, context, "\n".join(notes))
+            named = {**row.layout.context, _NOTES: row.layout.notes, _GOAL: row.layout.goal}
+            for key, column in named.items():
+                if column is not None and not is_blank(row.record.cells.get(column)):
+                    said.setdefault(key, {})[str(row.record.cells[column]).strip()] = None
+        return TableDialogue(
+            id=name,
+            group=first.group,
+            turns=turns,
+            context={key: next(iter(said[key])) for key in first.context if key in said},
+            notes="\n".join(said.get(_NOTES, ())),
+            goal=self._goal(first, next(iter(said.get(_GOAL, ())), "")),
+            file=rows[0].file.file,
+        )
+
+    def _goal(self, found: Layout, written: str) -> str:
+        if self.how.goal is None:
+            return ""
+        goal = written or (found.group if found.goal is None else "")
+        known = {folded(name): label for name, label in self.how.goal.values.items()}
+        return known.get(folded(goal), goal)
 
     def _answers(
         self, row: _Row, columns: Sequence[AnswerColumn], starts: dict[int, int]

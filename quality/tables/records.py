@@ -74,9 +74,9 @@ def read_file(
     table = FileOfRows(shown_path(path), path)
     data = read_bytes(path, MOST_BYTES)
     text = _decoded(table, data, encodings)
-    if not text.strip():
+    if _is_empty(text):
         table.odd("empty_file", "nothing", "no row is read")
-    elif text.lstrip()[0] in "{[":
+    elif text.lstrip("\0\ufeff \t\r\n")[:1] in ("{", "["):
         _read_json(table, text)
     else:
         _Delimited(table, text, delimiters, expected).read()
@@ -127,7 +127,7 @@ def _read_json(table: FileOfRows, text: str) -> None:
     rows = (
         (number, _json(line))
         for number, line in enumerate(_LINE.findall(text), 1)
-        if line.strip().strip("\0")
+        if not _is_empty(line)
     )
     _take_objects(table, rows, lined=True)
 
@@ -182,7 +182,7 @@ class _Delimited:
     def read(self) -> None:
         """Read header and rows."""
         lines = _LINE.findall(self.text)
-        first = next(number for number, line in enumerate(lines) if line.strip())
+        first = next(number for number, line in enumerate(lines) if not _is_empty(line))
         delimiter = self._delimiter("".join(lines[first : first + 50]))
         rows = self._rows(lines[first:], delimiter, first)
         _, header, _ = next(rows)
@@ -210,7 +210,7 @@ class _Delimited:
         source = _Lines(lines)
         while source.next < len(lines):
             start = source.next
-            if not lines[start].strip("\r\n \0"):
+            if _is_empty(lines[start]):
                 source.next += 1
                 continue
             cells = _next_cells(source, delimiter)
@@ -280,6 +280,10 @@ class _Delimited:
                 self.table.odd("zero_bytes", shown(cell), "taken out", at=at, column=name)
         clean = [cell.replace("\0", "") for cell in cells]
         self.table.records.append(Record(number, line, dict(zip(names, clean, strict=True))))
+
+
+def _is_empty(line: str) -> bool:
+    return not line.replace("\0", "").strip()
 
 
 def folded(name: object) -> str:

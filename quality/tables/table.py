@@ -36,6 +36,10 @@ class TableDialogue:
     context: Mapping[str, str] = field(default_factory=dict)
     """What else the files say about it, under the names of the map."""
     notes: str = ""
+    goal: str = ""
+    """The label that is assigned to it, as it is written; empty: none."""
+    file: str = ""
+    """The file it comes from, the first of several."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,14 @@ class AnnotatorSource(Strict):
         return bool(self.column) and not self.name and "pattern" not in self.model_fields_set
 
 
+class GoalSource(Strict):
+    """Where the label of a dialogue is: in a column, or in the name of the group of the file."""
+
+    column: Names = ()
+    values: dict[str, str] = Field(default_factory=dict)
+    """What is written, and which label it stands for, where the scheme does not know it as an alias."""
+
+
 class TableMap(Strict):
     """What other people's tables of one kind hold."""
 
@@ -166,7 +174,12 @@ class TableMap(Strict):
     texts: tuple[TextColumns, ...] = ()
     """The turns of a row, in order."""
     context: dict[str, Names] = Field(default_factory=dict)
-    """What else a row says of its dialogue: a name of ours, and the column."""
+    """What else a row says of its dialogue: a name of ours, and the column. Of an imported dialogue
+    ``situation`` is what everybody there knows."""
+    people: dict[Identifier, Names] = Field(default_factory=dict)
+    """By role the column that says who this is, those included who only listen."""
+    goal: GoalSource | None = None
+    """Where the label is that the scheme assigns to a whole dialogue."""
     notes: Names = ()
     """A column of remarks about the item."""
     annotator: AnnotatorSource = AnnotatorSource()

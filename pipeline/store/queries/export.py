@@ -16,6 +16,7 @@ from pipeline.store.migrations import check_current
 from pipeline.store.queries.turns import Place, TurnReader
 from pipeline.store.sqlite import DATABASE, connect_readonly, parsing
 from pipeline.store.traces import label_from
+from scenarios.annotations import IMPORT
 from scenarios.dialogue import Dialogue
 from scenarios.schemes.model import LabelValue
 from scenarios.verdicts import Verdict
@@ -60,11 +61,11 @@ _LABEL_GROUPS = """
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
 
 # Quizzes are answered without the private fact, which veracity has no meaning without.
-_DECIDED = """
+_DECIDED = f"""
     select g.dialogue, g.turn, x.id, g.value
-    from studies t join newest_annotations g on g.kind = 'adjudicated' and g.config = t.id
-        join dimensions x on x.seq = g.dimension
-    where t.mode = 'review' order by g.pass"""
+    from newest_annotations g join dimensions x on x.seq = g.dimension
+    where g.kind = 'adjudicated' and (g.config like '{IMPORT}%'
+        or g.config in (select id from studies where mode = 'review')) order by g.pass"""  # noqa: S608 - constants only
 _NO_TURNS: frozenset[int] = frozenset()
 
 

@@ -24,6 +24,7 @@ from pipeline.store.queries.report_rows import (
 )
 from pipeline.store.sqlite import DATABASE, connect_readonly
 from pipeline.store.traces import Stored, label_from
+from scenarios.annotations import IMPORT
 from scenarios.schemes.model import LabelValue
 
 _ENDINGS = """
@@ -142,7 +143,7 @@ _WORST = """
     group by s.seq
     order by coalesce(e.verdict, '') = 'discarded' desc, count(*) desc,
         max(coalesce(f.severity, 0)) desc, d.seq limit ?"""
-_ANSWERS = """
+_ANSWERS = f"""
     select t.mode, t.id || '/' || c.id || '/' || a.id || '#' || g.turn, g.who, x.id, g.value
     from newest_annotations g join studies t on t.id = g.config
         join annotators p on p.code = g.who
@@ -151,7 +152,14 @@ _ANSWERS = """
         join dimensions x on x.seq = g.dimension
         join dialogues d on d.seq = i.dialogue
         join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
-    where g.kind = 'human' order by 1, 2, 3, 4"""
+    where g.kind = 'human'
+    union all
+    select 'imported', g.config || '/' || c.id || '/' || a.id || '#' || g.turn, g.who, x.id, g.value
+    from newest_annotations g join dimensions x on x.seq = g.dimension
+        join dialogues d on d.seq = g.dialogue
+        join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+    where g.kind = 'human' and g.config like '{IMPORT}%' and g.value is not null
+    order by 1, 2, 3, 4"""  # noqa: S608 - constants only
 _TEXTS = """
     select text from (
         select t.text, row_number() over (order by t.dialogue, t.turn) - 1 as place

@@ -163,7 +163,7 @@ class PersonAnswer:
     """What one person answered about one dimension of one turn, or of the dialogue."""
 
     mode: str
-    """``review`` or ``quiz``."""
+    """``review``, ``quiz``, or ``imported``."""
     item: str
     person: str
     """A code; names are not read."""

@@ -72,8 +72,10 @@ class TurnReader:
         with parsing(self._reader, "a turn"):
             self._dimensions = dict(self._reader.execute("select seq, id from dimensions"))
             labels = self._labels(numbers) if rationales else self._bare_labels(numbers)
-            for place in (decided or {}).keys() & labels.keys():
-                labels[place] = _corrected(labels[place], (decided or {})[place])
+            numbered = frozenset(dialogues)
+            for place, settled in (decided or {}).items():
+                if place[0] in numbered:
+                    labels[place] = _corrected(labels.get(place, ()), settled)
             asked = self._wanted(numbers) if wanted else {}
             how = self._traces(numbers) if traces else {}
             return self._read(numbers, labels, asked, how)
@@ -160,8 +162,11 @@ def _corrected(
 ) -> tuple[TacticLabel, ...]:
     """Return the labels of an utterance with those that were decided on in their place.
 
-    A label that was replaced has no rationale: the speaker gave one for another label.
+    A label that was replaced has no rationale: the speaker gave one for another label. Where nothing
+    was declared, as in imported dialogues, what was decided is all there is.
     """
+    if not tactic:
+        return tuple(TacticLabel(dimension, value) for dimension, value in decided.items())
     return tuple(
         TacticLabel(label.dimension, decided[label.dimension])
         if decided.get(label.dimension, label.value) != label.value

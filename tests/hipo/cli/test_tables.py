@@ -1,0 +1,200 @@
+"""Other people's tables through the commands: agreement, quality control, and a run made of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.run_material import load_material
+from pipeline.store.queries.export import CorpusFilter, open_corpus
+from pipeline.store.queries.report import open_figures
+from pipeline.store.run_store import RunStore
+from tests.hipo.cli.conftest import Hipo
+
+HEADER = (
+    "id,sd_listener_role,sd_situation,sd_speaker_role,sd_utterance,"
+    "sl_plutchik_primary_Ada,sl_plutchik_primary_Bo,sl_plutchik_primary_Cy,gold_standard,"
+    "sl_v_Ada,sl_v_Bo,sl_v_Cy,Notes"
+)
+ROWS = """\
+1,host,A dinner goes wrong.,guest,"Well, lovely.",anger,anger,anger,anger,unpleasant,unpleasant,very unpleasant,
+2,boss,The printer is out again.,clerk,What a surprise.,sadness,anger,sadness,sadness,unpleasant,neutral,unpleasant,
+3,sister,A parcel is late.,brother,It will come.,joy,trust,fear,trust,pleasant,pleasant,unpleasant,the expert chose
+4,coach,A race is lost.,runner,I had fun.,joy,joy,bliss,joy,pleasant,very pleasant,pleasant,
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "data_sarcasm-irony.csv"
+    path.write_text(f"{HEADER}\n{ROWS}", encoding="utf-8")
+    return path
+
+
+def as_json(hipo: Hipo, *words: str | Path) -> dict[str, Any]:
+    result = hipo(*map(str, words), "--json", "-")
+    assert result.code == 0, result.err
+    found: dict[str, Any] = json.loads(result.out)
+    return found
+
+
+def value(found: dict[str, Any], dimension: str, statistic: str) -> float | None:
+    [row] = [
+        row
+        for row in found["groups"][0]["statistics"]
+        if (row["dimension"], row["statistic"]) == (dimension, statistic)
+    ]
+    number: float | None = row["value"]
+    return number
+
+
+def test_agreement_of_a_table_counts_what_is_unanimous_decided_and_split(
+    hipo: Hipo, table: Path
+) -> None:
+    found = as_json(hipo, "agreement", table, "--map", "cei")
+    counts = found["groups"][0]["difficulty"]["emotion"]
+    assert counts == {"items": 4, "unanimous": 2, "majority": 1, "split": 1}
+    # Items agree in 3, 1, 0 and 1 of 3, 3, 3 and 1 pairs: one answer is none of the labels.
+    assert value(found, "emotion", "percent agreement") == pytest.approx((1 + 1 / 3 + 0 + 1) / 4)
+    [odd] = [odd for odd in found["oddities"] if odd["code"] == "unknown_value"]
+    assert (odd["row"], odd["line"], odd["column"]) == (4, 5, "sl_plutchik_primary_Cy")
+    assert "bliss" in odd["found"]
+
+
+def test_one_annotator_is_held_against_the_gold_labels_of_the_file(hipo: Hipo, table: Path) -> None:
+    found = as_json(
+        hipo, "agreement", table, "--map", "cei", "--of", "human:Bo", "--with", "adjudicated"
+    )
+    [pair] = found["pairs"][0]["comparisons"]
+    assert (pair["reader"], pair["other"], pair["items"]) == ("Bo", "gold", 4)
+    assert pair["same"] == pytest.approx(3 / 4)
+    anger, sadness = pair["labels"].index("anger"), pair["labels"].index("sadness")
+    assert pair["matrix"][sadness][anger] == 1
+
+
+def test_the_majority_is_a_reader_like_any_other(hipo: Hipo, table: Path) -> None:
+    found = as_json(
+        hipo, "agreement", table, "--map", "cei", "--of", "human:majority", "--with", "adjudicated"
+    )
+    [pair] = [p for p in found["pairs"][0]["comparisons"] if p["dimension"] == "emotion"]
+    assert (pair["items"], pair["same"]) == (3, 1.0)
+
+
+def test_a_run_made_of_a_table_agrees_as_the_table_does(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    result = hipo("import", str(table), "--map", "cei", "-o", str(run))
+    assert result.code == 0, result.err
+    assert "4 dialogues imported" in result.out
+    assert "bliss" in result.out
+    of_file = as_json(hipo, "agreement", table, "--map", "cei")
+    of_run = as_json(hipo, "agreement", run)
+    for dimension, statistic in (("emotion", "Fleiss kappa"), ("valence", "ICC(2,1)")):
+        expected = value(of_file, dimension, statistic)
+        assert value(of_run, dimension, statistic) == pytest.approx(expected)
+
+
+def test_a_run_made_of_a_table_knows_situation_people_and_assigned_label(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
+    found = as_json(hipo, "agreement", run, "--by", "goal")
+    assert [group["group"] for group in found["groups"]] == ["", "sarcasm"]
+    with RunStore.open(run, readonly=True) as store:
+        material = load_material(store)
+        dialogues = {d.turns[0].text: d for d in store.dialogues()}
+    assert sorted(dialogues) == ["I had fun.", "It will come.", "Well, lovely.", "What a surprise."]
+    guest = dialogues["Well, lovely."]
+    scenario = material.scenario_of(guest.case)
+    assert scenario.background == "A dinner goes wrong."
+    assert {key: (role.name, role.speaks) for key, role in scenario.roles.items()} == {
+        "speaker": ("guest", True),
+        "listener": ("host", False),
+    }
+    assert scenario.labelled_roles == ("speaker",)
+
+
+def test_reports_and_exports_of_a_run_see_imported_annotations(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
+    with open_figures(run) as figures:
+        answers = figures.answers()
+    assert {answer.mode for answer in answers} == {"imported"}
+    assert len(answers) == 4 * 3 * 2 - 1
+    with open_corpus(run) as corpus:
+        settled = [
+            {label.dimension: label.value for label in entry.dialogue.turns[0].tactic}
+            for entry in corpus.entries(CorpusFilter(), adjudicated=True)
+        ]
+    assert sorted(labels["emotion"] for labels in settled) == ["anger", "joy", "sadness", "trust"]
+
+
+def test_quality_control_goes_through_four_levels(hipo: Hipo, table: Path, tmp_path: Path) -> None:
+    found = as_json(hipo, "qc", table, "--map", "cei", "-o", tmp_path / "qc")
+    assert found["found"]["level 1"]["unknown_value"] == 1
+    assert found["found"]["level 3"]["split"] == 1
+    [emotion] = found["dimensions"]
+    assert [row["item"] for row in emotion["to_adjudicate"] if row["undecided"]] == [
+        "sarcasm-irony/003#0"
+    ]
+    gold = {row["item"]: (row["label"], row["basis"], row["note"]) for row in emotion["gold"]}
+    assert gold["sarcasm-irony/003#0"] == ("trust", "expert", "the expert chose")
+    assert gold["sarcasm-irony/001#0"][:2] == ("anger", "unanimous")
+    assert gold["sarcasm-irony/002#0"][:2] == ("sadness", "majority")
+    assert sorted(path.name for path in (tmp_path / "qc").iterdir()) == [
+        "adjudication.csv", "flags.csv", "gold.csv",
+    ]  # fmt: skip
+
+
+def test_quality_control_of_a_run_made_of_a_table_says_the_same(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
+    of_file, of_run = as_json(hipo, "qc", table, "--map", "cei"), as_json(hipo, "qc", run)
+    for part in ("difficulty", "confused", "adjacency", "polarity_matches"):
+        one, other = of_file["dimensions"][0][part], of_run["dimensions"][0][part]
+        assert [r for r in one if not r["group"]] == [r for r in other if not r["group"]], part
+    assert sorted(r["label"] for r in of_run["dimensions"][0]["gold"]) == sorted(
+        r["label"] for r in of_file["dimensions"][0]["gold"]
+    )
+
+
+def test_raw_answers_are_held_against_released_ones(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    raw = tmp_path / "raw" / "data_sarcasm-irony.csv"
+    raw.parent.mkdir()
+    raw.write_text(table.read_text("utf-8").replace("joy,trust,fear", "joy,anger,fear"), "utf-8")
+    found = as_json(hipo, "qc", raw, "--map", "cei", "--released", table)
+    [emotion] = [one for one in found["released"] if one["dimension"] == "emotion"]
+    differ = {row["annotator"]: len(row["differing"]) for row in emotion["annotators"]}
+    assert differ == {"": 1, "Ada": 0, "Bo": 1, "Cy": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("agreement", "TABLE"), "--map NAME|MAP.yaml"),
+        (("agreement", "TABLE", "--map", "cie"), "did you mean 'cei'"),
+        (("agreement", "TABLE", "--map", "cei", "--of", "human:Dee"), "human:Ada"),
+        (("agreement", "TABLE", "--map", "cei", "--by", "weather"), "there are: situation"),
+        (("agreement", "nowhere.csv", "--map", "cei"), "no such file"),
+        (("agreement", "nowhere"), "neither a file nor a run"),
+        (("import", "TABLE", "--map", "cei", "--scheme", "hipo"), "leave --scheme"),
+        (("qc", "TABLE", "--map", "cobra"), "found no column"),
+    ],
+)
+def test_a_mistake_is_one_message(
+    hipo: Hipo, table: Path, words: tuple[str, ...], said: str
+) -> None:
+    result = hipo(*(str(table) if word == "TABLE" else word for word in words))
+    assert result.code == 2
+    assert said in result.err
