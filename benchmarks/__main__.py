@@ -21,6 +21,7 @@ NAMES = (
     "scale",
     "export",
     "planted_defects",
+    "verified",
     "review_load",
     "outages",
 )

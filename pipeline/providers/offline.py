@@ -9,6 +9,7 @@ from pipeline.offline import engine as rules
 from pipeline.offline.lot import draw
 from pipeline.offline.reading import PromptNotUnderstood
 from pipeline.offline_judge import engine as judge
+from pipeline.offline_reasoner import engine as reasoner
 from pipeline.providers.errors import BadRequest
 from pipeline.providers.protocol import Choice, Reply, Request, Usage
 
@@ -18,6 +19,7 @@ ENGINES: Final[Mapping[str, Answer]] = {
     "rules": rules.answer,
     "judge": judge.answer,
     "reader": judge.answer_unprepared,
+    "reasoner": reasoner.answer,
 }
 """What answers by reading, by the name of the model; any other name is served by the rules."""
 RANDOM: Final = "random"
