@@ -9,7 +9,8 @@ from hipo.cli.console import one_line, plain, plural
 from quality.tables.checking import CheckedTable
 from quality.tables.oddities import kinds
 
-MOST_SHOWN = 40
+MOST_SHOWN = 10
+"""Oddities of one kind that the text shows."""
 _WIDTH = 240
 
 
@@ -30,7 +31,7 @@ def oddities_as_json(table: CheckedTable | None) -> dict[str, Any]:
 
 
 def oddity_lines(table: CheckedTable) -> Iterator[str]:
-    """Yield what became of the rows of every file, and what was odd, as far as it fits on a page."""
+    """Yield what became of the rows of every file, and what was odd, some of each kind."""
     for file in table.table.files:
         left = f", {file.left_out:,} left out" if file.left_out else ""
         yield f"{one_line(file.file, _WIDTH)}: {plural(file.rows, 'row')}, {file.read:,} read{left}"
@@ -38,7 +39,8 @@ def oddity_lines(table: CheckedTable) -> Iterator[str]:
         return
     counted = ", ".join(f"{count:,} {code}" for code, count in kinds(table.oddities).items())
     yield f"odd: {counted}"
-    for oddity in table.oddities[:MOST_SHOWN]:
-        yield f"  {one_line(str(oddity), _WIDTH)}"
-    if len(table.oddities) > MOST_SHOWN:
-        yield f"  ... and {len(table.oddities) - MOST_SHOWN:,} more, all of them in --json"
+    for code, count in reversed(kinds(table.oddities).items()):  # what is rare is news
+        some = [oddity for oddity in table.oddities if oddity.code == code]
+        yield from (f"  {one_line(str(oddity), _WIDTH)}" for oddity in some[:MOST_SHOWN])
+        if count > MOST_SHOWN:
+            yield f"  ... and {count - MOST_SHOWN:,} more of {code}, all of them in --json"

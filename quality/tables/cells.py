@@ -27,6 +27,11 @@ class CellValue:
     """What was done, where the value is not simply what was written; empty otherwise."""
 
 
+def says_nothing(raw: object, how: Values) -> bool:
+    """Tell whether a cell holds what a map names as standing for no answer."""
+    return folded("" if raw is None else raw) in {folded(name) for name in how.blank}
+
+
 def cell_value(raw: object, how: Values, *, numeric: bool = False) -> CellValue | None:
     """Return what a cell says, or None where it says nothing.
 
@@ -35,7 +40,7 @@ def cell_value(raw: object, how: Values, *, numeric: bool = False) -> CellValue 
         how: the values and patterns of the map.
         numeric: whether numbers are answers themselves, and not names of labels.
     """
-    if is_blank(raw) or folded(raw) in {folded(name) for name in how.blank}:
+    if is_blank(raw) or says_nothing(raw, how):
         return None
     if numeric and (number := _number(raw)) is not None:
         return number
@@ -55,9 +60,11 @@ def _one(raw: object, how: Values) -> CellValue:
     text = _text(raw)
     if text is None:
         return CellValue(raw)
+    if text in how.values:
+        return CellValue(how.values[text])
     known = {folded(name): value for name, value in how.values.items()}
     if (value := known.get(folded(text))) is not None:
-        return CellValue(value)
+        return CellValue(value, f"read as {value!r}")
     if found := _WHOLE_FLOAT.fullmatch(text):
         whole = found[1].removeprefix("+")
         value = known.get(whole, whole)

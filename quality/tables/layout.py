@@ -251,7 +251,10 @@ def _answers(columns: _Columns, how: TableMap) -> tuple[AnswerColumn, ...]:
 
 
 def _part(table: FileOfRows, pattern: str) -> str:
-    """Return what a pattern finds in the path of a file without its suffix: its first group, or all."""
+    """Return what a pattern finds in the path of a file without its suffix: its first group, or all.
+
+    A pattern that finds nothing but an empty text gives files no name of their own.
+    """
     path = table.path.absolute().with_suffix("").as_posix()
     found = re.search(pattern, path, re.IGNORECASE)
     if found is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from quality.annotations import Timing, is_blank
-from quality.tables.cells import cell_value
+from quality.tables.cells import cell_value, says_nothing
 from quality.tables.joining import joined
 from quality.tables.layout import SECONDS, AnswerColumn, Layout, expected_columns, layout
 from quality.tables.oddities import Oddity, Place, shown
@@ -119,7 +119,7 @@ class _Reader:
             file=file,
             layout=found,
             record=record,
-            dialogue=f"{found.group}/{dialogue}" if dialogue else found.group,
+            dialogue="/".join(part for part in (found.group, dialogue) if part),
             annotator=self._annotator(file, found, record),
             texts=tuple(self._texts(file, found, record)),
             turn=names["turn"],
@@ -323,11 +323,12 @@ class _Reader:
         who = column.annotator or row.annotator
         at = row.at(column.column)
         if read is None:
-            found = "an empty cell" if is_blank(raw) else shown(raw)
-            self.odd.append(Oddity(at, "no_answer", found, f"no answer of {who!r}"))
+            if not says_nothing(raw, column.how):
+                found = "an empty cell" if is_blank(raw) else shown(raw)
+                self.odd.append(Oddity(at, "no_answer", found, f"no answer of {who!r}"))
             return
         if read.change:
-            self.odd.append(Oddity(at, "number", shown(raw), read.change))
+            self.odd.append(Oddity(at, "other_spelling", shown(raw), read.change))
         about = None if column.dimension in self.whole else turn
         yield TableAnswer(row.dialogue, about, who, column.dimension, read.value, at)
 

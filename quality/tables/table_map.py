@@ -77,7 +77,7 @@ class Values(Strict):
     separators: str = ""
     """Characters that separate the values of a cell that is no list."""
     blank: tuple[str, ...] = ()
-    """What stands for no answer, besides an empty cell."""
+    """What stands for no answer, besides an empty cell; what is named here is not odd."""
 
 
 class AnswerColumns(Values):
@@ -164,7 +164,8 @@ class TableMap(Strict):
     delimiters: Annotated[str, Field(min_length=1)] = ",;\t|"
     """What may separate cells; which of them does is found out from the header of each file."""
     group: Pattern = r"[^/]+$"
-    """What of the path of a file, without suffix, is its group: the first group, or all."""
+    """What of the path of a file, without suffix, is its group: the first group, or all; ``^``: files
+    are not told apart."""
     rows: Literal["turns", "dialogues"] = "turns"
     """Whether a row is a place in a dialogue (with one turn or several) or a whole dialogue."""
     dialogue: Names = ()
