@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from quality.annotations import Answer, RawAnswer, is_blank, read_value
@@ -72,21 +72,38 @@ def check_schema(
         answers[key] = Answer(row.item, row.dimension, row.annotator, value)
         if harmonised:
             findings.append(_finding("harmonised", row, f"taken to mean {_text(value)}"))
-    findings += _missing(dimensions, asked, required)
+    findings += _missing(dimensions, asked, answers, required)
     return CheckedAnnotations(tuple(answers.values()), tuple(findings))
 
 
 def _missing(
     dimensions: dict[str, Dimension],
     asked: dict[tuple[str, str], _Asked],
+    answers: Mapping[tuple[str, str, str], Answer],
     required: Collection[str] | None,
 ) -> list[Finding]:
+    """Return what somebody should have answered and did not.
+
+    That is nothing of what is computed, of what is not asked beside the same person's other
+    answers, nor, where it is not said what is required, of what only some roles' words carry.
+    """
+
+    def is_asked(item: str, annotator: str, dimension: Dimension) -> bool:
+        given = {d: answers.get((item, annotator, d)) for d in dimension.when}
+        others = {d: None if one is None else one.value for d, one in given.items()}
+        return dimension.derived is None and dimension.is_asked(others)
+
     return [
         Finding(1, "missing", "not answered", annotator, item, dimension.id)
         for (item, annotator), sheet in asked.items()
         for dimension in dimensions.values()
         if dimension.id not in sheet.answered
-        and (dimension.level in sheet.levels if required is None else dimension.id in required)
+        and (
+            dimension.level in sheet.levels and not dimension.of
+            if required is None
+            else dimension.id in required
+        )
+        and is_asked(item, annotator, dimension)
     ]
 
 

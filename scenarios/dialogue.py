@@ -130,13 +130,17 @@ class Turn:
     """Whether its role is one whose words are labelled; None: the responder is that role."""
 
     @property
+    def is_of_labelled_role(self) -> bool:
+        """Whether somebody says it whose words are labelled."""
+        return self.role == RESPONDER if self.labelled is None else self.labelled
+
+    @property
     def is_answer(self) -> bool:
         """Whether somebody whose words are labelled improvised it: such turns are judged.
 
         Source: HIPO, section 4.2 (there it is the responder).
         """
-        of_role = self.role == RESPONDER if self.labelled is None else self.labelled
-        return of_role and self.kind == "improvised"
+        return self.is_of_labelled_role and self.kind == "improvised"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,20 @@ def offered_labels(dimension: Dimension, hidden: Mapping[str, Sequence[str]]) ->
     return [value for value in dimension.values if value not in hidden.get(dimension.id, ())]
 
 
+def facts_title(scheme: Scheme) -> str:
+    """Return what stands above the private facts of a dialogue."""
+    if scheme.is_for_any_people:
+        return "What one of the people alone knows"
+    return "What only the responder knows"
+
+
+def facts_text(exhibit: ReviewDialogue) -> str:
+    """Return the private facts of a dialogue; several with who knows each, one a line."""
+    if len(exhibit.facts) == 1 and exhibit.dialogue.case.fact:
+        return exhibit.facts[0].text
+    return "\n".join(f"{fact.owner}: {fact.text}" for fact in exhibit.facts)
+
+
 def dimensions_of(scheme: Scheme, study: ReviewStudy | None = None) -> tuple[Dimension, ...]:
     """Return the dimensions in the order they are asked: utterances first, then the whole.
 
@@ -120,7 +134,6 @@ def dimensions_of(scheme: Scheme, study: ReviewStudy | None = None) -> tuple[Dim
         scheme: the dimensions.
         study: what is not asked in it is left out; None leaves nothing out.
     """
-    whole = tuple(
-        d for d in scheme.declared if d.level == "dialogue" and (study is None or study.asks_whole)
-    )
-    return (*scheme.utterance_dimensions, *whole)
+    asks_whole = study is None or study.asks_whole
+    whole = scheme.people_dimensions("dialogue") if asks_whole else ()
+    return (*scheme.people_dimensions("utterance"), *whole)

@@ -13,7 +13,7 @@ from scenarios.dialogue import Dialogue
 from scenarios.graph import KnowledgeGraph
 from scenarios.reviews import Item, ReviewStudy
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
-from scenarios.spec import Scenario
+from scenarios.spec import INITIATOR, RESPONDER, Scenario
 from scenarios.verdicts import Flag
 
 ScenarioOf = Callable[[Case], Scenario | None]
@@ -28,9 +28,21 @@ class Utterance:
     turn: int
     speaker: str
     """What the role is called."""
-    is_responder: bool
+    is_opposite: bool
+    """Whether it stands on the other side of the page than what the first of the people says."""
     text: str
     is_target: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateFact:
+    """What one of the people knows and the others do not."""
+
+    owner: str
+    """What the role is called that knows it."""
+    text: str
+    false_claims: tuple[str, ...]
+    """What it makes false; shown with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +53,13 @@ class ReviewDialogue:
     title: str
     background: str
     roles: tuple[tuple[str, str], ...]
-    """(name, description) of the two roles."""
-    fact: str
-    """What only the responder knows; not shown in a quiz."""
-    fact_about: str
-    false_claims: tuple[str, ...]
-    """What the fact makes false; shown with it."""
+    """(name, description) of everybody who is there."""
+    facts: tuple[PrivateFact, ...]
+    """What one of the people alone knows; not shown in a quiz."""
     utterances: tuple[Utterance, ...]
     sections: tuple[FormSection, ...]
     declared: Mapping[tuple[int | None, str], LabelValue]
-    """What the actor declared, by (turn, dimension), and the goal it was given; a number between the
+    """What was declared, by (turn, dimension), and the goal that was assigned; a number between the
     points of its scale is moved to the nearest. Never shown before somebody's own labels are
     locked; empty for gold lines, whose labels nobody who reads them may see."""
     rationales: Mapping[tuple[int | None, str], str]
@@ -96,10 +105,8 @@ def exhibit(
 ) -> ReviewDialogue:
     """Put together what a reviewer needs; without a scenario there is no background and no fact."""
     targets = target_turns(dialogue)
-    names = _role_names(scenario)
-    fact = None
-    if scenario is not None and dialogue.case.fact in {f.id for f in scenario.facts}:
-        fact = scenario.fact(dialogue.case.fact)
+    names = _role_names(scenario, dialogue)
+    sides = list(names)
     return ReviewDialogue(
         dialogue=dialogue,
         title=scenario.title if scenario else dialogue.case.scenario,
@@ -107,24 +114,24 @@ def exhibit(
         roles=tuple((role.name, role.description) for role in scenario.roles.values())
         if scenario
         else (),
-        fact=fact.text if fact else "",
-        fact_about=fact.about if fact else "",
-        false_claims=tuple(
-            claim.text for claim in KnowledgeGraph.of(scenario).claims_against(fact.id)
-        )
-        if scenario and fact
-        else (),
+        facts=() if scenario is None else private_facts(scenario, dialogue.case),
         utterances=tuple(
             Utterance(
                 turn=turn.index,
                 speaker=names[turn.role],
-                is_responder=turn.role == "responder",
+                is_opposite=sides.index(turn.role) % 2 == 1,
                 text=turn.text,
                 is_target=turn.index in targets,
             )
             for turn in dialogue.turns
         ),
-        sections=sections(scheme, targets, study.hidden, whole=study.asks_whole),
+        sections=sections(
+            scheme,
+            targets,
+            study.hidden,
+            whole=study.asks_whole,
+            roles={turn.index: turn.role for turn in dialogue.turns},
+        ),
         declared=declared_labels(dialogue, scheme) if study.shows_declared else {},
         rationales={
             (turn.index, label.dimension): label.rationale
@@ -136,13 +143,13 @@ def exhibit(
 
 
 def target_turns(dialogue: Dialogue) -> tuple[int, ...]:
-    """Return the responder's improvised turns; all of its turns where none is improvised."""
-    own = tuple(turn for turn in dialogue.turns if turn.role == "responder")
+    """Return the improvised turns of labelled roles; all of their turns where none is improvised."""
+    own = tuple(turn for turn in dialogue.turns if turn.is_of_labelled_role)
     return tuple(turn.index for turn in dialogue.answers() or own)
 
 
 def declared_labels(dialogue: Dialogue, scheme: Scheme) -> dict[tuple[int | None, str], LabelValue]:
-    """Return the labels the actor declared, and the goal it was given, by (turn, dimension)."""
+    """Return the labels that speakers declared, and the goal assigned, by (turn, dimension)."""
     dimensions = {d.id: d for d in scheme.utterance_dimensions}
     labels: dict[tuple[int | None, str], LabelValue] = {
         (turn.index, label.dimension): _on_the_scale(dimensions[label.dimension], label.value)
@@ -150,7 +157,7 @@ def declared_labels(dialogue: Dialogue, scheme: Scheme) -> dict[tuple[int | None
         for label in turn.tactic
         if label.dimension in dimensions
     }
-    if dialogue.case.goal:
+    if dialogue.case.goal and scheme.assigned:
         labels[None, scheme.assigned] = dialogue.case.goal
     return labels
 
@@ -162,7 +169,25 @@ def _on_the_scale(dimension: Dimension, value: LabelValue) -> LabelValue:
     return min(points, key=lambda point: abs(point - value))
 
 
-def _role_names(scenario: Scenario | None) -> dict[str, str]:
-    if scenario is None:
-        return {"initiator": "A", "responder": "B"}
-    return {key: role.name for key, role in scenario.roles.items()}
+def private_facts(scenario: Scenario, case: Case) -> tuple[PrivateFact, ...]:
+    """Return what one of the people alone knows in a case: with a flow, everything of the kind."""
+    graph = KnowledgeGraph.of(scenario)
+    return tuple(
+        PrivateFact(
+            owner=scenario.roles[fact.owner].name if fact.owner in scenario.roles else fact.owner,
+            text=fact.text,
+            false_claims=tuple(claim.text for claim in graph.claims_against(fact.id)),
+        )
+        for fact in scenario.facts
+        if scenario.flow or fact.id == case.fact
+    )
+
+
+def _role_names(scenario: Scenario | None, dialogue: Dialogue) -> dict[str, str]:
+    """Return what each role is called, in order; letters where nobody knows the scenario."""
+    known = {} if scenario is None else {key: role.name for key, role in scenario.roles.items()}
+    said = list(dict.fromkeys(turn.role for turn in dialogue.turns))
+    if scenario is None and set(said) <= {INITIATOR, RESPONDER}:
+        said = [INITIATOR, RESPONDER]
+    letters = {role: chr(ord("A") + place) for place, role in enumerate(said)}
+    return {**known, **{role: name for role, name in letters.items() if role not in known}}

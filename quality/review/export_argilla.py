@@ -12,6 +12,8 @@ from quality.review.exchange import (
     REJECTED,
     Outgoing,
     dimensions_of,
+    facts_text,
+    facts_title,
     offered_labels,
     opinion_fields,
 )
@@ -33,7 +35,7 @@ def dataset_settings(scheme: Scheme, study: ReviewStudy) -> dict[str, object]:
     """Return what ``argilla.Settings.from_json`` reads."""
     fields = [_field("background", "text"), _field("dialogue", "chat"), _field("utterance", "text")]
     if study.shows_fact:
-        fields.insert(1, _field("fact", "text", title="What only the responder knows"))
+        fields.insert(1, _field("fact", "text", title=facts_title(scheme)))
     questions = [_question(dimension, study) for dimension in dimensions_of(scheme, study)]
     if study.asks_opinion:
         options = [{"value": value, "text": value} for value in (CONFIRMED, REJECTED)]
@@ -90,13 +92,13 @@ def _record(
     fields: dict[str, object] = {
         "background": exhibit.background or "(not known)",
         "dialogue": [
-            {"role": "assistant" if u.is_responder else "user", "content": u.text}
+            {"role": "assistant" if u.is_opposite else "user", "content": u.text}
             for u in exhibit.utterances
         ],
         "utterance": dialogue.text_of(turn),
     }
     if study.shows_fact:
-        fields["fact"] = exhibit.fact or "(not known)"
+        fields["fact"] = facts_text(exhibit) or "(not known)"
     responses: dict[str, list[dict[str, object]]] = {}
     for sheet in dialogue.sheets:
         given: dict[str, object] = dict(_named(scheme, dialogue.labels(sheet, turn, last=last)))

@@ -14,6 +14,8 @@ from quality.review.exchange import (
     SCENARIO_PROBLEM,
     Outgoing,
     dimensions_of,
+    facts_text,
+    facts_title,
     offered_labels,
     opinion_fields,
 )
@@ -31,7 +33,7 @@ def labelling_config(scheme: Scheme, study: ReviewStudy) -> str:
     _header(view, "Situation")
     ET.SubElement(view, "Text", name="background", value="$background")
     if study.shows_fact:
-        _header(view, "What only the responder knows")
+        _header(view, facts_title(scheme))
         ET.SubElement(view, "Text", name="fact", value="$fact")
     _header(view, "Dialogue")
     ET.SubElement(
@@ -97,7 +99,7 @@ def _task(
         "utterance": dialogue.text_of(turn),
     }
     if study.shows_fact:
-        data["fact"] = exhibit.fact or "(not known)"
+        data["fact"] = facts_text(exhibit) or "(not known)"
     task: dict[str, object] = {
         "data": data,
         "annotations": [

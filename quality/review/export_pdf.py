@@ -111,8 +111,9 @@ def _dialogue(
     yield Paragraph(f"Item {_text(dialogue.item.id)}", styles["body"])
     if exhibit.background:
         yield Paragraph(_text(exhibit.background), styles["body"])
-    if study.shows_fact and exhibit.fact:
-        yield Paragraph(f"<b>Only the responder knows:</b> {_text(exhibit.fact)}", styles["fact"])
+    for fact in exhibit.facts if study.shows_fact else ():
+        who = "the responder" if exhibit.dialogue.case.fact else f"the {fact.owner}"
+        yield Paragraph(f"<b>Only {_text(who)} knows:</b> {_text(fact.text)}", styles["fact"])
     for utterance in exhibit.utterances:
         mark = f" ({utterance.turn}, to label)" if utterance.is_target else ""
         line = f"<b>{_text(utterance.speaker)}{mark}:</b> {_text(utterance.text)}"
@@ -131,6 +132,8 @@ def _dialogue(
 
 def _question(field: FormField) -> str:
     title = f"<b>{_text(field.title)}</b>"
+    if field.only_where:
+        title += f" <i>({_text(field.only_where)})</i>"
     if field.kind == "number":
         low, high = field.dimension.range or (0.0, 0.0)
         return f"{title} ({low:g} to {high:g}): ________"

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping
 
-from quality.review.exchange import LEAD, Incoming, split_name
+from quality.review.exchange import LEAD, Incoming, dimensions_of, split_name
 from quality.review.spreadsheet import OPINION, SEPARATOR, columns, is_number, original
 from scenarios.errors import InputError, Problem
 from scenarios.schemes.model import Scheme
@@ -66,7 +66,7 @@ class _AnswerTable:
             self._wrong(line, "", "more cells than columns", "as many as columns")
             return
         cells = {str(key): original(str(value or "").strip()) for key, value in row.items()}
-        answered = [d for d in self._scheme.declared if cells.get(d.id)]
+        answered = [d for d in dimensions_of(self._scheme) if cells.get(d.id)]
         opinion = {name: cells[name] for name in OPINION if cells.get(name)}
         lead_s = float(cells[LEAD]) if is_number(cells.get(LEAD, "")) else 0.0
         if not answered and not opinion and not lead_s:
@@ -82,7 +82,7 @@ class _AnswerTable:
         item, turn = place
         sheet = self.found.setdefault((item, annotator), Incoming(item, annotator, line))
         for dimension in answered:
-            key = (turn if dimension.level == "utterance" else None, dimension.id)
+            key = (turn if dimension.level != "dialogue" else None, dimension.id)
             text = cells[dimension.id]
             value: object = text
             if dimension.measurement == "multi":

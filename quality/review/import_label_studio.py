@@ -13,6 +13,7 @@ from quality.review.exchange import (
     NOTE,
     SCENARIO_PROBLEM,
     Incoming,
+    dimensions_of,
     split_name,
 )
 from quality.review.export_label_studio import MAIL
@@ -98,7 +99,7 @@ def _take_region(
         texts = values.get("choices") or values.get("text") or []
         sheet.opinion[name] = "\n".join(texts) if isinstance(texts, list) else str(texts)
         return
-    dimension = next((d for d in scheme.declared if d.id == name), None)
+    dimension = next((d for d in dimensions_of(scheme) if d.id == name), None)
     if dimension is None:
         raise _Odd(f"{where}.{name}", "an unknown question", f"a dimension of {scheme.id}")
     answer: object
@@ -111,7 +112,7 @@ def _take_region(
         if dimension.measurement != "multi" and len(chosen) != 1:
             raise _Odd(f"{where}.{name}", f"{len(chosen)} choices", "one choice")
         answer = chosen if dimension.measurement == "multi" else chosen[0]
-    key = (turn if dimension.level == "utterance" else None, dimension.id)
+    key = (turn if dimension.level != "dialogue" else None, dimension.id)
     if sheet.labels.setdefault(key, answer) != answer:
         raise _Odd(f"{where}.{name}", "a second answer", "one answer per person and question")
 

@@ -75,7 +75,9 @@ def check_incoming(
             expected = f"an item of the study {study.id!r}"
             problems.append(Problem(file, sheet.where, "item", repr(sheet.item), expected))
             continue
-        targets = exhibits.of(item).targets
+        exhibit = exhibits.of(item)
+        targets = exhibit.targets
+        asked = {(f.turn, f.dimension.id): f for part in exhibit.sections for f in part.fields}
         labels: list[GivenLabel] = []
         for (turn, name), raw in sheet.labels.items():
             dimension = scheme.dimension(name)
@@ -83,9 +85,14 @@ def check_incoming(
             if dimension not in dimensions_of(scheme, study):
                 expected = "an empty cell: this study does not ask it"
                 problems.append(Problem(file, sheet.where, name, repr(raw), expected))
-            elif dimension.level == "utterance" and turn not in targets:
+            elif dimension.level != "dialogue" and turn not in targets:
                 expected = f"one of the turns {', '.join(map(str, targets))}"
                 problems.append(Problem(file, sheet.where, name, f"turn {turn}", expected))
+            elif (turn, name) not in asked:
+                expected = f"an empty cell: whoever says turn {turn} is not asked about it"
+                problems.append(Problem(file, sheet.where, name, repr(raw), expected))
+            elif why := _against(dimension, turn, value, sheet):
+                problems.append(Problem(file, sheet.where, name, f"{raw!r} in turn {turn}", why))
             elif value is None:
                 hint = suggestion(str(raw), offered_labels(dimension, study.hidden))
                 found = f"{raw!r} by {sheet.annotator}"
@@ -119,6 +126,23 @@ def merge_all(
         if outcome in left_out:
             left_out[outcome].append(f"{answer.item.id} by {person.code}")
     return ImportedReviews(outcomes, tuple(left_out["surplus"]), tuple(left_out["closed"]))
+
+
+def _against(
+    dimension: Dimension, turn: int | None, value: LabelValue | None, sheet: Incoming
+) -> str:
+    """Return what was to be expected where the other answers of a person rule this one out."""
+    others = {
+        name: tuple(given) if isinstance(given, list) else given
+        for (at, name), given in sheet.labels.items()
+        if at == turn and isinstance(given, str | float | list)
+    }
+    if dimension.when and not dimension.is_asked(others):
+        return "an empty cell: it is not asked beside the other answers"
+    chosen = value if isinstance(value, tuple) else (value,)
+    labels = [label for label in dimension.labels if label.id in chosen]
+    wrong = [label.id for label in labels if not label.goes_with(others)]
+    return f"an answer that goes with the others, which {wrong[0]!r} does not" if wrong else ""
 
 
 def _value(dimension: Dimension, raw: object, study: ReviewStudy) -> LabelValue | None:

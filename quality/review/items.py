@@ -140,7 +140,9 @@ async def _send_opinion(
         raise RefusedRequest(
             409, "Choose your labels first; the declared ones are shown after that."
         )
-    offered = reasons(service.scheme, service.exhibits.flags(assignment.item))
+    exhibit = service.exhibits.of(assignment.item)
+    flags = service.exhibits.flags(assignment.item)
+    offered = reasons(service.scheme, flags, keeps_back=bool(exhibit.facts))
     opinion, problems = read_opinion(data, offered, _time_spent(assignment, data))
     if problems:
         return _incomplete(request, guest, assignment, data, Filled((), problems))
@@ -201,7 +203,9 @@ def _item_page(
         position=done if assignment.state == "done" else done + 1,
         back=service.store.latest_done(service.study, guest.person.seq, before=assignment.seq),
         flags=visible_flags,
-        reasons=reasons(service.scheme, visible_flags) if opining else (),
+        reasons=reasons(service.scheme, visible_flags, keeps_back=bool(exhibit.facts))
+        if opining
+        else (),
         given={(g.turn, g.dimension): g.value for g in service.store.labels_of(assignment.seq)},
         shows_fact=service.study.shows_fact,
     )

@@ -13,15 +13,24 @@ LONGEST_NOTE = 2_000
 YES, NO = "yes", "no"
 
 
-def reasons(scheme: Scheme, flags: Sequence[Flag]) -> tuple[FormChoice, ...]:
-    """Return what can be wrong with a dialogue: what it was flagged for goes first."""
+def reasons(
+    scheme: Scheme, flags: Sequence[Flag], *, keeps_back: bool = True
+) -> tuple[FormChoice, ...]:
+    """Return what can be wrong with a dialogue: what it was flagged for goes first.
+
+    Args:
+        scheme: what declared labels are of.
+        flags: of the dialogue.
+        keeps_back: whether one of the people alone knows something.
+    """
     named: dict[str, str] = {
         f"flag:{flag.code}": f"As flagged: {flag.code.replace('_', ' ')}" for flag in flags
     }
     for dimension in scheme.declared:
         title = dimension.title or dimension.id
         named[f"label:{dimension.id}"] = f"Declared label is wrong: {title}"
-    named["fact"] = "The private fact is treated in a way nobody would"
+    if keeps_back:
+        named["fact"] = "The private fact is treated in a way nobody would"
     named["incoherent"] = "It does not hang together"
     named["unnatural"] = "Nobody talks like that"
     named["other"] = "Something else (say what in the note)"

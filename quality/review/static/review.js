@@ -104,13 +104,23 @@ class AnswerForm {
 
   answered(question) {
     if (question.dataset.kind === "number") return question.querySelector("input").value.trim() !== "";
-    return question.querySelector("input:checked") !== null;
+    return question.querySelector("input:checked:enabled") !== null;
+  }
+
+  // A condition is name=value, or an object of names with the values of which one has to be chosen.
+  holds(condition) {
+    if (!condition.startsWith("{")) {
+      const [name, value] = condition.split("=");
+      return this.form.querySelector(`[name="${name}"][value="${value}"]:checked`) !== null;
+    }
+    return Object.entries(JSON.parse(condition)).every(([name, values]) =>
+      [...this.form.querySelectorAll(`[name="${CSS.escape(name)}"]:checked`)].some(
+        (input) => !input.disabled && values.includes(input.value)));
   }
 
   showConditional() {
     for (const part of this.form.querySelectorAll("[data-when]")) {
-      const [name, value] = part.dataset.when.split("=");
-      const on = this.form.querySelector(`[name="${name}"][value="${value}"]:checked`) !== null;
+      const on = this.holds(part.dataset.when) && !part.parentElement.closest("[data-when][hidden]");
       part.hidden = !on;
       for (const input of part.querySelectorAll("input, textarea")) input.disabled = !on;
     }
@@ -160,7 +170,7 @@ class AnswerForm {
 
   focusQuestion(question, scroll = true) {
     if (!question) { this.forward.focus(); return; }
-    const input = question.querySelector("input:checked") || question.querySelector("input");
+    const input = question.querySelector("input:checked:enabled") || question.querySelector("input:enabled") || question.querySelector("input");
     input.focus({ preventScroll: true });
     if (scroll) question.scrollIntoView({ block: "nearest" });
     this.mark();
@@ -169,7 +179,7 @@ class AnswerForm {
   choose(key) {
     const question = this.current();
     const input = question && question.querySelector(`input[data-key="${key}"]`);
-    if (!input) return;
+    if (!input || input.disabled) return;
     if (input.type === "checkbox") input.checked = !input.checked;
     else if (!input.checked) input.checked = true;
     this.changed();

@@ -1,0 +1,117 @@
+"""The review form of a dialogue of three: whose turns are asked what, and what is asked beside what."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from quality.annotation_schema import check_schema
+from quality.annotations import RawAnswer
+from quality.review.exhibits import exhibit
+from quality.review.forms import read_form, sections
+from quality.review.opinions import reasons
+from scenarios.reviews import ReviewStudy
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
+from tests.sixth_scheme.material import held, mediation, pear_tree
+
+STUDY = ReviewStudy(1, "review", "review", per_item=3, seed=1, hidden={})
+ROLES = {1: "tenant", 5: "mediator"}
+
+
+def form(scheme=None, roles=ROLES):
+    return sections(scheme or mediation(), list(roles), {}, roles=roles)
+
+
+def fields(turn):
+    return {f.dimension.id: f for part in form() if part.turn == turn for f in part.fields}
+
+
+def test_turns_of_each_role_are_asked_what_concerns_it_with_the_labels_it_can_have():
+    assert list(fields(1)) == ["move", "ground", "yielding"]
+    assert list(fields(5)) == ["move"]
+    assert "direct" in {c.value for c in fields(5)["move"].choices}
+    assert "direct" not in {c.value for c in fields(1)["move"].choices}
+    assert list(fields(None)) == ["settled"]
+
+
+def test_a_conditional_question_says_where_it_is_asked_to_people_and_to_the_script():
+    ground = fields(1)["ground"]
+    assert ground.only_where == "Only where move is refuse or demand."
+    assert orjson.loads(ground.condition) == {"t1.move": ["refuse", "demand"]}
+    assert fields(1)["move"].condition == ""
+
+
+SENT = {"t1.yielding": ["none"], "t5.move": ["direct"], "d.settled": ["open"]}
+
+
+@pytest.mark.parametrize(
+    ("move", "ground", "labels", "problems"),
+    [
+        ("demand", ["a loss"], "a loss", {}),
+        ("tell", [], None, {}),
+        ("tell", ["a loss"], None, {}),  # what a page without script sends
+        ("refuse", [], None, {"t1.ground": "not answered"}),
+        ("refuse", ["a hunch"], None, {"t1.ground": "not an answer on offer"}),
+        ("direct", [], None, {"t1.move": "not an answer on offer"}),
+    ],
+)
+def test_a_conditional_answer_is_kept_where_its_condition_holds(move, ground, labels, problems):
+    filled = read_form(form(), {**SENT, "t1.move": [move], "t1.ground": ground})
+    found = {g.dimension: g.value for g in filled.labels if g.turn == 1}
+    assert found.get("ground") == labels
+    assert filled.problems == problems
+
+
+def test_a_choice_that_goes_with_other_answers_is_refused_beside_others():
+    data = mediation().model_dump(mode="json", by_alias=True)
+    data["dimensions"][1]["labels"][0]["for"] = {"move": ["demand"]}
+    asked = form(Scheme.model_validate(data))
+    filled = read_form(asked, {**SENT, "t1.move": ["refuse"], "t1.ground": ["a rule"]})
+    assert filled.problems == {"t1.ground": "does not go with the other answers"}
+    (rule, *_) = next(f for f in asked[0].fields if f.dimension.id == "ground").choices
+    assert orjson.loads(rule.condition) == {"t1.move": ["demand"]}
+
+
+def test_reviewers_see_everybody_and_what_each_keeps_back():
+    shown = exhibit(held(), pear_tree(), mediation(), STUDY)
+    assert [name for name, _ in shown.roles] == [
+        "mediator", "owner of the tree", "tenant next door",
+    ]  # fmt: skip
+    assert [fact.owner for fact in shown.facts] == ["owner of the tree", "tenant next door"]
+    assert shown.targets == (1, 2, 3, 4, 5, 6, 7)
+    assert shown.declared[2, "ground"] == "nothing"
+    assert (None, "") not in shown.declared
+    assert {u.speaker for u in shown.utterances} == {name for name, _ in shown.roles}
+
+
+def test_without_a_scenario_everybody_has_a_letter_and_no_fact_is_told():
+    shown = exhibit(held(), None, mediation(), STUDY)
+    assert {u.speaker for u in shown.utterances} == {"A", "B", "C"}
+    assert shown.facts == ()
+    offered = {choice.value for choice in reasons(mediation(), (), keeps_back=False)}
+    assert "fact" not in offered
+
+
+def test_what_only_readers_label_is_asked_of_people_where_nobody_declares_anything():
+    data = mediation().model_dump(mode="json", by_alias=True)
+    for dimension in data["dimensions"]:
+        dimension["by"] = "reader"
+    asked = [d.id for d in Scheme.model_validate(data).people_dimensions("utterance")]
+    assert asked == ["move", "ground", "yielding", "warmth"]
+    hipo = load_scheme("hipo").people_dimensions("utterance")
+    assert hipo == load_scheme("hipo").utterance_dimensions
+
+
+def test_what_is_not_asked_beside_other_answers_is_not_missing():
+    rows = [("move", "tell"), ("yielding", "none"), ("warmth", 3)]
+    told = [RawAnswer("x#1", name, "A", value) for name, value in rows]
+    assert check_schema(mediation(), told).findings == ()
+    refused = [RawAnswer("x#1", "move", "A", "refuse"), *told[1:]]
+    scheme = mediation().model_copy(
+        update={
+            "dimensions": tuple(d.model_copy(update={"of": ()}) for d in mediation().dimensions)
+        }
+    )
+    (finding,) = check_schema(scheme, refused).findings
+    assert (finding.code, finding.dimension) == ("missing", "ground")
