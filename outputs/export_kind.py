@@ -148,6 +148,7 @@ KINDS: Final[ExtensionPoint[ExportKind]] = ExtensionPoint(
         "benchmark": "outputs.benchmark_set:KIND",
         "swap": "outputs.swap_set:KIND",
         "lm-eval": "outputs.lm_eval.choice_set:KIND",
+        "intention-mcq": "outputs.intention_set:KIND",
     },
 )
 """Every kind of data set by its name."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from pipeline.run_material import RunMaterial, load_material
+from pipeline.store.queries.annotations import AnnotationReader, open_annotations
 from pipeline.store.queries.export import (
     CorpusEntry,
     CorpusFilter,
@@ -21,6 +22,7 @@ from pipeline.store.queries.export import (
 )
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.run_store import RunStore
+from scenarios.annotations import Annotation
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -114,6 +116,10 @@ class SelectedDialogue:
         """What judges said of it, looked up when asked for."""
         return self.source.store.judgements.judgements([self.key]).get(self.key, [])
 
+    def annotations(self, kinds: Sequence[str]) -> Sequence[Annotation]:
+        """Return what it was labelled with, newest labels of some kinds, looked up anew."""
+        return list(self.source.annotations.of([self.key], kinds))
+
     @property
     def flags(self) -> Sequence[Flag]:
         """Its flags, looked up when asked for."""
@@ -129,6 +135,7 @@ class OpenRun:
     """Its own, with a number behind it where another run of the selection has the same."""
     store: RunStore
     corpus: CorpusReader
+    annotations: AnnotationReader
     material: RunMaterial
     _checked: dict[tuple[str, str], Scenario] = field(default_factory=dict)
 
@@ -258,7 +265,8 @@ def opened(selection: Selection) -> Iterator[OpenSelection]:
             store = stack.enter_context(RunStore.open(folder, readonly=True))
             corpus = stack.enter_context(open_corpus(folder))
             name = _new_name(store.state().name, {run.name for run in runs})
-            runs.append(OpenRun(name, store, corpus, load_material(store)))
+            annotations = stack.enter_context(open_annotations(folder))
+            runs.append(OpenRun(name, store, corpus, annotations, load_material(store)))
         for run in runs:
             _check(run, runs[0], selection)
         _check_names(runs, selection)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hipo.app.run_folders import is_evaluation
+from hipo.app.run_folders import RUNS, find_run, is_evaluation, is_run
+from pipeline.run_material import load_material
+from pipeline.store.queries.annotations import open_annotations
+from pipeline.store.run_store import RunStore
 from prompts.tasks.model import Options, Task
 from prompts.tasks.registry import load_task
 from quality.annotations import Answer
@@ -20,11 +23,15 @@ from quality.persuasion.intention_figures import (
     accuracy_table,
     option_shares,
 )
+from quality.persuasion.intention_questions import intention_questions, names_of
 from quality.persuasion.intention_statistics import IntentionStatistics, intention_statistics
 from quality.persuasion.question_check import BrokenRule, OptionQuestion, broken, rules_of
+from quality.persuasion.settled_labels import KINDS, settled_turns
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION, spoken_dialogues
+from quality.selections import subject_name
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.oddities import Oddity
+from scenarios.annotations import HUMAN, Annotation
 from scenarios.errors import UsageError
 from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Scheme
@@ -71,8 +78,8 @@ def intention_metrics(
     """Count face acts and intentions, check questions against the rules, and score answers.
 
     Args:
-        sources: tables with dialogues, labels and questions; or the folder of one evaluation, or
-            its file of results.
+        sources: tables with dialogues, labels and questions; or one run; or the folder of one
+            evaluation, or its file of results.
         map_name: what the columns of tables stand for: a map that ships, or the path of one.
         task: which rules questions are to keep: those of its options.
 
@@ -82,6 +89,11 @@ def intention_metrics(
     results = _results(sources)
     if results is not None:
         return _of_results(results)
+    runs = [source for source in sources if _is_run(source)]
+    if runs:
+        if len(sources) > 1:
+            raise UsageError(f"the run {runs[0]} stands among other sources", "name it alone")
+        return _of_run(find_run(str(runs[0])), task)
     checked = read_files([Path(source) for source in sources], map_name)
     _require(checked.scheme)
     return _of_table(checked, load_task(task, checked.scheme))
@@ -133,6 +145,41 @@ def _settled(checked: CheckedTable) -> Iterator[Answer]:
     """Yield the labels that the authors settled on where annotators say nothing about them."""
     given = {answer.dimension for answer in checked.answers}
     yield from (answer for answer in checked.gold if answer.dimension not in given)
+
+
+def _is_run(source: str | Path) -> bool:
+    return is_run(Path(source)) or (not Path(source).exists() and is_run(RUNS / source))
+
+
+def _of_run(folder: Path, task_name: str) -> IntentionMetrics:
+    """Count what a run holds, and check the questions that its dialogues make."""
+    with RunStore.open(folder, readonly=True) as store:
+        material = load_material(store)
+        dialogues = {(d.case.id, d.arm): d for d in store.dialogues(traces=False)}
+        scenarios = {key: material.scenario_of(d.case) for key, d in dialogues.items()}
+    scheme = material.scheme
+    _require(scheme)
+    rules = _rules(load_task(task_name, scheme))
+    labelled: defaultdict[tuple[str, str], list[Annotation]] = defaultdict(list)
+    with open_annotations(folder) as reader:
+        for annotation in reader.annotations(KINDS):
+            labelled[annotation.subject.case, annotation.subject.arm].append(annotation)
+    spoken, questions = {}, []
+    for key, dialogue in dialogues.items():
+        name = "/".join(key)
+        spoken[name], _ = settled_turns(dialogue, labelled[key])
+        asked = intention_questions(
+            name, spoken[name], scheme.dimension(INTENTION), rules, names_of(scenarios[key])
+        )
+        questions += [question.checked for question in asked]
+    people = [
+        Answer(subject_name(a.subject), a.dimension, a.who, a.value)
+        for annotations in labelled.values()
+        for a in annotations
+        if a.kind == HUMAN and a.dimension == INTENTION and a.value is not None
+    ]
+    statistics = intention_statistics(scheme, spoken, people)
+    return _metrics(scheme, rules, questions, {}, statistics=statistics)
 
 
 def _answered(question: OptionQuestion, chosen: int | None) -> AnsweredQuestion:

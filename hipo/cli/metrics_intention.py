@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 
 from hipo.app.intention_metrics import DEFAULT_MAP, DEFAULT_TASK, intention_metrics
@@ -19,10 +17,10 @@ app = command_app()
 @app.command("intention")
 def intention(
     *,
-    sources: list[Path] = typer.Argument(
+    sources: list[str] = typer.Argument(
         ...,
-        metavar="FILE...|EVALUATION",
-        help="Tables of dialogues with labels and questions, or the folder of an evaluation.",
+        metavar="FILE...|RUN|EVALUATION",
+        help="Tables of dialogues with labels and questions, a run, or the folder of an evaluation.",
     ),
     map_name: str = typer.Option(
         DEFAULT_MAP, "--map", metavar="NAME|FILE", help="What the columns of the files stand for."

@@ -12,9 +12,11 @@ from outputs.comparable import Row
 from outputs.dataset.columns import label_column
 from outputs.dataset.manifest import MANIFEST
 from outputs.dataset.reader import data_files, row_set
+from outputs.evaluation_items.intention_rows import intention_item, is_intention_question
 from outputs.evaluation_items.rows import benchmark_item, is_benchmark, is_swap, swap_item
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet
+from quality.persuasion.spoken_dialogues import INTENTION
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
 from scenarios.schemes.misleading import ruled_out_by_truth
@@ -76,6 +78,8 @@ def _items(path: Path, scheme: Scheme) -> Iterator[EvaluationItem]:
                 item = swap_item(located, scheme, split=split)
             elif is_benchmark(row):
                 item = benchmark_item(located, scheme, split=split)
+            elif is_intention_question(row):
+                item = intention_item(located, scheme, split=split)
             else:
                 raise InputError([_no_item(str(file), number)])
             if item is not None:
@@ -85,7 +89,7 @@ def _items(path: Path, scheme: Scheme) -> Iterator[EvaluationItem]:
 def _no_item(file: str, number: int) -> Problem:
     return Problem(
         file, number, "", "no item of a benchmark or swap set", "what hipo export writes",
-        "give a set of hipo export --to benchmark, or --to swap",
+        "give a set of hipo export --to benchmark, swap or intention-mcq",
     )  # fmt: skip
 
 
@@ -96,10 +100,17 @@ def _check_columns(path: Path, row: Row, scheme: Scheme) -> None:
         expected = {label_column(dimension)}
     elif is_benchmark(row):
         expected = {label_column(d.id) for d in scheme.utterance_dimensions}
+    elif is_intention_question(row):
+        expected = {label_column(INTENTION)}
+        if INTENTION not in {dimension.id for dimension in scheme.dimensions}:
+            raise UsageError(
+                f"{path}: asks about intentions, and the scheme {scheme.name} has none",
+                "name the scheme of its labels with --scheme",
+            )
     else:
         raise UsageError(
             f"{path}: holds items of neither a benchmark nor a swap set",
-            "give a set of hipo export --to benchmark, or --to swap; or a run",
+            "give a set of hipo export --to benchmark, swap or intention-mcq; or a run",
         )
     there = {name for name in row if name.startswith(label_column(""))}
     if there != expected:

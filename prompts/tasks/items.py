@@ -86,6 +86,9 @@ class TaskItem:
     it; nothing else that is shown depends on it."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What ``{name}`` stands for in the wording of options."""
+    listed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By dimension the options that it comes with, in order, each label with its wording; none are
+    drawn then."""
     facts: tuple[FactView, ...] = ()
     """What each of the people alone knows, where the scene lists people and it is known."""
 

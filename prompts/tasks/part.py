@@ -163,16 +163,25 @@ class TaskPart:
         if not self._own:
             return Listing(options, self.form, self.prompt.answer, ())
         lettered = [d for d in self.dimensions if d.id in self._own]
-        chosen = {d.id: chosen_options(d, self._own[d.id], item) for d in lettered}
-        return self._lettered(options | chosen, lettered, item.names)
+        chosen = {
+            d.id: tuple(item.listed[d.id])
+            if d.id in item.listed
+            else chosen_options(d, self._own[d.id], item)
+            for d in lettered
+        }
+        return self._lettered(options | chosen, lettered, item)
 
     def _lettered(
         self,
         options: Mapping[str, tuple[str, ...]],
         lettered: list[Dimension],
-        names: Mapping[str, str],
+        item: TaskItem,
     ) -> Listing:
-        text_of = {d.id: {label.id: label.worded(names) for label in d.labels} for d in lettered}
+        text_of = {
+            d.id: {label.id: label.worded(item.names) for label in d.labels}
+            | dict(item.listed.get(d.id, {}))
+            for d in lettered
+        }
         letters = {d.id: dict(zip(ascii_uppercase, options[d.id], strict=False)) for d in lettered}
         form = replace(
             self.form,

@@ -110,7 +110,7 @@ class ItemSet:
 
 def _content(asked: TaskItem) -> dict[str, object]:
     """Return an item as plain data, without fields of later versions of hipo that it does not use."""
-    plain = _without_unused(asdict(asked), ("names", "facts"))
+    plain = _without_unused(asdict(asked), ("names", "listed", "facts"))
     plain["scene"] = _without_unused(plain["scene"], ("people",))
     if plain["fact"] is not None:
         plain["fact"] = _without_unused(plain["fact"], ("owner",))

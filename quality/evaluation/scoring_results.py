@@ -19,7 +19,7 @@ from quality.evaluation.scoring import ScoreKey, score
 from quality.evaluation.swaps import swap_score, two_sided
 
 SWAP: Final = "swap"
-REFERENCES: Final = ("declared", "agreed", "adjudicated", "gold", SWAP)
+REFERENCES: Final = ("declared", "agreed", "people", "adjudicated", "gold", SWAP)
 """In the order they are shown."""
 Answers = dict[ScoreKey, list[ScoredAnswer]]
 

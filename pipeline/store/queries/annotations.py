@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.chunks import chunks
-from pipeline.store.annotations import read_annotations
+from pipeline.store.annotations import Key, read_annotations
 from pipeline.store.migrations import check_current
 from pipeline.store.sqlite import DATABASE, connect_readonly
 from scenarios.annotations import Annotation
@@ -48,6 +48,10 @@ class AnnotationReader:
     def annotations(self, kinds: Sequence[str]) -> Iterator[Annotation]:
         """Yield the newest annotations of some kinds, dialogue by dialogue."""
         keys = self._connection.execute(_KEYS).fetchall()
+        yield from self.of(keys, kinds)
+
+    def of(self, keys: Sequence[Key], kinds: Sequence[str]) -> Iterator[Annotation]:
+        """Yield the newest annotations of some kinds of the dialogues with these (case, arm) ids."""
         for page in chunks(keys, PAGE):
             yield from read_annotations(self._connection, page, kinds)
 
