@@ -248,7 +248,7 @@ def _insert(
         said.append(("initiator", "improvised", f"And what happened on the day we call {mark}?"))
         said.append(("responder", "improvised", f"On {mark} {_ANSWER}"))
     connection.executemany(
-        "insert into turns values (?, ?, ?, ?, ?, ?)",
+        "insert into turns values (?, ?, ?, ?, ?, ?, null)",
         [(number, turn, *line, None) for turn, line in enumerate(said)],
     )
     connection.executemany(

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from pipeline.call_records import CallContext
 from pipeline.client import AnswerUnusable
 from prompts.question import Question
-from prompts.role_views import ResponderView
+from prompts.turn_views import AnsweringView
 from scenarios.case import Case
 from scenarios.dialogue import History, Wanted
 from scenarios.fingerprint import seed_from
@@ -50,12 +50,12 @@ def call_context(case: Case, turn: int, purpose: str, *, role: str, epoch: int) 
 
 @dataclass(frozen=True, slots=True)
 class TurnTask:
-    """One responder utterance to be produced."""
+    """One labelled utterance to be produced."""
 
     case: Case
     turn: int
     """The index the utterance will have in the dialogue."""
-    view: ResponderView
+    view: AnsweringView
     history: History
     wanted: Wanted
     epoch: int = 0

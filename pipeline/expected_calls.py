@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pipeline.voting import Encoder
     from prompts.actors import ActorPrompts
     from prompts.question import Question
-    from prompts.role_views import ResponderView
+    from prompts.turn_views import AnsweringView
     from scenarios.dialogue import Critique, Draft, History, Wanted
     from scenarios.spec import RoleKey, Scenario
 
@@ -24,7 +24,7 @@ class SampleTurn:
     """An utterance to be produced, with stand-ins for what nobody has said yet."""
 
     prompts: ActorPrompts
-    view: ResponderView
+    view: AnsweringView
     history: History
     wanted: Wanted
     draft: Draft
@@ -36,7 +36,7 @@ class SampleTurn:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCalls:
-    """Samples of one kind that are drawn for one utterance of the responder; for estimates."""
+    """Samples of one kind that are drawn for one labelled utterance; for estimates."""
 
     kind: str
     """What they are for, in a word: ``responder``, ``reflect``."""

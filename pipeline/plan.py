@@ -7,13 +7,14 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.tactic_design import Context, musts, requirements_for
+from pipeline.tactic_contexts import Context, contexts_of
 from scenarios.case import Case, make_case
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
+from scenarios.flow import Improvised, improvised_turns
 from scenarios.openings import OPENINGS, Openings, check_openings
 from scenarios.schemes.model import Scheme
-from scenarios.spec import Fact, Scenario
+from scenarios.spec import RESPONDER, Scenario
 from scenarios.variation import Axis, draw_variation
 
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -25,8 +26,11 @@ class _Part:
 
     scenario: Scenario
     fingerprint: str
-    facts: tuple[Fact, ...]
+    facts: tuple[str, ...]
+    """Ids of the facts, of which a case plays one; with a flow "" alone, where all are played."""
     goals: tuple[str, ...]
+    turns: tuple[int, ...]
+    """Lengths; with a flow one place for the length that each repetition draws."""
     start: int
 
 
@@ -49,9 +53,11 @@ class Plan:
     turns: Sequence[int] = (1, 2, 3)
     languages: Sequence[str] = ("en",)
     goals: Sequence[str] | None = None
-    """Goal labels; None: every label of the assigned dimension."""
+    """Goal labels; None: every label of the assigned dimension. Of a scenario that is made for some
+    goals, those alone are played."""
     facts: Collection[tuple[str, str]] | None = None
-    """(scenario, fact) ids to keep to; None: every fact that the responder owns."""
+    """(scenario, fact) ids to keep to; None: every fact that the responder owns. In a scenario with a
+    flow everybody knows all of their facts, whatever is chosen."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
     """The variation axes to draw from."""
     openings: Openings = "by-goal"
@@ -63,24 +69,33 @@ class Plan:
     """Cases in one cycle."""
     _parts: tuple[_Part, ...] = field(init=False, repr=False)
     _stride: int = field(init=False, repr=False)
+    _by_id: Mapping[str, Scenario] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         _check_counts(self)
-        goals = tuple(self.goals) if self.goals is not None else self.scheme.goal.values
-        unknown = [goal for goal in goals if goal not in self.scheme.goal.values]
+        goals = tuple(self.goals) if self.goals is not None else self.scheme.goals
+        unknown = [goal for goal in goals if goal not in self.scheme.goals]
         if unknown or not goals:
             raise UsageError(
                 f"unknown goal {unknown[0]!r}" if unknown else "no goal is selected",
-                f"choose from: {', '.join(self.scheme.goal.values)}",
+                f"choose from: {', '.join(self.scheme.goals)}",
             )
         check_openings(self.scenarios, goals, self.openings)
         parts, start = [], 0
         for scenario in self.scenarios:
-            parts.append(_part_of(scenario, goals, self.facts, start))
-            start += len(parts[-1].facts) * len(goals) * len(self.turns) * len(self.languages)
+            played = tuple(g for g in goals if not scenario.goals or g in scenario.goals)
+            if not played:
+                continue
+            parts.append(_part_of(self, scenario, played, start))
+            start += self._size(parts[-1])
+        if not parts:
+            raise UsageError(
+                "no selected scenario is made for these goals", f"they are: {', '.join(goals)}"
+            )
         object.__setattr__(self, "cycle", start)
         object.__setattr__(self, "_parts", tuple(parts))
         object.__setattr__(self, "_stride", _stride(start))
+        object.__setattr__(self, "_by_id", {part.scenario.id: part.scenario for part in parts})
 
     def __len__(self) -> int:
         """Return the number of cases."""
@@ -99,65 +114,94 @@ class Plan:
                     yield self._case(part, place, repetition)
 
     @property
-    def exchanges(self) -> int:
-        """Improvised answers of all cases together, counted without making the cases."""
+    def improvised(self) -> Improvised:
+        """Improvised turns of all cases together, counted without making the cases."""
         whole, rest = divmod(len(self), self.cycle)
-        once = self.cycle // len(self.turns) * sum(self.turns)
+        labelled = others = 0
+        for part in self._parts:
+            alike = self._size(part) // len(part.turns)
+            for place in range(len(part.turns)):
+                # Only a flow draws the length of every repetition anew.
+                times = range(whole) if part.scenario.flow else range(min(whole, 1))
+                each = [self._length(part, place, repetition) for repetition in times]
+                factor = alike * (1 if part.scenario.flow else whole)
+                labelled += factor * sum(one.labelled for one in each)
+                others += factor * sum(one.others for one in each)
         offset = seed_from(self.seed, "plan") % self.cycle
-        places = ((offset + step * self._stride) % self.cycle for step in range(rest))
-        return whole * once + sum(self._turns_at(place) for place in places)
+        for step in range(rest):
+            one = self._length_at((offset + step * self._stride) % self.cycle, whole)
+            labelled, others = labelled + one.labelled, others + one.others
+        return Improvised(labelled, others)
+
+    @property
+    def exchanges(self) -> int:
+        """Improvised turns of labelled roles, of all cases together."""
+        return self.improvised.labelled
+
+    def questions(self, case: Case) -> int:
+        """Return how many turns of a case are improvised by roles that are not labelled."""
+        scenario = self._by_id[case.scenario]
+        if scenario.flow:
+            return improvised_turns(scenario, repetition=case.repetition, seed=case.seed).others
+        return case.turns - (self.openings == "shared")
 
     def contexts(self) -> dict[Context, float]:
-        """Return the share of each tactic context among the responder turns of one cycle.
+        """Return the share of each tactic context among the labelled turns of one cycle.
 
         Taken over the whole cycle whatever ``n`` is, so that a case wants the same tactics in a
         small plan and in the large one that extends it.
         """
-        counts: dict[Context, int] = {}
+        counts: dict[Context, float] = {}
         for part in self._parts:
+            weight = len(part.facts) * len(self.languages)
             for goal in part.goals:
-                required = requirements_for(self.scheme, goal)
-                for turns in self.turns:
-                    for turn in range(turns):
-                        must = musts(required, turns, turn)
-                        context = Context.of(self.scheme, part.scenario, goal, must)
-                        weight = len(part.facts) * len(self.languages)
-                        counts[context] = counts.get(context, 0) + weight
+                for context, turns in contexts_of(self.scheme, part.scenario, goal, part.turns):
+                    counts[context] = counts.get(context, 0) + weight * turns
         total = sum(counts.values())
         return {context: count / total for context, count in counts.items()}
 
-    def _turns_at(self, place: int) -> int:
-        """Return the exchanges of the case at a place of the cycle."""
+    def _length(self, part: _Part, place: int, repetition: int) -> Improvised:
+        """Return how many turns of a case are improvised, given its place among the lengths."""
+        if part.scenario.flow:
+            return improvised_turns(part.scenario, repetition=repetition, seed=self.seed)
+        # The first question of a shared opening is fixed.
+        turns = part.turns[place]
+        return Improvised(turns, turns - (self.openings == "shared"))
+
+    def _length_at(self, place: int, repetition: int) -> Improvised:
+        """Return how many turns of the case at a place of the cycle are improvised."""
         part = self._parts[bisect_right(self._parts, place, key=lambda part: part.start) - 1]
         inside = (place - part.start) // (len(part.goals) * len(self.languages))
-        return self.turns[inside % len(self.turns)]
+        return self._length(part, inside % len(part.turns), repetition)
 
     def _size(self, part: _Part) -> int:
-        return len(part.facts) * len(self.turns) * len(self.languages) * len(part.goals)
+        return len(part.facts) * len(part.turns) * len(self.languages) * len(part.goals)
 
     def _case(self, part: _Part, place: int, repetition: int) -> Case:
         # Goals vary fastest: the stride shares no divisor with their number, so it takes turns.
         place, goal_index = divmod(place, len(part.goals))
         place, language_index = divmod(place, len(self.languages))
-        fact_index, turns_index = divmod(place, len(self.turns))
+        fact_index, turns_index = divmod(place, len(part.turns))
         fact, goal = part.facts[fact_index], part.goals[goal_index]
-        turns = self.turns[turns_index]
+        turns = self._length(part, turns_index, repetition).labelled
         variation = draw_variation(
             self.axes,
             scenario=part.scenario,
-            fact=fact.id,
+            fact=fact,
             turns=turns,
             repetition=repetition,
             seed=self.seed,
             openings=self.openings,
         )
-        if self.openings == "shared":  # cases of runs that knew no other kind have no such entry
+        if (
+            self.openings == "shared" and not part.scenario.flow
+        ):  # cases of runs that knew no other kind have no such entry
             variation[OPENINGS] = self.openings
         return make_case(
             scheme=self.scheme.id,
             scenario=part.scenario.id,
             scenario_fingerprint=part.fingerprint,
-            fact=fact.id,
+            fact=fact,
             goal=goal,
             turns=turns,
             language=self.languages[language_index],
@@ -184,22 +228,20 @@ def _check_counts(plan: Plan) -> None:
         raise UsageError(f"the number of dialogues must be at least 1, got {plan.n}")
 
 
-def _part_of(
-    scenario: Scenario,
-    goals: tuple[str, ...],
-    chosen: Collection[tuple[str, str]] | None,
-    start: int,
-) -> _Part:
-    """Take the facts that the responder owns: a dialogue plays one of them."""
+def _part_of(plan: Plan, scenario: Scenario, goals: tuple[str, ...], start: int) -> _Part:
+    """Take the facts that the responder owns: a dialogue plays one of them, or a flow all."""
+    if scenario.flow:
+        return _Part(scenario, scenario.fingerprint, ("",), goals, (0,), start)
+    chosen = plan.facts
     facts = tuple(
-        fact
+        fact.id
         for fact in scenario.facts
-        if fact.owner == "responder" and (chosen is None or (scenario.id, fact.id) in chosen)
+        if fact.owner == RESPONDER and (chosen is None or (scenario.id, fact.id) in chosen)
     )
     if not facts:
         which = "" if chosen is None else "selected "
         raise UsageError(f"scenario {scenario.id!r} has no {which}fact that the responder owns")
-    return _Part(scenario, scenario.fingerprint, facts, goals, start)
+    return _Part(scenario, scenario.fingerprint, facts, goals, tuple(plan.turns), start)
 
 
 def _stride(cycle: int) -> int:

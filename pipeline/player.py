@@ -1,4 +1,4 @@
-"""Play one case: the fixed opening, then question and answer until the case is through."""
+"""Play one case: its turns in the order of its plan, fixed or improvised."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pipeline.asking import Asker, TurnTask, call_context
 from pipeline.strategies.protocol import Strategy
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
-from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
+from prompts.turn_views import answering_view, asking_view
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn, Wanted, history_of
 from scenarios.errors import UsageError
-from scenarios.openings import opening_lines
+from scenarios.flow import PlannedTurn, planned_turns
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey, Scenario
 from scenarios.variation import Axis, manner_lines
@@ -30,12 +30,12 @@ class CasePlayer:
     arm: str
     """The id of the arm that plays."""
     strategy: Strategy
-    """How the responder's utterances are made."""
+    """How the utterances are made that are labelled."""
     asker: Asker
     """Asks the models of the arm; the strategy asks through the same one."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
     design: TacticDesign | None = None
-    """Which tactics are wanted; None leaves the responder free to choose."""
+    """Which labels are wanted; None leaves speakers free to choose."""
 
     async def play(self, case: Case, epoch: int = 0) -> Dialogue:
         """Play a case to its end.
@@ -52,42 +52,55 @@ class CasePlayer:
             ProviderError: the endpoint did not answer.
         """
         scenario = self._scenario(case)
-        turns = self._opening(scenario, case)
-        asking = initiator_view(scenario, case, manner=self._manner(case, "initiator"))
-        view = responder_view(scenario, self.scheme, case, manner=self._manner(case, "responder"))
-        for exchange in range(case.turns):
-            if turns[-1].role == "responder":  # a shared opening ends with the hard question
-                turns.append(await self._ask(case, asking, turns, epoch))
-            wanted = self.design.wanted(case, scenario, exchange) if self.design else ()
-            turns.append(await self._answer(case, view, turns, wanted, epoch))
+        turns: list[Turn] = []
+        answers = 0
+        for planned in planned_turns(scenario, case):
+            if planned.text is not None:
+                turns.append(_fixed(len(turns), planned, planned.text))
+            elif not planned.labelled:
+                turns.append(await self._ask(_Next(scenario, case, planned, turns, epoch)))
+            else:
+                next_turn = _Next(scenario, case, planned, turns, epoch)
+                turns.append(await self._answer(next_turn, answers))
+                answers += 1
         return Dialogue(case=case, arm=self.arm, turns=tuple(turns))
 
-    async def _ask(self, case: Case, view: InitiatorView, turns: list[Turn], epoch: int) -> Turn:
-        """Return the initiator's next turn."""
-        index = len(turns)
-        text = await self.asker.ask(
-            self.prompts.initiator(view, history_of(turns)),
-            call_context(case, index, "initiator", role="initiator", epoch=epoch),
+    async def _ask(self, coming: _Next) -> Turn:
+        """Return the next turn of somebody whose words are not labelled."""
+        case, planned, index = coming.case, coming.planned, len(coming.before)
+        view = asking_view(
+            coming.scenario, self.scheme, case, planned, self._manner(case, planned.role)
         )
-        return Turn(index, "initiator", text, "improvised")
+        text = await self.asker.ask(
+            self.prompts.initiator(view, history_of(coming.before)),
+            call_context(case, index, "initiator", role="initiator", epoch=coming.epoch),
+        )
+        return Turn(index, planned.role, text, "improvised", labelled=_labelled(planned))
 
-    async def _answer(
-        self, case: Case, view: ResponderView, turns: list[Turn], wanted: Wanted, epoch: int
-    ) -> Turn:
-        """Return the responder's next turn, made by the strategy."""
-        index = len(turns)
+    async def _answer(self, coming: _Next, place: int) -> Turn:
+        """Return the next turn that is labelled, made by the strategy."""
+        case, planned, index = coming.case, coming.planned, len(coming.before)
+        view = answering_view(
+            coming.scenario, self.scheme, case, planned, self._manner(case, planned.role)
+        )
+        wanted: Wanted = ()
+        if self.design:
+            wanted = self.design.wanted(case, coming.scenario, place, planned.role)
         spoken = await self.strategy.utter(
-            TurnTask(case, index, view, history_of(turns), wanted, epoch)
+            TurnTask(
+                case, index, view, history_of(coming.before), wanted, coming.epoch, planned.role
+            )
         )
         return Turn(
             index=index,
-            role="responder",
+            role=planned.role,
             text=spoken.draft.text,
             kind="improvised",
             wanted=wanted,
-            declared_goal=spoken.draft.goal,
+            declared_goal=spoken.draft.goal if self.scheme.assigned else None,
             tactic=spoken.draft.tactic,
             trace=spoken.trace,
+            labelled=_labelled(planned),
         )
 
     def _scenario(self, case: Case) -> Scenario:
@@ -96,10 +109,26 @@ class CasePlayer:
         except KeyError:
             raise UsageError(f"the case needs the unknown scenario {case.scenario!r}") from None
 
-    def _opening(self, scenario: Scenario, case: Case) -> list[Turn]:
-        """Return the fixed lines of the case."""
-        lines = opening_lines(scenario, case.fact, case.goal, dict(case.variation))
-        return [Turn(i, line.role, line.text, "opening") for i, line in enumerate(lines)]
-
     def _manner(self, case: Case, role: RoleKey) -> tuple[str, ...]:
         return manner_lines(self.axes, dict(case.variation), role)
+
+
+@dataclass(frozen=True, slots=True)
+class _Next:
+    """A turn that somebody is to improvise."""
+
+    scenario: Scenario
+    case: Case
+    planned: PlannedTurn
+    before: list[Turn]
+    epoch: int
+
+
+def _fixed(index: int, planned: PlannedTurn, text: str) -> Turn:
+    """Return a turn that nobody improvises."""
+    return Turn(index, planned.role, text, "opening", labelled=_labelled(planned))
+
+
+def _labelled(planned: PlannedTurn) -> bool | None:
+    """Return what a turn says of its role; without a flow it is known from the role."""
+    return planned.labelled if planned.phase else None

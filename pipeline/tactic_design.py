@@ -6,12 +6,13 @@ import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
 
+from pipeline.tactic_contexts import Context
 from scenarios.errors import UsageError
 from scenarios.margins import Margin
 from scenarios.schemes.model import Dimension, Scheme
-from scenarios.spec import Scenario
+from scenarios.schemes.spoken import spoken_dimensions
+from scenarios.spec import RESPONDER, RoleKey
 
 MAX_COMBINATIONS = 20_000
 MAX_SWEEPS = 1_000
@@ -21,24 +22,8 @@ EASED_CEILING = 2 / 3
 
 Combination = tuple[str, ...]
 """One label per drawn dimension, in the scheme's order."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Context:
-    """What restricts the combinations of one responder turn."""
-
-    goal: str
-    felicitous: tuple[str, ...] = ()
-    """Labels of the felicity dimension that are open to the responder; empty: all."""
-    must: tuple[int, ...] = ()
-    """Indices of the scheme's requirements that this very turn has to satisfy."""
-
-    @classmethod
-    def of(cls, scheme: Scheme, scenario: Scenario, goal: str, must: Sequence[int] = ()) -> Self:
-        """Return the context, with the open labels in the scheme's order (none if all are open)."""
-        labels = scheme.dimension(scheme.felicity).values if scheme.felicity else ()
-        given = tuple(label for label in labels if label in scenario.felicitous)
-        return cls(goal, () if given == labels else given, tuple(must))
+NOT_ASKED = ""
+"""In place of a label: the dimension does not concern the role, or its condition does not hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +60,6 @@ def drawable(scheme: Scheme) -> tuple[Dimension, ...]:
     return tuple(d for d in scheme.utterance_dimensions if d.measurement in ("nominal", "ordinal"))
 
 
-def requirements_for(scheme: Scheme, goal: str) -> tuple[int, ...]:
-    """Return the indices of the requirements that the goal alone brings into force."""
-    return tuple(
-        index
-        for index, requirement in enumerate(scheme.requirements)
-        if set(requirement.when) == {scheme.assigned} and goal in requirement.when[scheme.assigned]
-    )
-
-
-def musts(required: Sequence[int], turns: int, turn: int, shift: int = 0) -> tuple[int, ...]:
-    """Return which of the requirements fall on a turn: one each, spread from ``shift`` onwards."""
-    return tuple(r for place, r in enumerate(required) if (shift + place) % turns == turn)
-
-
 def allowed_combinations(
     scheme: Scheme, dimensions: Sequence[Dimension], context: Context
 ) -> list[Combination]:
@@ -104,14 +75,15 @@ def allowed_combinations(
     decided = {scheme.assigned, *names}
     contradictions = [c.labels for c in scheme.contradictions if set(c.labels) <= decided]
     required = [scheme.requirements[index].some_turn for index in context.must]
-    required = [labels for labels in required if set(labels) <= decided]
-    choices = [
-        context.felicitous if d.id == scheme.felicity and context.felicitous else d.values
-        for d in dimensions
-    ]
+    open_to = {d.id: d for d in spoken_dimensions(scheme, context.role)}
+    required = [labels for labels in required if set(labels) <= decided & set(open_to)]
+    spoken = [open_to[d.id] for d in dimensions if d.id in open_to]
+    choices = [_choices(scheme, open_to.get(d.id), context) for d in dimensions]
     allowed = []
     for combination in itertools.product(*choices):
         has = dict(zip(names, combination, strict=True)) | {scheme.assigned: context.goal}
+        if not all(_fits(d, has, context.role) for d in spoken):
+            continue
         if any(_holds(rule, has) for rule in contradictions):
             continue
         if all(_holds(rule, has) for rule in required):
@@ -122,6 +94,25 @@ def allowed_combinations(
             "the scheme's contradictions and requirements leave no combination of labels",
         )
     return allowed
+
+
+def _choices(scheme: Scheme, dimension: Dimension | None, context: Context) -> tuple[str, ...]:
+    """Return the labels of a dimension that may be wanted, ``NOT_ASKED`` among them where it may be."""
+    if dimension is None:  # the role's words do not carry it
+        return (NOT_ASKED,)
+    values = dimension.values
+    if dimension.id == scheme.felicity and context.felicitous:
+        values = context.felicitous
+    return (*values, NOT_ASKED) if dimension.when else values
+
+
+def _fits(dimension: Dimension, has: Mapping[str, str], role: RoleKey) -> bool:
+    """Return whether the label of a dimension goes with the others: it is asked for, or it is not."""
+    label = has[dimension.id]
+    asked = all(has.get(name, values[0]) in values for name, values in dimension.when.items())
+    if not asked or label == NOT_ASKED:
+        return label == NOT_ASKED and not asked
+    return label in {one.id for one in dimension.choices(role or RESPONDER, has)}
 
 
 def _holds(rule: Mapping[str, Collection[str]], has: Mapping[str, str]) -> bool:
@@ -197,19 +188,27 @@ class _Table:
         positions = [self.names.index(name) for name in target.dimensions]
         groups: dict[Combination, list[int]] = {}
         for index, cell in enumerate(self.cells):
-            groups.setdefault(tuple(cell[p] for p in positions), []).append(index)
+            labels = tuple(cell[p] for p in positions)
+            if NOT_ASKED not in labels:
+                groups.setdefault(labels, []).append(index)
         shares = target.normalised()
         aims = _eased(shares, self._ceilings(positions)) if eased else shares
-        return _Constraint(target.dimensions, shares, aims, groups)
+        whole = sum(map(len, groups.values())) == len(self.cells)
+        return _Constraint(target.dimensions, shares, aims, groups, whole=whole)
 
     def _ceilings(self, positions: Sequence[int]) -> dict[Combination, float]:
         """Return the largest eased share of each group: all of the turns with no other choice."""
         ceilings: dict[Combination, float] = {}
+        asked, never_asked = 0.0, False
         for _, share, row in self.rows:
             options = {tuple(self.cells[i][p] for p in positions) for i in row}
+            options = {labels for labels in options if NOT_ASKED not in labels}
+            asked, never_asked = asked + share * bool(options), never_asked or not options
             part = share if len(options) == 1 else share * EASED_CEILING
             for labels in options:
                 ceilings[labels] = ceilings.get(labels, 0.0) + part
+        if never_asked and asked > 0:  # shares are those of the turns that are asked for a label
+            ceilings = {labels: ceiling / asked for labels, ceiling in ceilings.items()}
         return ceilings
 
     def restore_contexts(self) -> None:
@@ -260,17 +259,26 @@ class _Constraint:
         shares: Mapping[Combination, float],
         aims: Mapping[Combination, float],
         groups: Mapping[Combination, Sequence[int]],
+        *,
+        whole: bool,
     ) -> None:
         self.dimensions = dimensions
         self.shares = shares
         self.aims = aims
         self.groups = groups
+        self._whole = whole
+
+    def _asked(self, mass: Sequence[float]) -> float:
+        """Return the share of the turns that are asked for the dimensions at all."""
+        if self._whole:
+            return 1.0
+        return math.fsum(mass[i] for cells in self.groups.values() for i in cells) or 1.0
 
     def scale(self, mass: list[float]) -> float:
         """Scale the mass to the aims; return how far the worst share was off."""
-        worst = 0.0
+        worst, asked = 0.0, self._asked(mass)
         for labels, cells in self.groups.items():
-            wanted = self.aims.get(labels, 0.0)
+            wanted = self.aims.get(labels, 0.0) * asked
             held = math.fsum(mass[i] for i in cells)
             worst = max(worst, abs(wanted - held))
             if held > 0:
@@ -280,13 +288,14 @@ class _Constraint:
 
     def margins(self, mass: Sequence[float]) -> list[Margin]:
         """Compare every share of the target with the mass it got."""
+        asked = self._asked(mass)
         every = [*self.shares, *(labels for labels in self.groups if labels not in self.shares)]
         return [
             Margin(
                 dimensions=self.dimensions,
                 labels=labels,
                 target=self.shares.get(labels, 0.0),
-                achieved=math.fsum(mass[i] for i in self.groups.get(labels, ())),
+                achieved=math.fsum(mass[i] for i in self.groups.get(labels, ())) / asked,
             )
             for labels in every
         ]

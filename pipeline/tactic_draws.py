@@ -19,13 +19,19 @@ def independent(
     """Return the dimensions in groups that are independent of each other in every context.
 
     Args:
-        scheme: its contradictions tie the dimensions they name.
+        scheme: its contradictions tie the dimensions they name, and so do conditions on labels.
         dimensions: those that are drawn.
         joint: the dimensions of every target, which are tied as well.
     """
     group = {name: {name} for name in dimensions}
-    for tied in (*joint, *(contradiction.labels for contradiction in scheme.contradictions)):
-        together = set().union(*(group[name] for name in tied if name in group))
+    conditions = [
+        (dimension.id, *condition)
+        for dimension in scheme.utterance_dimensions
+        for condition in (dimension.when, *(label.applies for label in dimension.labels))
+    ]
+    ruled = (contradiction.labels for contradiction in scheme.contradictions)
+    for tied in (*joint, *ruled, *conditions):
+        together: set[str] = set().union(*(group[name] for name in tied if name in group))
         group |= dict.fromkeys(together, together)
     distinct = {min(map(dimensions.index, names)): names for names in group.values()}
     return tuple(

@@ -7,15 +7,14 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
+from pipeline.tactic_contexts import Context, musts, requirements_for
 from pipeline.tactic_design import (
+    NOT_ASKED,
     Combination,
-    Context,
     Fit,
     TargetDistribution,
     drawable,
     fit,
-    musts,
-    requirements_for,
 )
 from pipeline.tactic_draws import PairedDraw, independent
 from scenarios.case import Case
@@ -26,7 +25,7 @@ from scenarios.located import Located
 from scenarios.margins import Margin
 from scenarios.schemes.model import Identifier, Scheme
 from scenarios.schemes.vocabulary import resolve_label
-from scenarios.spec import Scenario
+from scenarios.spec import RoleKey, Scenario
 from scenarios.strict import Strict
 from scenarios.yaml_source import validate_model
 
@@ -84,7 +83,7 @@ class TacticDesign:
                     [list(t.dimensions), sorted([*c, w] for c, w in t.shares.items())]
                     for t in targets
                 ],
-                [[c.goal, c.felicitous, c.must, share] for c, share in sorted(contexts.items())],
+                [_described(c, share) for c, share in sorted(contexts.items())],
             ]
         )
         """Content hash of the targets and the contexts: what decides every draw beside the seed."""
@@ -135,18 +134,19 @@ class TacticDesign:
         """The margins that the rules of the scheme and the scenarios put out of reach."""
         return tuple(margin for margin in self.margins if not margin.met)
 
-    def wanted(self, case: Case, scenario: Scenario, turn: int) -> Wanted:
-        """Draw the labels wanted of one responder turn, in the scheme's order.
+    def wanted(self, case: Case, scenario: Scenario, turn: int, role: RoleKey = "") -> Wanted:
+        """Draw the labels wanted of one labelled turn, in the scheme's order.
 
         Args:
             case: the case that is played.
             scenario: its scenario.
-            turn: which improvised exchange, from 0 to ``case.turns - 1``.
+            turn: which of them, from 0 to ``case.turns - 1``.
+            role: who speaks, in a scenario with a flow.
 
         Raises:
             UsageError: the scenario and goal were not part of the contexts of the design.
         """
-        context = self.context(case, scenario, turn)
+        context = self.context(case, scenario, turn, role)
         draw = self._draws.get(context)
         if draw is None:
             raise UsageError(
@@ -154,14 +154,21 @@ class TacticDesign:
                 f"with the goal {case.goal!r}"
             )
         drawn = draw.at(case.seed, case.pair, turn)
-        return tuple(zip(self.dimensions, drawn, strict=True))
+        wanted = zip(self.dimensions, drawn, strict=True)
+        return tuple((name, label) for name, label in wanted if label != NOT_ASKED)
 
-    def context(self, case: Case, scenario: Scenario, turn: int) -> Context:
+    def context(self, case: Case, scenario: Scenario, turn: int, role: RoleKey = "") -> Context:
         """Return the context of one turn: requirements fall on turns that a hash chose."""
         required = requirements_for(self._scheme, case.goal)
         shift = seed_from(case.seed, case.pair, "required turn") % case.turns
         must = musts(required, case.turns, turn, shift)
-        return Context.of(self._scheme, scenario, case.goal, must)
+        return Context.of(self._scheme, scenario, case.goal, must, role if scenario.flow else "")
+
+
+def _described(context: Context, share: float) -> list[object]:
+    """Return a context as it is hashed: designs that knew no roles keep their fingerprints."""
+    told = [context.goal, context.felicitous, context.must, share]
+    return [*told, context.role] if context.role else told
 
 
 def _targets(content: TacticsFile, located: Located, scheme: Scheme) -> list[TargetDistribution]:

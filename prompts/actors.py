@@ -1,58 +1,53 @@
-"""The prompts of the two roles: ask, answer, reflect on a draft, revise it."""
+"""The prompts of whoever speaks in a dialogue: of question and answer, and of the roles of a flow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 from prompts.environment import Templates
 from prompts.first_templates import ADDED, FIRST_TEMPLATES, are_first
-from prompts.objections import against_draft, against_utterance
-from prompts.prompt import make_prompt, prompts_fingerprint, transcript
+from prompts.pair_prompts import AnswerForm, PairPrompts
+from prompts.prompt import Prompt, prompts_fingerprint
 from prompts.question import Question
-from prompts.responses import critique_format, tactic_format, utterance_format
 from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
-from prompts.scheme_text import label_text, scheme_text
+from prompts.speaker_view import SpeakerView
+from prompts.speakers import SPEAKER_TEMPLATES, SpeakerPrompts
+from prompts.turn_views import AnsweringView, AskingView
 from scenarios.arms import AnswerOrder
-from scenarios.dialogue import FIT, Critique, Draft, History, TacticLabel, Wanted
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
-from scenarios.spec import RoleKey
+from scenarios.dialogue import Critique, Draft, History, Wanted
+from scenarios.schemes.model import Scheme
 
 __all__ = ["ActorPrompts", "InitiatorView", "ResponderView", "initiator_view", "responder_view"]
 
 ACTOR_TEMPLATES: Final = (*FIRST_TEMPLATES, *ADDED)
-"""The templates that a generated dialogue depends on."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerForm:
-    """What the actors' answers hold besides utterance, goal and labels."""
-
-    plan: bool = True
-    """Whether a responder plans before it speaks."""
-    fit: bool = True
-    """Whether a reflection says if the line can be said at all."""
-
-    @classmethod
-    def of(cls, templates: Templates, order: AnswerOrder) -> AnswerForm:
-        """Return the form that goes with templates: those of hipo 0.1 ask for neither."""
-        first = are_first(templates)
-        return cls(plan=order == "plan" and not first, fit=not first)
+"""The templates that a dialogue of question and answer depends on."""
 
 
 class ActorPrompts:
-    """All prompts of the actors for one scheme; every kind has one fixed system message."""
+    """All prompts of those who speak, for one scheme.
 
-    def __init__(self, templates: Templates, scheme: Scheme, order: AnswerOrder = "plan") -> None:
+    Strategies and critics hand on the view they were given: which prompts it belongs to is decided
+    here alone.
+    """
+
+    def __init__(
+        self,
+        templates: Templates,
+        scheme: Scheme,
+        order: AnswerOrder = "plan",
+        *,
+        flow: bool = False,
+    ) -> None:
         """Render the system messages, and every prompt once so that mistakes show early.
 
         Args:
             templates: the texts.
             scheme: the labels.
-            order: what a responder's answer begins with; templates that a run of hipo 0.1 stored
-                know the paper's order alone.
+            order: what a labelled answer begins with; templates that a run of hipo 0.1 stored know
+                the paper's order alone.
+            flow: whether some scenario has a flow. Under a scheme that assigns nothing all have
+                one, and so they may where stored templates are those of flows.
 
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
@@ -60,56 +55,73 @@ class ActorPrompts:
         self.templates = templates
         self._scheme = scheme
         self._order = order
-        self._first = are_first(templates)
-        self.names = FIRST_TEMPLATES if self._first else ACTOR_TEMPLATES
-        """The templates that dialogues of these prompts depend on."""
         self.form = AnswerForm.of(templates, order)
-        # An initiator that knew the labels could fish for them: its prompt holds no scheme.
-        self._initiator = make_prompt("initiator", templates, utterance_format())
-        static = {"scheme": scheme_text(scheme), "plan": self.form.plan}
-        tactic = tactic_format(scheme, plan=self.form.plan)
-        self._responder = make_prompt("responder", templates, tactic, static)
-        self._reflect = make_prompt(
-            "reflect", templates, critique_format(scheme, fit=self.form.fit), static
-        )
-        self._revise = make_prompt("revise", templates, tactic, static)
-        prompts = (self._initiator, self._responder, self._reflect, self._revise)
+        stored = templates.stored_names or frozenset()
+        self.flow = flow or not scheme.assigned or SPEAKER_TEMPLATES[0] in stored
+        """Whether the templates of flows are among those that dialogues depend on."""
+        self._pair = PairPrompts(templates, scheme, self.form) if scheme.assigned else None
+        self._speakers: SpeakerPrompts | None = None
+        names = FIRST_TEMPLATES if are_first(templates) else ACTOR_TEMPLATES
+        own = names if self._pair else ()
+        self.names = (*own, *(SPEAKER_TEMPLATES if self.flow else ()))
+        """The templates that dialogues of these prompts depend on."""
+        prompts: tuple[Prompt[object], ...] = self._pair.prompts if self._pair else ()
+        if self.flow:
+            prompts = (*prompts, *self.speakers.samples)
         self.fingerprint = prompts_fingerprint(templates, self.names, scheme, prompts)
-        self._render_all(scheme)
 
-    def __reduce__(self) -> tuple[type[ActorPrompts], tuple[Templates, Scheme, AnswerOrder]]:
+    def __reduce__(self) -> tuple[object, ...]:
         # compiled templates do not travel: they are remade
-        return ActorPrompts, (self.templates, self._scheme, self._order)
+        return _remade, (self.templates, self._scheme, self._order, self.flow)
 
-    def initiator(self, view: InitiatorView, history: History) -> Question[str]:
-        """Ask for the initiator's next utterance."""
-        said = self._transcript(history, you="initiator", other=view.other_role)
-        question = self._initiator.render({"view": view, "history": said})
-        objections = partial(against_utterance, history=history)
-        return replace(question, objections=objections, frame=self._frame)
+    @property
+    def pair(self) -> PairPrompts:
+        """Those of question and answer.
+
+        Raises:
+            ValueError: the scheme assigns no goal, which a responder needs.
+        """
+        if self._pair is None:
+            raise ValueError(
+                f"scheme {self._scheme.id!r} assigns nothing: its scenarios need a flow"
+            )
+        return self._pair
+
+    @property
+    def speakers(self) -> SpeakerPrompts:
+        """Those of the roles of a flow; made when the first of them is asked."""
+        if self._speakers is None:
+            self._speakers = SpeakerPrompts(self.templates, self._scheme, plan=self.form.plan)
+        return self._speakers
+
+    def initiator(self, view: AskingView, history: History) -> Question[str]:
+        """Ask for the next utterance of somebody whose words are not labelled."""
+        if isinstance(view, SpeakerView):
+            return self.speakers.say(view, history)
+        return self.pair.initiator(view, history)
 
     def responder(
-        self, view: ResponderView, history: History, wanted: Wanted = ()
+        self, view: AnsweringView, history: History, wanted: Wanted = ()
     ) -> Question[Draft]:
-        """Ask for the responder's next utterance and its labels."""
-        question = self._responder.render(self._turn_variables(view, history, wanted))
-        objections = partial(against_draft, history=history)
-        return replace(question, objections=objections, frame=self._frame)
+        """Ask for the next utterance of somebody whose words are labelled, and its labels."""
+        if isinstance(view, SpeakerView):
+            return self.speakers.answer(view, history, wanted)
+        return self.pair.responder(view, history, wanted)
 
     def reflect(
-        self, view: ResponderView, history: History, draft: Draft, wanted: Wanted = ()
+        self, view: AnsweringView, history: History, draft: Draft, wanted: Wanted = ()
     ) -> Question[tuple[Critique, ...]]:
         """Ask whether a draft carries the labels it declares, and whether it can be said.
 
         Source: HIPO, section 4.4.1 (2).
         """
-        return self._reflect.render(
-            {**self._turn_variables(view, history, wanted), **_draft_variables(draft)}
-        )
+        if isinstance(view, SpeakerView):
+            return self.speakers.reflect(view, history, draft, wanted)
+        return self.pair.reflect(view, history, draft, wanted)
 
     def revise(
         self,
-        view: ResponderView,
+        view: AnsweringView,
         history: History,
         draft: Draft,
         critiques: Sequence[Critique],
@@ -119,94 +131,10 @@ class ActorPrompts:
 
         Source: HIPO, section 4.4.1 (2).
         """
-        question = self._revise.render(
-            {
-                **self._turn_variables(view, history, wanted),
-                **_draft_variables(draft),
-                "critiques": tuple(critiques),
-            }
-        )
-        objections = partial(against_draft, history=history)
-        return replace(question, objections=objections, frame=self._frame)
-
-    def _frame(self) -> str:
-        return self.templates.render("reframe.j2", {})
-
-    def _turn_variables(
-        self, view: ResponderView, history: History, wanted: Wanted
-    ) -> dict[str, object]:
-        said = self._transcript(history, you="responder", other=view.other_role)
-        return {"view": view, "history": said, "wanted": wanted}
-
-    def _transcript(
-        self, history: History, *, you: RoleKey, other: str
-    ) -> tuple[tuple[str, str], ...]:
-        """Return the conversation with a word at each line on who that is: oneself, or whom."""
-        if self._first:
-            return transcript(history)
-        them: RoleKey = "initiator" if you == "responder" else "responder"
-        return transcript(history, {you: "you", them: other})
-
-    def _render_all(self, scheme: Scheme) -> None:
-        """Render each user message with and without its optional parts."""
-        goal = scheme.goal.labels[0]
-        tactic = tuple(TacticLabel(d.id, _any_value(d), "why") for d in scheme.utterance_dimensions)
-        draft = Draft("Words.", goal.id, tactic)
-        history: History = (("initiator", "A question?"), ("responder", "An answer."))
-        for full in (False, True):
-            view = _sample_view(scheme, full=full)
-            wanted = tuple((t.dimension, label_text(t.value)) for t in tactic) if full else ()
-            critiques = [Critique(t.dimension, not full, "reason") for t in tactic]
-            critiques += [Critique(FIT, full, "reason")] if self.form.fit else []
-            so_far = history if full else ()
-            self.initiator(_public(view), so_far)
-            self.responder(view, so_far, wanted)
-            self.reflect(view, so_far, draft, wanted)
-            question = self.revise(view, so_far, draft, critiques, wanted)
-            question.repair("", ["utterance: missing"])
-            question.reframed()
+        if isinstance(view, SpeakerView):
+            return self.speakers.revise(view, history, draft, critiques, wanted)
+        return self.pair.revise(view, history, draft, critiques, wanted)
 
 
-def _draft_variables(draft: Draft) -> dict[str, object]:
-    """Return the draft's text, and (dimension, label, rationale) of each label it declares."""
-    declared = tuple((t.dimension, label_text(t.value), t.rationale) for t in draft.tactic)
-    return {"draft": draft.text, "declared": declared}
-
-
-def _any_value(dimension: Dimension) -> LabelValue:
-    if dimension.range is not None and dimension.measurement == "interval":
-        return dimension.range[0]
-    first = dimension.labels[0].id
-    return (first,) if dimension.measurement == "multi" else first
-
-
-def _sample_view(scheme: Scheme, *, full: bool) -> ResponderView:
-    goal = scheme.goal.labels[0]
-    open_labels = scheme.dimension(scheme.felicity).values if full and scheme.felicity else ()
-    return ResponderView(
-        situation="Two people talk.",
-        role="seller",
-        description="A seller.",
-        aim="sell",
-        other_role="buyer",
-        other_description="A buyer.",
-        language="en (English)",
-        goal=goal.id,
-        goal_definition=goal.definition,
-        about="the thing",
-        fact="It is broken.",
-        manner=("Style: brisk",) if full else (),
-        felicity=scheme.felicity or "",
-        open_labels=open_labels,
-        voice="calm" if full else "",
-        claimed=("The thing works.",) if full else (),
-        believed=("The thing is new.",) if full else (),
-    )
-
-
-def _public(view: ResponderView) -> InitiatorView:
-    angle = "Does it work?" if view.voice else ""
-    return InitiatorView(
-        view.situation, view.role, view.description, view.aim, view.other_role,
-        view.other_description, view.language, view.manner, view.voice, angle,
-    )  # fmt: skip
+def _remade(templates: Templates, scheme: Scheme, order: AnswerOrder, flow: bool) -> ActorPrompts:
+    return ActorPrompts(templates, scheme, order, flow=flow)

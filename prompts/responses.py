@@ -24,7 +24,7 @@ from prompts.scheme_text import label_text
 from prompts.tolerant_json import Answer, find_object
 from scenarios.dialogue import FIT, Critique, Draft, TacticLabel
 from scenarios.errors import RunError, UsageError
-from scenarios.schemes.model import Scheme
+from scenarios.schemes.model import Dimension, Scheme
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -159,7 +159,9 @@ def planned(tactic: Sequence[TacticLabel]) -> str:
     return ", ".join(f"{label.dimension} {label_text(label.value)}" for label in tactic)
 
 
-def critique_format(scheme: Scheme, *, fit: bool = True) -> ResponseFormat[tuple[Critique, ...]]:
+def critique_format(
+    scheme: Scheme, *, fit: bool = True, dimensions: Sequence[Dimension] | None = None
+) -> ResponseFormat[tuple[Critique, ...]]:
     """Return the format of a reflection: a reason and a verdict per dimension, then on the fit.
 
     Whether the line can be said at all is a verdict of its own: a bad line may carry its labels.
@@ -167,6 +169,7 @@ def critique_format(scheme: Scheme, *, fit: bool = True) -> ResponseFormat[tuple
     Args:
         scheme: the labels.
         fit: whether the fit is asked for; hipo 0.1 did not.
+        dimensions: those that were declared; None: every utterance dimension.
 
     Raises:
         UsageError: the names of two dimensions make the same key, or one is called ``fit``.
@@ -177,7 +180,7 @@ def critique_format(scheme: Scheme, *, fit: bool = True) -> ResponseFormat[tuple
             TextField(f"{d.id}_reason", f"one sentence: which {d.id} the words have, and why"),
             FlagField(f"{d.id}_carried", f"whether the words carry the declared {d.id}"),
         )
-        for d in scheme.utterance_dimensions
+        for d in (scheme.utterance_dimensions if dimensions is None else dimensions)
     ]
     if fit:
         reason = TextField(f"{FIT}_reason", "one sentence: whether the line can be said, and why")

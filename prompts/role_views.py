@@ -125,7 +125,7 @@ def responder_view(
         fact=fact.text,
         manner=tuple(manner),
         felicity=scheme.felicity or "",
-        open_labels=_restricted(scenario, scheme),
+        open_labels=restricted_labels(scenario, scheme),
         voice=own.voice or "",
         claimed=claimed,
         untrue=untrue,
@@ -152,7 +152,7 @@ def _covers(scenario: Scenario, fact: Fact) -> tuple[str, ...]:
     return tuple(text_of[cover.claim] for cover in fact.cover if cover.claim in text_of)
 
 
-def _restricted(scenario: Scenario, scheme: Scheme) -> tuple[str, ...]:
+def restricted_labels(scenario: Scenario, scheme: Scheme) -> tuple[str, ...]:
     """Return the felicitous labels in the scheme's order, or nothing where all of them are."""
     if scheme.felicity is None or not scenario.felicitous:
         return ()

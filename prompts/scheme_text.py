@@ -103,13 +103,20 @@ def dimension_text(dimension: Dimension) -> DimensionText:
     )
 
 
-def scheme_rules(scheme: Scheme) -> tuple[str, ...]:
-    """Return one sentence per contradiction and requirement, each with its reason."""
+def scheme_rules(
+    scheme: Scheme, subject: str = "the RESPONDER says after the opening"
+) -> tuple[str, ...]:
+    """Return one sentence per contradiction and requirement, each with its reason.
+
+    Args:
+        scheme: the labels.
+        subject: whose words a requirement is about, to follow "one thing".
+    """
     never = [
         f"Never in one utterance: {_together(c.labels)}. {c.reason}" for c in scheme.contradictions
     ]
     must = [
-        f"Under {_together(r.when)}, at least one thing the RESPONDER says after the opening has "
+        f"Under {_together(r.when)}, at least one thing {subject} has "
         f"{_together(r.some_turn)}. {r.reason}"
         for r in scheme.requirements
     ]
@@ -149,10 +156,11 @@ def _goes_with(label: Label) -> str:
 def _together(labels: Mapping[str, tuple[str, ...]]) -> str:
     """Return ``goal "A" together with veracity "B", "C" or "D"``."""
     return " together with ".join(
-        f"{dimension} {_either(values)}" for dimension, values in labels.items()
+        f"{dimension} {either(values)}" for dimension, values in labels.items()
     )
 
 
-def _either(labels: tuple[str, ...]) -> str:
+def either(labels: tuple[str, ...]) -> str:
+    """Return ``"A", "B" or "C"``."""
     *others, last = [f'"{label}"' for label in labels]
     return f"{', '.join(others)} or {last}" if others else last

@@ -21,9 +21,12 @@ class Case:
     scenario: str
     scenario_fingerprint: str
     fact: str
+    """The id of the fact that is played; "" in a scenario with a flow, where all of them are."""
     goal: str
+    """A label of the assigned dimension; "" where the scheme assigns nothing."""
     turns: int
-    """Improvised exchanges after the fixed opening; at least 1."""
+    """Improvised exchanges after the fixed opening; with a flow, improvised turns of the roles whose
+    words are labelled. At least 1."""
     language: str
     variation: tuple[tuple[str, str], ...]
     """The kind of opening unless it is by goal, and what ``--vary`` drew: (axis, value id), sorted.

@@ -13,6 +13,7 @@ from scenarios.checks.references import check_references
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
 from scenarios.pack import (
+    FAMILIES,
     LIBRARY,
     PATH_VARIABLE,
     check_place,
@@ -49,8 +50,8 @@ class CatalogueEntry:
 
     @property
     def is_playable(self) -> bool:
-        """Whether the responder is left with a fact to play."""
-        return any(
+        """Whether the responder is left with a fact to play; with a flow, nobody needs one."""
+        return bool(self.template.flow) or any(
             f.owner == "responder" and f.id not in self.left_out for f in self.template.facts
         )
 
@@ -145,7 +146,7 @@ def _place(item: tuple[str, CatalogueEntry]) -> tuple[str, str]:
 def _entry(path: Path, root: Path, *, real_names: bool) -> CatalogueEntry:
     template, located = read_scenario(path, root)
     for_examples = is_for_examples(path)
-    shipped = root == LIBRARY or for_examples
+    shipped = root in (LIBRARY, FAMILIES) or for_examples
     problems = [
         *check_references(template, located),
         *check_place(template, located, path, shipped=shipped),

@@ -74,12 +74,12 @@ def opens_alike(variation: Mapping[str, str]) -> bool:
 
 
 def check_openings(scenarios: Iterable[Scenario], goals: Sequence[str], kind: Openings) -> None:
-    """Do nothing where every scenario has the openings of a plan.
+    """Do nothing where every scenario without a flow has the openings of a plan.
 
     Raises:
         UsageError: some have no opening of the kind, or none for a goal; one message for all.
     """
-    chosen = list(scenarios)
+    chosen = [scenario for scenario in scenarios if not scenario.flow]
     if kind == "shared":
         if lacking := [s.id for s in chosen if s.opening.shared is None]:
             raise UsageError(

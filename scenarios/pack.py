@@ -15,6 +15,8 @@ from scenarios.yaml_source import read_yaml, validate_model
 LIBRARY = Path(__file__).parent / "library"
 LIBRARY_PLUS = Path(__file__).parent / "library_plus"
 """Scenarios that examples are written for; no dialogue is ever made of them."""
+FAMILIES = Path(__file__).parent / "families"
+"""Scenarios of the other schemes that ship."""
 PLUS_NAME = "library-plus"
 """What stands for the folder ``LIBRARY_PLUS`` wherever a folder of scenarios is named."""
 PATH_VARIABLE = "HIPO_SCENARIO_PATH"

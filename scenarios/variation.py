@@ -11,11 +11,12 @@ from pydantic import Field, model_validator
 
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint, seed_from
+from scenarios.flow import WORDING
 from scenarios.located import Located
 from scenarios.openings import HARD_QUESTION, OPENING, Openings
 from scenarios.openings import choices as opening_choices
 from scenarios.schemes.model import Identifier
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
 from scenarios.spelling import suggestion
 from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml, validate_model
@@ -179,6 +180,9 @@ def draw_variation(
 ) -> dict[str, str]:
     """Draw a value of every axis for one case, by its seed alone; the same for every goal.
 
+    In a scenario with a flow, axes for one of the two roles of question and answer do not apply:
+    what everybody shares is drawn, and among the wordings of fixed words.
+
     Args:
         axes: the axes to draw, or names of axes that ship.
         scenario: the scenario, whose opening lines the axis ``opening`` draws among.
@@ -199,17 +203,24 @@ def draw_variation(
         axes = choose_axes(axes, load_axes(None))
     drawn: dict[str, str] = {}
     for name, axis in axes.items():
-        for key in axis.keys(name):
-            if axis.wordings:
-                places = opening_choices(scenario, fact, openings)
-                if key not in places:
-                    continue
-                choices = [str(index) for index in places[key]]
-            else:
-                choices = [value.id for value in axis.values]
+        for key, choices in _choices(axis, name, scenario, fact, openings).items():
             place = seed_from(seed, "vary", key, scenario.id, fact, turns, repetition)
             drawn[key] = choices[place % len(choices)]
     return drawn
+
+
+def _choices(
+    axis: Axis, name: str, scenario: Scenario, fact: str, openings: Openings
+) -> dict[str, list[str]]:
+    """Return what an axis may draw for a case, by recorded name."""
+    if not axis.wordings:
+        applies = axis.shared or not scenario.flow
+        return {k: [v.id for v in axis.values] for k in (axis.keys(name) if applies else ())}
+    if scenario.flow:
+        phases = (phase for phase in scenario.flow if len(phase.text) > 1)
+        return {WORDING + p.id: [str(place) for place in range(len(p.text))] for p in phases}
+    places = opening_choices(scenario, fact, openings)
+    return {k: [str(place) for place in places[k]] for k in axis.keys(name) if k in places}
 
 
 def manner_lines(
@@ -223,6 +234,7 @@ def manner_lines(
     lines = []
     for name, axis in axes.items():
         for key, roles in axis.keys(name).items():
-            if role in roles and key in variation:
+            concerns = role in roles or role not in (INITIATOR, RESPONDER)
+            if concerns and key in variation:
                 lines.append(f"{axis.heading}: {' '.join(axis.text(variation[key]).split())}")
     return tuple(lines)

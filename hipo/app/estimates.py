@@ -12,18 +12,20 @@ from pipeline.expected_calls import SampleTurn
 from pipeline.providers.protocol import Usage
 from pipeline.strategies.registry import STRATEGIES
 from prompts.question import Question
-from prompts.role_views import initiator_view, responder_view
+from prompts.turn_views import answering_view, asking_view
 from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, History, TacticLabel
-from scenarios.openings import opening_lines, opens_alike
+from scenarios.flow import PlannedTurn, planned_turns
 from scenarios.schemes.model import Dimension, LabelValue
-from scenarios.spec import RESPONDER, Scenario
+from scenarios.schemes.spoken import spoken_dimensions
 from scenarios.variation import manner_lines
 
 BYTES_PER_TOKEN = 4
 SAMPLE = 24
 """Cases whose prompts are rendered to estimate the length of all."""
+SAMPLED_ANSWERS = 8
+"""Labelled turns of a sample case that are rendered at most."""
 UTTERANCE = "That is a fair thing to ask, and I will tell you what I can about it before we go on."
 """Stands in for utterances that nobody has said yet; of the usual length."""
 QUESTION_TOKENS = 35
@@ -77,7 +79,7 @@ class Estimate:
 
     cases: int
     exchanges: int
-    """Improvised exchanges of all cases together."""
+    """Improvised turns of labelled roles, of all cases together."""
     arms: tuple[ArmEstimate, ...]
     models: tuple[ModelEstimate, ...]
     present: int = 0
@@ -131,8 +133,6 @@ def _calls(
     """Return what an arm asks for: its questions, and what its strategy says for each answer."""
     asked = _mean_tokens(sample.asked for sample in samples if sample.asked is not None)
     settings = prepared.recipe.strategy_settings(arm.strategy)
-    # The first question of a dialogue is fixed where its opening is shared.
-    fixed = left.dialogues if prepared.plan.openings == "shared" else 0
 
     def calls(
         kind: str, role: str, *, expected: float, most: float, prompt: float, answer: int
@@ -140,7 +140,7 @@ def _calls(
         drawn = left.drawn.get(kind, 0)  # a dialogue that was broken off has these already
         return Calls(kind, role, max(0, expected - drawn), max(0, most - drawn), prompt, answer)
 
-    questions = left.exchanges - fixed
+    questions = left.questions
     return (
         calls(
             "initiator",
@@ -156,7 +156,7 @@ def _calls(
                 of.role,
                 expected=left.exchanges * of.expected,
                 most=left.exchanges * of.most,
-                prompt=_mean_tokens(of.question(sample.turn) for sample in samples),
+                prompt=_mean_tokens(of.question(s.turn) for s in samples if s.turn is not None),
                 answer=of.answer_tokens,
             )
             for of in STRATEGIES.get(arm.strategy).calls(settings)
@@ -201,55 +201,51 @@ def _mean_tokens(questions: Iterable[Question[object]]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """One exchange of a sample case: the initiator's question, and the answer to be made."""
+    """One improvised turn of a sample case."""
 
-    asked: Question[str] | None
-    """None where the question is fixed."""
-    turn: SampleTurn
+    asked: Question[str] | None = None
+    """What somebody is asked whose words are not labelled."""
+    turn: SampleTurn | None = None
+    """What a strategy is asked for."""
 
 
 def _samples(prepared: Prepared) -> Iterator[_Sample]:
-    """Yield exchanges of sample cases, with stand-ins for what is not said yet."""
-    dimensions = prepared.scheme.utterance_dimensions
-    labels = tuple(stand_in_label(d) for d in dimensions)
-    critiques = tuple(Critique(d.id, False, UTTERANCE) for d in dimensions)
+    """Yield turns of sample cases, with stand-ins for what is not said yet."""
     for case in sample_cases(prepared):
-        scenario, variation = prepared.scenarios[case.scenario], dict(case.variation)
-        manner = {
-            role: manner_lines(prepared.axes, variation, role)
-            for role in ("initiator", "responder")
-        }
-        asking = initiator_view(scenario, case, manner=manner["initiator"])
-        answering = responder_view(scenario, prepared.scheme, case, manner=manner["responder"])
-        for exchange in range(min(case.turns, 8)):
-            before = stand_in_history(scenario, case, exchange)
-            fixed = before[-1][0] == "initiator"  # the hard question stands already
-            yield _Sample(
-                None if fixed else prepared.prompts.initiator(asking, before),
-                SampleTurn(
-                    prompts=prepared.prompts,
-                    view=answering,
-                    history=before if fixed else (*before, ("initiator", UTTERANCE)),
-                    wanted=prepared.design.wanted(case, scenario, exchange)
-                    if prepared.design
-                    else (),
-                    draft=Draft(UTTERANCE, case.goal, labels),
-                    critiques=critiques,
-                    scenario=scenario,
-                    role=RESPONDER,
-                ),
-            )
+        answers = 0
+        history: History = ()
+        for planned in planned_turns(prepared.scenarios[case.scenario], case):
+            if planned.text is None:
+                yield _sample(prepared, case, planned, history, answers)
+                answers += planned.labelled
+            history = (*history, (planned.role, planned.text or UTTERANCE))
+            if answers == SAMPLED_ANSWERS:
+                break
 
 
-def stand_in_history(scenario: Scenario, case: Case, exchanges: int) -> History:
-    """Return the opening of a case, and stand-ins for what follows in so many exchanges."""
-    variation = dict(case.variation)
-    lines = opening_lines(scenario, case.fact, case.goal, variation)
-    history: History = tuple((line.role, line.text) for line in lines)
-    exchange: History = (("initiator", UTTERANCE), ("responder", UTTERANCE))
-    said = exchange * exchanges
-    # A shared opening holds the question of the first exchange already.
-    return history + (said[1:] if opens_alike(variation) else said)
+def _sample(
+    prepared: Prepared, case: Case, planned: PlannedTurn, history: History, place: int
+) -> _Sample:
+    """Return what is asked for one turn, whoever speaks."""
+    scenario, scheme = prepared.scenarios[case.scenario], prepared.scheme
+    manner = manner_lines(prepared.axes, dict(case.variation), planned.role)
+    prompts, design = prepared.prompts, prepared.design
+    if not planned.labelled:
+        return _Sample(
+            prompts.initiator(asking_view(scenario, scheme, case, planned, manner), history)
+        )
+    dimensions = spoken_dimensions(scheme, planned.role if planned.phase else "")
+    turn = SampleTurn(
+        prompts=prompts,
+        view=answering_view(scenario, scheme, case, planned, manner),
+        history=history,
+        wanted=design.wanted(case, scenario, place, planned.role) if design else (),
+        draft=Draft(UTTERANCE, case.goal, tuple(map(stand_in_label, dimensions))),
+        critiques=tuple(Critique(d.id, False, UTTERANCE) for d in dimensions),
+        scenario=scenario,
+        role=planned.role,
+    )
+    return _Sample(turn=turn)
 
 
 def stand_in_label(dimension: Dimension) -> TacticLabel:

@@ -8,13 +8,12 @@ from typing import Literal, TypeVar
 
 from pipeline.recipe import Recipe
 from pipeline.run_material import RunMaterial
-from prompts.actors import ACTOR_TEMPLATES
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue, CatalogueEntry, select_facts
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.languages import check_languages
 from scenarios.located import Located
-from scenarios.pack import PLUS_NAME
+from scenarios.pack import FAMILIES, PLUS_NAME
 from scenarios.real_names import told
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
@@ -70,7 +69,7 @@ class Ingredients:
                 "prompt_dir", lambda: Templates(directory), Templates(stored=sources)
             )
         installed = Templates()
-        if installed.sources(ACTOR_TEMPLATES) == sources:
+        if installed.sources(sources) == sources:
             return installed if not self._has_own_templates() else Templates(stored=sources)
         self.kept.append("the templates")
         return Templates(stored=sources)
@@ -217,7 +216,7 @@ class _ScenarioPool:
 
     def _load(self) -> Catalogue:
         try:
-            return Catalogue.load(self._dirs, real_names=self._recipe.real_names)
+            return Catalogue.load([FAMILIES, *self._dirs], real_names=self._recipe.real_names)
         except InputError:
             if self._dirs or self._listed is None:
                 raise

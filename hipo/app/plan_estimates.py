@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from hipo.app.budget_coverage import Coverage, coverage
 from hipo.app.estimates import (
+    UTTERANCE,
     Estimate,
     estimate_generation,
     sample_cases,
-    stand_in_history,
     stand_in_label,
 )
 from hipo.app.judge_estimates import (
@@ -34,9 +35,10 @@ from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts
 from scenarios.case import Case
-from scenarios.dialogue import Dialogue, Turn
+from scenarios.dialogue import Dialogue, TacticLabel, Turn
+from scenarios.flow import planned_turns
 from scenarios.margins import Margin
-from scenarios.openings import opening_lines
+from scenarios.schemes.spoken import spoken_dimensions
 from scenarios.spec import Scenario
 
 
@@ -178,11 +180,14 @@ def _stand_ins(prepared: Prepared) -> Iterator[tuple[Dialogue, Scenario]]:
 
 
 def _stand_in(prepared: Prepared, case: Case, scenario: Scenario) -> Dialogue:
-    tactic = tuple(stand_in_label(d) for d in prepared.scheme.utterance_dimensions)
-    fixed = len(opening_lines(scenario, case.fact, case.goal, dict(case.variation)))
     turns = []
-    for index, (role, text) in enumerate(stand_in_history(scenario, case, case.turns)):
-        opening = index < fixed
-        said = () if opening or role == "initiator" else tactic
-        turns.append(Turn(index, role, text, "opening" if opening else "improvised", tactic=said))
+    for index, planned in enumerate(planned_turns(scenario, case)):
+        labels: tuple[TacticLabel, ...] = ()
+        if planned.labelled:
+            role = planned.role if planned.phase else ""
+            labels = tuple(map(stand_in_label, spoken_dimensions(prepared.scheme, role)))
+        labelled = planned.labelled if planned.phase else None
+        kind: Literal["opening", "improvised"] = "improvised" if planned.text is None else "opening"
+        text = planned.text or UTTERANCE
+        turns.append(Turn(index, planned.role, text, kind, tactic=labels, labelled=labelled))
     return Dialogue(case, "", tuple(turns))

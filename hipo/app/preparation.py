@@ -123,9 +123,10 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     recipe = _as_begun(recipe, stored).with_all_settings()
     ingredients = Ingredients(recipe, stored)
     scheme = ingredients.scheme()
-    prompts = ActorPrompts(ingredients.templates(), scheme, recipe.answer_order)
     plan = _plan(recipe, ingredients, scheme)
     scenarios, axes = plan.scenarios, plan.axes
+    flow = any(scenario.flow for scenario in scenarios)
+    prompts = ActorPrompts(ingredients.templates(), scheme, recipe.answer_order, flow=flow)
     tactics = ingredients.tactics()
     arms, uses = _arms(recipe)
     for critic in _critics(recipe):
@@ -211,6 +212,10 @@ def _goals(recipe: Recipe, scheme: Scheme) -> tuple[str, ...] | None:
     """Return the goal labels as the scheme spells them."""
     if recipe.goals is None:
         return None
+    if not scheme.assigned:
+        raise UsageError(
+            f"scheme {scheme.id!r} assigns no goals", "leave goals out: its dialogues have none"
+        )
     labels: list[str] = []
     for goal in recipe.goals:
         resolved = resolve_label(scheme.goal, goal)

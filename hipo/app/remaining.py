@@ -18,7 +18,9 @@ class Remainder:
 
     dialogues: int
     exchanges: int
-    """Improvised exchanges of these dialogues."""
+    """Improvised turns of labelled roles in these dialogues."""
+    questions: int
+    """Improvised turns of all others."""
     present: int = 0
     """Dialogues of the plan that are there, or have failed and stay so."""
     again: int = 0
@@ -29,7 +31,8 @@ class Remainder:
 
 def whole_plan(prepared: Prepared) -> dict[str, Remainder]:
     """Return what a run takes that is yet to begin, by arm id; no case is made for it."""
-    everything = Remainder(len(prepared.plan), prepared.plan.exchanges)
+    turns = prepared.plan.improvised
+    everything = Remainder(len(prepared.plan), turns.labelled, turns.others)
     return {arm.id: everything for arm in prepared.arms}
 
 
@@ -50,13 +53,14 @@ def remaining(
 
 
 def _remainder(prepared: Prepared, store: RunStore, arm: str, retry_failed: bool) -> Remainder:
-    dialogues = exchanges = present = again = 0
+    dialogues = exchanges = questions = present = again = 0
     drawn: Counter[str] = Counter()
     for chunk in chunks(prepared.plan, CHUNK):
         pending = store.pending(chunk, arm, retry_failed=retry_failed)
         dialogues += len(pending)
         present += len(chunk) - len(pending)
         exchanges += sum(case.turns for case, _ in pending)
+        questions += sum(prepared.plan.questions(case) for case, _ in pending)
         again += sum(epoch > 0 for _, epoch in pending)
         drawn.update(store.drawn([case for case, _ in pending], arm))
-    return Remainder(dialogues, exchanges, present, again, drawn)
+    return Remainder(dialogues, exchanges, questions, present, again, drawn)

@@ -204,4 +204,5 @@ class _Maker:
                 role=turn.role,
                 text=turn.text or NO_WORDS,
                 kind="improvised",
+                labelled=turn.role in labelled,
             )

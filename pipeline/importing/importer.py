@@ -15,6 +15,7 @@ from scenarios.arms import Arm, ModelSpec
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.pack import FAMILIES
 from scenarios.schemes.registry import load_scheme
 from scenarios.text_file import shown_path
 
@@ -59,7 +60,7 @@ def import_dialogues(
     """
     loaded = load_scheme(scheme)
     prompts = ActorPrompts(Templates(), loaded)
-    catalogue = Catalogue.load(scenario_dirs, real_names=real_names)
+    catalogue = Catalogue.load([FAMILIES, *scenario_dirs], real_names=real_names)
     arm = _arm(path, generator)
     check = Reader(loaded, catalogue, arm.id)
     dialogues = _checked(path, check)

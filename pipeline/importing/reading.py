@@ -85,7 +85,7 @@ class Reader:
         self.scenarios.setdefault(scenario.id, scenario)
         goal = self._goal(row, located)
         turns = tuple(
-            self._turn(turn, place, kind, located)
+            self._turn(turn, place, kind, self._is_labelled(row, scenario, turn), located)
             for place, (turn, kind) in enumerate(zip(row.turns, row.kinds, strict=True))
         )
         language = row.language or row.case.language or "en"
@@ -116,7 +116,8 @@ class Reader:
         """Return the scenario of a row and the id of its fact."""
         wanted = row.scenario or row.case.scenario
         if wanted is None:
-            return self._situation(row, located), FACT
+            made = self._situation(row, located)
+            return made, FACT if not made.flow else ""
         if row.background is not None:
             _refuse(located, "background", "a background beside a scenario", "one of the two")
         scenario = self.catalogue.scenarios.get(wanted)
@@ -131,6 +132,15 @@ class Reader:
                 located, "scenario", f"{wanted!r}, of {PLUS_NAME}", "a scenario that is played",
                 "examples are written for these: no dialogue of a corpus is about them",
             )  # fmt: skip
+        if scenario.flow:
+            self._check_roles(row, scenario, located)
+            return scenario, ""
+        if not row.is_pair:
+            _refuse(
+                located, "messages", f"turns of {', '.join(row.speakers)}, not in turn",
+                f"question and answer, as {wanted} has them: the initiator (user) begins, and the "
+                "two take turns",
+            )  # fmt: skip
         fact = row.fact or row.case.fact
         facts = [f.id for f in scenario.facts if f.owner == "responder"]
         if fact not in facts:
@@ -140,7 +150,9 @@ class Reader:
         return scenario, str(fact)
 
     def _situation(self, row: ImportRow, located: Located) -> Scenario:
-        for name in ("background", "fact"):
+        # Whoever judges a goal has to know what the speaker knows; else there may be no secret.
+        needed = ("background", "fact") if self.scheme.assigned and row.is_pair else ("background",)
+        for name in needed:
             if not getattr(row, name):
                 _refuse(
                     located, name, "nothing", "a scenario, or a background and a fact",
@@ -154,33 +166,50 @@ class Reader:
             )  # fmt: skip
         return self.situations.setdefault(made.id, made)
 
+    def _check_roles(self, row: ImportRow, scenario: Scenario, located: Located) -> None:
+        """Refuse a role that the scenario does not have."""
+        for place, turn in enumerate(row.turns):
+            if turn.role not in scenario.roles:
+                hint = suggestion(turn.role, list(scenario.roles), listing="roles")
+                where, found = f"messages[{place}].role", f"the unknown role {turn.role!r}"
+                _refuse(located, where, found, f"a role of {scenario.id}", hint)
+
+    def _is_labelled(self, row: ImportRow, scenario: Scenario, turn: RowTurn) -> bool | None:
+        """Return whether words of a turn's role are labelled; None where the roles are a pair."""
+        return turn.role in scenario.labelled_roles if scenario.flow else None
+
     def _goal(self, row: ImportRow, located: Located) -> str:
         goal = row.goal or row.case.goal
-        if goal is None:
+        if not goal:
             return ""
+        if not self.scheme.assigned:
+            _refuse(located, "goal", shortened(goal), "nothing: the scheme assigns no goals")
         resolved = resolve_label(self.scheme.goal, goal)
         if resolved is None:
             hint = suggestion(goal, self.scheme.goal.values, listing="goals")
             _refuse(located, "goal", shortened(goal), f"a label of {self.scheme.assigned}", hint)
         return str(resolved[0])
 
-    def _turn(self, turn: RowTurn, place: int, kind: str, located: Located) -> Turn:
+    def _turn(
+        self, turn: RowTurn, place: int, kind: str, labelled: bool | None, located: Located
+    ) -> Turn:
         improvised = kind == "improvised"
         labels = self._labels(turn, place, located)
-        if turn.role == "responder" and improvised and not labels:
-            self.unlabelled += 1
         declared = None
-        if turn.declared_goal is not None:
+        if turn.declared_goal is not None and self.scheme.assigned:
             resolved = resolve_label(self.scheme.goal, turn.declared_goal)
             declared = None if resolved is None else resolved[0]
-        return Turn(
+        made = Turn(
             index=place,
-            role=turn.speaker,
+            role=turn.role,
             text=turn.text,
             kind="improvised" if improvised else "opening",
             declared_goal=declared,
             tactic=labels,
+            labelled=labelled,
         )
+        self.unlabelled += made.is_answer and not labels
+        return made
 
     def _labels(self, turn: RowTurn, place: int, located: Located) -> tuple[TacticLabel, ...]:
         """Resolve the labels of a turn, in the order of the scheme."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from scenarios.spec import RoleKey
+from scenarios.schemes.model import Identifier
+from scenarios.spec import INITIATOR, RESPONDER, RoleKey
 
 LONGEST_TEXT = 20_000
 """Characters of one utterance."""
@@ -19,10 +21,14 @@ _ROLES = {
 }  # fmt: skip
 
 
+_NO_LETTER = re.compile(r"[^a-z0-9]+")
+
+
 def _role(value: object) -> object:
-    """Understand the names that roles have elsewhere; ``system`` stays what it is."""
+    """Understand the names that roles have elsewhere, and make an id of any other name."""
     if isinstance(value, str):
-        return _ROLES.get(value.strip().casefold(), value.strip().casefold())
+        plain = value.strip().casefold()
+        return _ROLES.get(plain) or _NO_LETTER.sub("_", plain).strip("_")
     return value
 
 
@@ -47,8 +53,8 @@ class RowLabel(_Lenient):
 class RowTurn(_Lenient):
     """One utterance."""
 
-    role: Annotated[Literal["initiator", "responder", "system"], BeforeValidator(_role)] = Field(
-        validation_alias=AliasChoices("role", "from")
+    role: Annotated[Identifier, BeforeValidator(_role)] = Field(
+        validation_alias=AliasChoices("role", "from", "speaker")
     )
     text: Text = Field(validation_alias=AliasChoices("content", "text", "value"))
     kind: Literal["opening", "improvised"] | None = None
@@ -57,11 +63,8 @@ class RowTurn(_Lenient):
     tactic: tuple[RowLabel, ...] = ()
     """The same in the long form."""
     declared_goal: Any = None
-
-    @property
-    def speaker(self) -> RoleKey:
-        """Who says it; a system message is nobody's."""
-        return "initiator" if self.role == "initiator" else "responder"
+    labelled: bool | None = None
+    """Whether its role is one whose words are labelled; said once of a role, it holds for all."""
 
 
 class RowCase(_Lenient):
@@ -94,6 +97,8 @@ class ImportRow(_Lenient):
     initiator: Text | None = None
     """The role of who asks, in a word or two."""
     responder: Text | None = None
+    labelled: tuple[Identifier, ...] = ()
+    """The roles whose words are labelled, where there are others than initiator and responder."""
     goal: str | None = None
     """A goal label; without one, the dialogue is judged but for its goal."""
     language: str | None = None
@@ -119,19 +124,39 @@ class ImportRow(_Lenient):
         return data
 
     @model_validator(mode="after")
-    def _alternates(self) -> Self:
-        for place, turn in enumerate(self.turns):
-            expected = "initiator" if place % 2 == 0 else "responder"
-            if turn.role != expected:
-                raise ValueError(
-                    f"turn {place} is the {turn.role}'s; the initiator (user) begins, and the two "
-                    "take turns"
-                )
-        if len(self.turns) % 2:
-            raise ValueError("the last turn is the initiator's; it needs an answer")
-        if not any(kind == "improvised" for kind in self.kinds):
-            raise ValueError("every turn belongs to the opening; there is nothing to judge")
+    def _has_turns(self) -> Self:
+        if unknown := [role for role in self.labelled if role not in self.speakers]:
+            raise ValueError(f"labelled: {unknown[0]!r} says nothing")
+        if not self.exchanges:
+            if all(kind == "opening" for kind in self.kinds):
+                raise ValueError("every turn belongs to the opening; there is nothing to judge")
+            raise ValueError(
+                f"nothing that is said is labelled; of {', '.join(self.speakers)}, name those whose "
+                "words are in labelled: [...]"
+            )
         return self
+
+    @property
+    def speakers(self) -> tuple[RoleKey, ...]:
+        """The roles that say something, in the order in which they first do."""
+        return tuple(dict.fromkeys(turn.role for turn in self.turns))
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it is question and answer: two roles in turn, the initiator first."""
+        pair = (INITIATOR, RESPONDER)
+        alternates = all(turn.role == pair[i % 2] for i, turn in enumerate(self.turns))
+        return alternates and len(self.turns) % 2 == 0 and not self.labelled
+
+    @property
+    def labelled_roles(self) -> tuple[RoleKey, ...]:
+        """The roles whose words are labelled: those that are named, else whose turns have labels."""
+        if self.is_pair:
+            return (RESPONDER,)
+        flagged = [turn.role for turn in self.turns if turn.labelled]
+        with_labels = [turn.role for turn in self.turns if turn.labels or turn.tactic]
+        named = self.labelled or tuple(dict.fromkeys(flagged or with_labels))
+        return named or tuple(role for role in self.speakers if role == RESPONDER)
 
     @property
     def kinds(self) -> tuple[Literal["opening", "improvised"], ...]:
@@ -143,8 +168,9 @@ class ImportRow(_Lenient):
 
     @property
     def exchanges(self) -> int:
-        """Answers of the responder that are to be judged."""
+        """Turns that are to be judged: improvised ones of roles whose words are labelled."""
+        roles = self.labelled_roles
         return sum(
-            turn.role == "responder" and kind == "improvised"
+            turn.role in roles and kind == "improvised"
             for turn, kind in zip(self.turns, self.kinds, strict=True)
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipeline.importing.rows import ImportRow
 from scenarios.fingerprint import content_id
 from scenarios.schemes.model import Scheme
-from scenarios.spec import Scenario
+from scenarios.spec import RESPONDER, Scenario
 
 FACT = "given"
 """The id of the one fact such a scenario has."""
@@ -18,27 +18,28 @@ MOST_ROUNDS = 200
 
 
 def situation(row: ImportRow, scheme: Scheme) -> Scenario:
-    """Return the scenario that a row with a background and a fact of its own describes.
+    """Return the scenario that a row with a background of its own describes.
 
-    Rows that say the same about the situation, the people and the fact share one.
+    Rows that say the same about the situation, the people and the fact share one. Question and
+    answer with a fact is a scenario of that kind; anything else has a flow of one phase.
 
     Raises:
-        ValueError: the row has no background or no fact.
+        ValueError: the row has no background.
     """
-    if row.background is None or row.fact is None:
-        raise ValueError("a situation needs a background and a fact")
+    if row.background is None:
+        raise ValueError("a situation needs a background")
+    if row.is_pair and row.fact is not None and scheme.assigned:
+        return _pair(row, scheme, row.background, row.fact)
+    return _flow(row, scheme, row.background)
+
+
+def _pair(row: ImportRow, scheme: Scheme, background: str, fact: str) -> Scenario:
     initiator, responder = row.initiator or "initiator", row.responder or "responder"
     about = row.about or "the matter"
-    told = [scheme.id, row.background, initiator, responder, about, row.fact]
+    told = [scheme.id, background, initiator, responder, about, fact]
     return Scenario.model_validate(
         {
-            "id": f"imported_{content_id(told)}",
-            "scheme": scheme.id,
-            "title": "An imported situation",
-            "category": "imported",
-            "summary": "A situation that came with imported dialogues.",
-            "languages": [row.language or "en"],
-            "background": row.background,
+            **_common(scheme, told, background, row.language or "en"),
             "roles": {
                 "initiator": _role(initiator, "Asks.", "find out about it"),
                 "responder": _role(responder, "Answers.", "answer"),
@@ -51,11 +52,49 @@ def situation(row: ImportRow, scheme: Scheme) -> Scenario:
                     }
                 ],
             },
-            "facts": [{"id": FACT, "about": about, "text": row.fact}],
-            "outcome": {"text": "Not told.", "as_of": UNKNOWN_DATE},
-            "sources": "fictional",
+            "facts": [{"id": FACT, "about": about, "text": fact}],
         }
     )
+
+
+def _flow(row: ImportRow, scheme: Scheme, background: str) -> Scenario:
+    """Return a scenario whose one phase everybody speaks in; a fact is known to one of them."""
+    names = {"initiator": row.initiator, "responder": row.responder}
+    labelled = row.labelled_roles
+    told = [scheme.id, background, *row.speakers, "", *labelled, row.about or "", row.fact or ""]
+    # Who knows the fact: the responder, or else the first whose words are labelled.
+    owner = RESPONDER if RESPONDER in row.speakers else labelled[0]
+    facts = [{"id": FACT, "owner": owner, "about": row.about or "the matter", "text": row.fact}]
+    return Scenario.model_validate(
+        {
+            **_common(scheme, told, background, row.language or "en"),
+            "roles": {
+                key: {
+                    **_role(names.get(key) or key.replace("_", " "), "Speaks.", "talk about it"),
+                    "labelled": key in labelled,
+                }
+                for key in row.speakers
+            },
+            "flow": [{"id": "conversation", "who": list(row.speakers)}],
+            "facts": facts if row.fact else [],
+        }
+    )
+
+
+def _common(
+    scheme: Scheme, told: object, background: str, language: str = "en"
+) -> dict[str, object]:
+    return {
+        "id": f"imported_{content_id(told)}",
+        "scheme": scheme.id,
+        "title": "An imported situation",
+        "category": "imported",
+        "summary": "A situation that came with imported dialogues.",
+        "languages": [language],
+        "background": background,
+        "outcome": {"text": "Not told.", "as_of": UNKNOWN_DATE},
+        "sources": "fictional",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +118,9 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     content = [scheme.id, told.background, dict(told.names), told.speaking, told.labelled]
     return Scenario.model_validate(
         {
-            "id": f"imported_{content_id(content)}",
-            "scheme": scheme.id,
-            "title": "An imported situation",
-            "category": "imported",
-            "summary": "A situation that came with imported dialogues.",
-            "background": told.background or "Nothing else is known of the situation.",
+            **_common(
+                scheme, content, told.background or "Nothing else is known of the situation."
+            ),
             "roles": {
                 keys[role]: {
                     **_role(name, "Takes part in the dialogue.", "say what is said"),
@@ -100,8 +136,6 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
                     "rounds": [1, MOST_ROUNDS],
                 }
             ],
-            "outcome": {"text": "Not told.", "as_of": UNKNOWN_DATE},
-            "sources": "fictional",
         }
     )
 

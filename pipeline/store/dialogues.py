@@ -27,7 +27,9 @@ _INSERT = """
     insert into dialogues
         (status, code, reason, retry_epoch, config_epoch, finished_at, case_seq, arm_seq)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
-_INSERT_TURN = "insert into turns values (?, ?, ?, ?, ?, ?)"
+_INSERT_TURN = """
+    insert into turns (dialogue, turn, role, kind, text, declared_goal, labelled)
+    values (?, ?, ?, ?, ?, ?, ?)"""
 _INSERT_TRACE = "insert into traces values (?, ?, ?)"
 _INSERT_TRACEBACK = "insert into tracebacks values (?, 'generation', ?, ?) on conflict do nothing"
 
@@ -132,7 +134,7 @@ def _rows(dialogue: Dialogue) -> tuple[list[tuple[object, ...]], list[tuple[obje
         goal: Stored | None = None
         if turn.declared_goal is not None:
             goal = stored_label(turn.declared_goal)
-        turns.append((turn.index, turn.role, turn.kind, turn.text, goal))
+        turns.append((turn.index, turn.role, turn.kind, turn.text, goal, turn.labelled))
         if turn.trace is not None:
             traces.append((turn.index, trace_json(turn.trace)))
     return turns, traces

@@ -9,6 +9,7 @@ from pathlib import Path
 from pipeline.store.annotation_schema import add_annotations
 from pipeline.store.answering_models import add_answering_models
 from pipeline.store.evaluation_schema import add_answers
+from pipeline.store.flow_schema import add_flow
 from pipeline.store.gold_review_schema import add_gold_reviews
 from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.materials import add_materials
@@ -35,6 +36,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     add_runner_up,
     add_gold_reviews,
     add_answers,
+    add_flow,
 )
 """Step ``i`` leads from schema version ``i`` to ``i + 1``. Steps are only ever added."""
 

@@ -1,4 +1,4 @@
-"""What a strategy is: it produces the responder's utterances."""
+"""What a strategy is: it produces the utterances that are labelled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Spoken:
 
 
 class Strategy(Protocol):
-    """Produces responder utterances."""
+    """Produces labelled utterances."""
 
     async def utter(self, task: TurnTask) -> Spoken:
         """Produce one utterance.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import scenarios
 from pipeline.plan import Plan
-from pipeline.tactic_design import Context
+from pipeline.tactic_contexts import Context
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
 from scenarios.fixed_lines import Opening

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import scenarios
 from pipeline.plan import Plan
-from pipeline.tactic_design import Context, TargetDistribution, allowed_combinations, drawable, fit
+from pipeline.tactic_contexts import Context
+from pipeline.tactic_design import TargetDistribution, allowed_combinations, drawable, fit
 from pipeline.tactics import TacticDesign
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError

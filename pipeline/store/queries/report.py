@@ -37,9 +37,9 @@ _POLICIES = """
     select distinct substr(e.by, 8) from newest_decisions e where e.by like 'policy:%' order by 1"""
 _UTTERANCES = """
     select a.id, c.scenario, count(*)
-    from turns t join dialogues d on d.seq = t.dialogue join cases c on c.seq = d.case_seq
+    from labelled_turns t join dialogues d on d.seq = t.dialogue join cases c on c.seq = d.case_seq
         join arms a on a.seq = d.arm_seq
-    where t.role = 'responder' and t.kind = 'improvised' group by 1, 2 order by 1, 2"""
+    group by 1, 2 order by 1, 2"""
 _LABELS = """
     select a.id, x.id, l.value, count(*)
     from annotations l join dialogues d on d.seq = l.dialogue join arms a on a.seq = d.arm_seq
@@ -163,8 +163,8 @@ _ANSWERS = f"""
 _TEXTS = """
     select text from (
         select t.text, row_number() over (order by t.dialogue, t.turn) - 1 as place
-        from turns t join dialogues d on d.seq = t.dialogue join arms a on a.seq = d.arm_seq
-        where t.role = 'responder' and t.kind = 'improvised' and a.id = ?)
+        from labelled_turns t join dialogues d on d.seq = t.dialogue join arms a on a.seq = d.arm_seq
+        where a.id = ?)
     where (place * ?) / ? <> ((place - 1) * ?) / ? or place = 0 order by place"""
 
 

@@ -21,7 +21,7 @@ Labels = dict[Place, tuple[TacticLabel, ...]]
 
 _OF = "dialogue in (select value from json_each(?))"
 _TURNS = f"""
-    select dialogue, turn, role, kind, text, declared_goal from turns
+    select dialogue, turn, role, kind, text, declared_goal, labelled from turns
     where {_OF} order by dialogue, turn"""  # noqa: S608 - constants only
 _LABELS = f"""
     select dialogue, turn, dimension, value, rationale, raw from annotations
@@ -89,14 +89,14 @@ class TurnReader:
     ) -> defaultdict[int, list[Turn]]:
         """Join turns with what belongs to them."""
         turns: defaultdict[int, list[Turn]] = defaultdict(list)
-        for seq, index, role, kind, text, goal in self._reader.execute(_TURNS, (numbers,)):
-            place = (seq, index)
+        for seq, index, role, kind, text, goal, flag in self._reader.execute(_TURNS, (numbers,)):
+            place, labelled = (seq, index), None if flag is None else bool(flag)
             tactic = labels.get(place)
             if tactic is None and goal is None and place not in asked and place not in how:
                 turns[seq].append(  # most turns: nothing was declared
                     self._opening(index, role, text)
-                    if kind == "opening"
-                    else Turn(index, role, text, kind)
+                    if kind == "opening" and labelled is None
+                    else Turn(index, role, text, kind, labelled=labelled)
                 )
                 continue
             turns[seq].append(
@@ -109,6 +109,7 @@ class TurnReader:
                     None if goal is None else label_from(goal),
                     tactic or (),
                     how.get(place),
+                    labelled,
                 )
             )
         return turns

@@ -146,7 +146,7 @@ def test_who_wrote_it_is_kept_where_it_is_known(write, tmp_path):
     [
         ("{nope", "", "no JSON"),
         ("[1]", "", "one JSON object"),
-        ({"messages": talk("a"), **CAR}, "", "needs an answer"),
+        ({"messages": talk("a"), **CAR}, "", "nothing that is said is labelled"),
         ({"messages": [], **CAR}, "messages", ""),
         ({**CAR}, "messages", ""),
         ({"messages": talk("a", "b")}, "background", "a scenario, or a background and a fact"),
@@ -162,9 +162,10 @@ def test_who_wrote_it_is_kept_where_it_is_known(write, tmp_path):
          "turns[0].labels.veracity", "Quality"),
         ({"messages": talk("a", ""), **CAR}, "messages[1].content", ""),
         ({"messages": talk("a", "b"), **CAR, "opening": 1}, "", "nothing to judge"),
-        ({"messages": [*talk("a", "b"), *talk("c", "d")[::-1]], **CAR}, "", "take turns"),
-        ({"messages": [{"role": "robot", "content": "x"}, *talk("b")], **CAR}, "messages[0].role",
-         ""),
+        ({"messages": [*talk("a", "b"), *talk("c", "d")[::-1]], **CAR}, "messages",
+         "take turns"),
+        ({"messages": [{"role": "robot", "content": "x"}, *talk("b")], **CAR}, "",
+         "of robot, initiator, name those"),
     ],
 )  # fmt: skip
 def test_a_line_that_cannot_be_used_is_named_and_nothing_is_made(write, tmp_path, row, field, says):

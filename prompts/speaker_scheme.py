@@ -1,0 +1,70 @@
+"""A scheme as a speaker of a flow is told of it: what it declares, and under which conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from prompts.scheme_text import (
+    DimensionText,
+    LabelText,
+    dimension_text,
+    either,
+    scheme_rules,
+)
+from scenarios.schemes.dimension import ROLE
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.spoken import spoken_dimensions
+from scenarios.spec import RoleKey
+
+NOT_APPLICABLE: Final = "does not apply"
+"""The answer for a dimension whose condition does not hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakerScheme:
+    """What a speaker's prompts say about a scheme."""
+
+    goal: DimensionText | None
+    """The assigned dimension; None where nothing is assigned."""
+    dimensions: tuple[DimensionText, ...]
+    """The utterance dimensions it declares, in the scheme's order."""
+    rules: tuple[str, ...]
+    terms: tuple[tuple[str, str], ...]
+    conventions: tuple[str, ...]
+
+
+def speaker_scheme(scheme: Scheme, role: RoleKey) -> SpeakerScheme:
+    """Return what a role is told of a scheme."""
+    dimensions = spoken_dimensions(scheme, role)
+    return SpeakerScheme(
+        goal=dimension_text(scheme.goal) if scheme.assigned else None,
+        dimensions=tuple(map(_told, dimensions)),
+        rules=scheme_rules(scheme, subject="you say in the conversation"),
+        terms=tuple(scheme.terms.items()),
+        conventions=scheme.conventions,
+    )
+
+
+def _told(dimension: Dimension) -> DimensionText:
+    """Return a dimension with its conditions in words."""
+    text = dimension_text(dimension)
+    question = text.question
+    if dimension.when:
+        question += f' Only where {_condition(dimension.when)}; else answer "{NOT_APPLICABLE}".'
+    labels = tuple(
+        _limited(told, {k: v for k, v in label.applies.items() if k != ROLE})
+        for told, label in zip(text.labels, dimension.labels, strict=True)
+    )
+    return replace(text, question=question, labels=labels)
+
+
+def _limited(label: LabelText, condition: Mapping[str, tuple[str, ...]]) -> LabelText:
+    if not condition:
+        return label
+    return replace(label, definition=f"{label.definition} (Only where {_condition(condition)}.)")
+
+
+def _condition(condition: Mapping[str, tuple[str, ...]]) -> str:
+    return " and ".join(f"{name} is {either(labels)}" for name, labels in condition.items())

@@ -1,0 +1,126 @@
+"""The prompts of the roles of a flow: speak, and where words are labelled, reflect and revise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from prompts.drafts import draft_variables
+from prompts.environment import Templates
+from prompts.objections import against_draft, against_utterance
+from prompts.prompt import Prompt, make_prompt, transcript
+from prompts.question import Question
+from prompts.responses import critique_format, utterance_format
+from prompts.speaker_answers import speaker_format
+from prompts.speaker_scheme import speaker_scheme
+from prompts.speaker_view import SpeakerView, speaker_name
+from scenarios.dialogue import Critique, Draft, History, Wanted
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.spoken import spoken_dimensions
+from scenarios.spec import RoleKey
+
+SPEAKER_TEMPLATES: Final = (
+    "speaker_system.j2", "speaker_user.j2", "speaker_reflect_system.j2", "speaker_reflect_user.j2",
+    "speaker_revise_system.j2", "speaker_revise_user.j2", "speaker_form.j2", "speaker_labels.j2",
+    "speaker_part.j2", "speaker_rules.j2", "speaker_scene.j2", "speaker_speech.j2",
+    "answer_format.j2", "conversation.j2", "dimension.j2", "draft.j2", "reframe.j2", "repair.j2",
+    "terms.j2", "wanted.j2",
+)  # fmt: skip
+"""The templates that a dialogue of a flow depends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LabelledSpeaker:
+    """The prompts of one role whose words are labelled; each with its fixed system message."""
+
+    speak: Prompt[Draft]
+    reflect: Prompt[tuple[Critique, ...]]
+    revise: Prompt[Draft]
+
+
+class SpeakerPrompts:
+    """All prompts of the roles of flows under one scheme; made for a role when it first speaks."""
+
+    def __init__(self, templates: Templates, scheme: Scheme, *, plan: bool) -> None:
+        """Render the system messages of some labelled role, so that mistakes show early.
+
+        Args:
+            templates: the texts.
+            scheme: the labels.
+            plan: whether answers with labels begin with a plan.
+
+        Raises:
+            UsageError: a template cannot be rendered, or a dimension is called like an answer key.
+        """
+        self._templates = templates
+        self._scheme = scheme
+        self._plan = plan
+        words = {"scheme": None, "plan": False}
+        self._words = make_prompt("speaker", templates, utterance_format(), words)
+        self._labelled: dict[RoleKey, _LabelledSpeaker] = {}
+        some = self._of(_SOME_ROLE)
+        self.samples: tuple[Prompt[object], ...] = (
+            self._words, some.speak, some.reflect, some.revise,
+        )  # fmt: skip
+        """What is hashed of the prompts besides the templates: those of one role."""
+
+    def say(self, view: SpeakerView, history: History) -> Question[str]:
+        """Ask for the next utterance of somebody whose words are not labelled."""
+        question = self._words.render(_variables(view, history, ()))
+        objections = partial(against_utterance, history=history)
+        return replace(question, objections=objections, frame=self._frame)
+
+    def answer(self, view: SpeakerView, history: History, wanted: Wanted) -> Question[Draft]:
+        """Ask for the next utterance of a labelled role, and its labels."""
+        question = self._of(view.key).speak.render(_variables(view, history, wanted))
+        objections = partial(against_draft, history=history)
+        return replace(question, objections=objections, frame=self._frame)
+
+    def reflect(
+        self, view: SpeakerView, history: History, draft: Draft, wanted: Wanted
+    ) -> Question[tuple[Critique, ...]]:
+        """Ask whether a draft carries the labels it declares, and whether it can be said."""
+        variables = {**_variables(view, history, wanted), **draft_variables(draft)}
+        return self._of(view.key).reflect.render(variables)
+
+    def revise(
+        self,
+        view: SpeakerView,
+        history: History,
+        draft: Draft,
+        critiques: Sequence[Critique],
+        wanted: Wanted,
+    ) -> Question[Draft]:
+        """Ask for a draft that mends what was criticised."""
+        variables = {**_variables(view, history, wanted), **draft_variables(draft)}
+        question = self._of(view.key).revise.render({**variables, "critiques": tuple(critiques)})
+        objections = partial(against_draft, history=history)
+        return replace(question, objections=objections, frame=self._frame)
+
+    def _of(self, role: RoleKey) -> _LabelledSpeaker:
+        if role not in self._labelled:
+            static = {"scheme": speaker_scheme(self._scheme, role), "plan": self._plan}
+            spoken = speaker_format(self._scheme, role, plan=self._plan)
+            critiques = critique_format(
+                self._scheme, dimensions=spoken_dimensions(self._scheme, role)
+            )
+            self._labelled[role] = _LabelledSpeaker(
+                make_prompt("speaker", self._templates, spoken, static),
+                make_prompt("speaker_reflect", self._templates, critiques, static),
+                make_prompt("speaker_revise", self._templates, spoken, static),
+            )
+        return self._labelled[role]
+
+    def _frame(self) -> str:
+        return self._templates.render("reframe.j2", {})
+
+
+_SOME_ROLE: Final = "speaker"
+
+
+def _variables(view: SpeakerView, history: History, wanted: Wanted) -> Mapping[str, object]:
+    spoken = tuple((speaker_name(role), text) for role, text in history)
+    said = transcript(spoken, view.names)
+    return {"view": view, "history": said, "wanted": wanted}
