@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,6 +14,7 @@ from hipo.cli.errors import ExitCode
 from hipo.cli.json_target import JSON, deliver
 from hipo.cli.main import command_app
 from hipo.cli.oddities import oddities_as_json, oddity_lines
+from hipo.cli.options import PLUGINS
 from quality.agreement import AgreementRow
 from quality.bootstrap import Interval, Resampling
 from quality.comparisons import ReaderComparison
@@ -54,6 +56,7 @@ def print_agreement(
     ),
     seed: int = typer.Option(42, "--seed", help="Of the bootstrap."),
     json_target: str | None = JSON,
+    plugins: list[Path] | None = PLUGINS,
 ) -> int:
     """Print how far annotators agree: every statistic that fits each dimension, with intervals.
 

@@ -15,6 +15,7 @@ from hipo.cli.errors import ExitCode
 from hipo.cli.json_target import JSON, deliver
 from hipo.cli.main import command_app
 from hipo.cli.oddities import oddity_lines
+from hipo.cli.options import PLUGINS
 from hipo.cli.qc_json import qc_as_json
 from quality.bootstrap import Resampling
 from quality.disagreement.report import DisagreementReport
@@ -53,6 +54,7 @@ def print_qc(
         help="A new folder for flags.csv, adjudication.csv and gold.csv.",
     ),
     json_target: str | None = JSON,
+    plugins: list[Path] | None = PLUGINS,
 ) -> int:
     """Check the annotations of people on four levels: scheme, annotators, agreement, adjudication.
 
