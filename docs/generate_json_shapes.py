@@ -123,10 +123,14 @@ adjacency, split_polarity, polarity_matches, means, references, to_adjudicate, g
 a list of codes, `dialogues` how many the quiz has, `hidden` the labels by dimension that it did not offer, and the two others as in
 `scores.json` ([docs/evaluation.md](evaluation.md)), where the models `people` and `people/CODE` stand for annotators.
 
-`hipo metrics strategic FILE --json -` prints `{formula, distributions, agreement, outcome, answers, odd}`: `formula` the variant,
-weights and threshold; `distributions` one per dialogue and annotator; `agreement` a list of `{quantity, statistic, value, p,
-pairs}`; `outcome` one model per condition, with `note` where there is none; `answers` one per dialogue, annotator and turn, with
-its labels, `bat`, `pat`, `bat_sum`, `pat_sum`, `nrbat` and `nra`; `odd` what was odd in the files, by row.
+`hipo metrics strategic FILE|RUN --json -` prints `{formula, distributions, agreement, against, outcome, answers, odd}`: `formula` the
+variant, weights and threshold; `distributions` one per dialogue and annotator; `agreement` (of the reference annotators) and
+`against` (of them with the others) lists of `{quantity, statistic, value, p, pairs}`; `outcome` one model per condition, with `note`
+where there is none; `answers` one per dialogue, annotator and turn, with its labels, `bat`, `pat`, `bat_sum`, `pat_sum`, `nrbat` and
+`nra`; `odd` what was odd in files, by row.
+
+`hipo verify RUN --juror MODEL --format json` (without `--judge`) prints `{folder, labelled, failed, stopped, calls, labels}`: `labels`
+by juror and dimension how often which label, "" for what could not be read.
 
 `hipo metrics intention FILE --json -` prints `{statistics, questions, right, questions_by_face_act, rules, broken, answerers,
 oddities}`: `statistics` turns, labels, runs and alpha in `rows` by face act and role (empty: all of them), null for an evaluation;

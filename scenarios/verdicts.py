@@ -8,8 +8,9 @@ from typing import Literal
 
 from scenarios.schemes.model import LabelValue
 
-Source = Literal["self", "external"]
-"""Who judges: the generator, reading its own words again, or another model. People review."""
+Source = Literal["self", "external", "juror"]
+"""Who judges: the generator, reading its own words again, another model, or a juror, who labels by
+a scheme of its own and decides nothing. People review."""
 Verdict = Literal["accepted", "discarded", "pending"]
 VERDICTS: tuple[Verdict, ...] = ("accepted", "discarded", "pending")
 
@@ -127,4 +128,5 @@ class VerdictCounts:
 
     def covers(self, generated: int) -> bool:
         """Whether verification was not begun, or has come to a verdict on so many dialogues."""
-        return not self.judged or sum(self.verdicts.values()) >= generated
+        begun = any(not judge.startswith("juror ") for judge in self.judged)
+        return not begun or sum(self.verdicts.values()) >= generated

@@ -25,7 +25,11 @@ from scenarios.verdicts import Source
 
 SAMPLE = 24
 """Dialogues whose prompts are rendered to estimate the length of all."""
-ANSWER_TOKENS: Mapping[Source, tuple[int, int]] = {"self": (150, 60), "external": (450, 200)}
+ANSWER_TOKENS: Mapping[Source, tuple[int, int]] = {
+    "self": (150, 60),
+    "external": (450, 200),
+    "juror": (120, 0),
+}
 """Typical tokens of an answer on a turn, and of one on the whole dialogue."""
 
 NOTE = (

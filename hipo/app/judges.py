@@ -95,8 +95,8 @@ class Panels:
 
 
 @dataclass(slots=True)
-class _Choosing:
-    """Resolves settings to models."""
+class ModelChoice:
+    """Resolves settings of judges to models."""
 
     recipe: Recipe
     prices: PriceTable
@@ -165,7 +165,7 @@ def choose_panels(
     Raises:
         UsageError: an unknown model, the generator as its own external judge, or one model twice.
     """
-    choosing = _Choosing(recipe, PriceTable.load(recipe.prices))
+    choosing = ModelChoice(recipe, PriceTable.load(recipe.prices))
     written = {arm.id: arm.arm.writer for arm in arms}
     judges = settings.judges
     if not judges and written and set(written.values()) == {RULES}:
@@ -185,7 +185,9 @@ def choose_panels(
     return Panels(panels, tuple(dict.fromkeys(choosing.notes)))
 
 
-def _own_judge(choosing: _Choosing, settings: VerificationSettings, arm: ArmState) -> Juror | None:
+def _own_judge(
+    choosing: ModelChoice, settings: VerificationSettings, arm: ArmState
+) -> Juror | None:
     """Return who reads the words of an arm's generator again."""
     if not settings.self_judgement:
         return None

@@ -1,22 +1,29 @@
-"""Strategic metrics of labelled answers, from other people's files."""
+"""Strategic metrics of labelled answers, of other people's files or of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from hipo.app.annotated import Annotated, open_annotated
+from hipo.app.run_folders import RUNS, is_run
 from quality.strategic.comparison import Likeness, likeness
 from quality.strategic.discourses import AnswerLabel, Discourse, discourses
 from quality.strategic.distributions import Distribution, distribution
 from quality.strategic.formula import Formula, formula_from
 from quality.strategic.moves import LABELLED
 from quality.strategic.outcome_model import OutcomeModel, outcome_models
-from quality.tables.checking import read_files
 from quality.tables.oddities import Oddity
+from scenarios.annotations import DECLARED, HUMAN, Annotation
 from scenarios.errors import UsageError
 
-DEFAULT_MAP = "cobra"
+DEFAULT_MAP: Final = "cobra"
+KINDS: Final = (HUMAN, DECLARED, "juror", "external", "self")
+"""Whose labels of a run are read; the first of them that there is are the reference of the others."""
+_QUALIFIED: Final = "cobra."
+"""Before the dimensions of jurors in runs of another scheme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +36,19 @@ class StrategicMetrics:
     distributions: tuple[Distribution, ...]
     """One per discourse, in the same order."""
     agreement: tuple[Likeness, ...]
-    """Of annotators; empty where fewer than two share a dialogue."""
+    """Of the reference annotators with each other; empty where they are fewer than two."""
+    against: tuple[Likeness, ...]
+    """Of the reference annotators with the others; empty where there are none."""
     outcome: tuple[OutcomeModel, ...]
+    """Of the reference annotators."""
     oddities: tuple[Oddity, ...]
-    """What was odd in the files, by row."""
+    """What was odd in files, by row."""
 
 
 def strategic_metrics(
-    files: Sequence[str | Path],
+    sources: Sequence[str | Path],
     *,
-    map_name: str = DEFAULT_MAP,
+    map_name: str | None = None,
     against: Sequence[str] = (),
     parameters: Mapping[str, object] | None = None,
 ) -> StrategicMetrics:
@@ -50,62 +60,93 @@ def strategic_metrics(
         print([answer.standing.bat for answer in found.discourses[0].answers])
 
     Args:
-        files: tables of answers and their labels.
-        map_name: what their columns stand for: a map that ships, or the path of one.
-        against: annotators, models say, that the others are compared with; empty: all annotators
-            are compared among themselves.
+        sources: tables of answers and their labels, or one run.
+        map_name: what the columns of files stand for: a map that ships, or the path of one; None:
+            ``cobra``.
+        against: annotators, models say, that the others are compared with: names, or of a run
+            ``KIND`` or ``KIND:WHO``. Empty: of a run, everybody but the people (or, without people,
+            but the speaker); of files nobody.
         parameters: ``variant``, ``weights`` and ``threshold``; each has a default.
 
     Raises:
-        UsageError: a file, the map or a parameter is none, or nothing of this is labelled.
+        UsageError: a file, run, map or parameter is none, or nothing of this is labelled.
     """
     formula = formula_from(parameters or {})
-    checked = read_files([Path(file) for file in files], map_name)
-    labels = [
-        AnswerLabel(dialogue, labelled.turn, annotator, dimension, value)
-        for (dialogue, annotator), turns in checked.sequences().items()
-        for labelled in turns
-        for dimension, value in labelled.labels.items()
-    ]
-    return _metrics(labels, formula, against, checked.oddities)
-
-
-def _metrics(
-    labels: Sequence[AnswerLabel],
-    formula: Formula,
-    against: Sequence[str],
-    oddities: Sequence[Oddity],
-) -> StrategicMetrics:
-    found = discourses(labels, formula)
+    names = [str(source) for source in sources]
+    is_of_run = any(is_run(Path(name)) or is_run(RUNS / name) for name in names)
+    annotated = open_annotated(names, map_name if is_of_run else map_name or DEFAULT_MAP, KINDS)
+    found = discourses(_labels(annotated), formula)
     if not found:
-        raise UsageError(
-            "no answer is labelled with what the strategic metrics are computed from",
-            f"they need labels of {', '.join(LABELLED)}",
-        )
+        raise _nothing(annotated)
+    reference, others = _sides(found, against)
     return StrategicMetrics(
         formula=formula,
         discourses=tuple(found),
         distributions=tuple(distribution(one, formula.threshold) for one in found),
-        agreement=tuple(_agreement(found, against, formula.threshold)),
-        outcome=tuple(outcome_models(found)),
-        oddities=tuple(oddities),
+        agreement=tuple(_agreement(reference, formula.threshold)),
+        against=tuple(likeness(reference, others, threshold=formula.threshold) if others else ()),
+        outcome=tuple(outcome_models(reference)),
+        oddities=() if annotated.table is None else annotated.table.oddities,
     )
 
 
-def _agreement(
-    found: Sequence[Discourse], against: Sequence[str], threshold: int
-) -> Sequence[Likeness]:
+def _labels(annotated: Annotated) -> Iterable[AnswerLabel]:
+    """Yield labels of single turns; one who answered under two configurations is two annotators."""
+    configs: dict[tuple[str, str], dict[str, None]] = {}
+    for one in annotated.annotations:
+        configs.setdefault((one.kind, one.who), {})[one.config] = None
+    for one in annotated.annotations:
+        about = one.subject
+        if one.kind in KINDS and about.turn is not None and about.part is None:
+            name = _name(one)
+            if one.kind == HUMAN and len(configs[one.kind, one.who]) > 1:
+                name = f"{name} ({one.config})"
+            dialogue = f"{about.case}/{about.arm}" if about.arm else about.case
+            dimension = one.dimension.removeprefix(_QUALIFIED)
+            yield AnswerLabel(dialogue, about.turn, name, dimension, one.value)
+
+
+def _name(annotation: Annotation) -> str:
+    who = annotation.who
+    return who if annotation.kind == HUMAN else f"{annotation.kind}:{who}"
+
+
+def _nothing(annotated: Annotated) -> UsageError:
+    hint = f"they need labels of {', '.join(LABELLED)}"
+    if annotated.table is None:
+        hint += f"; let a model give them: hipo verify {annotated.sources[0]} --juror MODEL"
+    return UsageError("no answer is labelled with what strategic metrics are computed from", hint)
+
+
+def _sides(
+    found: Sequence[Discourse], against: Sequence[str]
+) -> tuple[list[Discourse], list[Discourse]]:
+    """Return the discourses of the reference annotators, and those that are compared with them."""
     annotators = list(dict.fromkeys(discourse.annotator for discourse in found))
+    chosen: list[str] = []
     for name in against:
-        if name not in annotators:
+        meant = [a for a in annotators if a == name or a.startswith(f"{name}:")]
+        if not meant:
             raise UsageError(
                 f"there is no annotator {name!r} to compare with",
                 f"annotators: {', '.join(annotators)}",
             )
-    people = [d for d in found if d.annotator not in against]
-    others = [d for d in found if d.annotator in against]
-    if against and not people:
+        chosen += meant
+    if not against:
+        first = next(k for k in KINDS if any(_kind_of(a) == k for a in annotators))
+        chosen = [a for a in annotators if _kind_of(a) != first]
+    if len(set(chosen)) == len(annotators):
         raise UsageError("everybody is compared with, nobody is left", "name fewer with --with")
-    if not against and len(annotators) < 2:
+    reference = [d for d in found if d.annotator not in chosen]
+    return reference, [d for d in found if d.annotator in chosen]
+
+
+def _kind_of(annotator: str) -> str:
+    kind = annotator.partition(":")[0]
+    return kind if kind in KINDS[1:] else HUMAN
+
+
+def _agreement(found: Sequence[Discourse], threshold: int) -> Sequence[Likeness]:
+    if len({discourse.annotator for discourse in found}) < 2:
         return ()
-    return likeness(people, others if against else None, threshold=threshold)
+    return likeness(found, None, threshold=threshold)

@@ -24,17 +24,22 @@ app = command_app()
 @app.command("strategic")
 def strategic(
     *,
-    sources: list[Path] = typer.Argument(
-        ..., metavar="FILE...", help="Tables of answers with the labels that people gave them."
+    sources: list[str] = typer.Argument(
+        ..., metavar="FILE...|RUN", help="Tables of answers and their labels, or one run."
     ),
-    map_name: str = typer.Option(
-        DEFAULT_MAP, "--map", metavar="NAME|FILE", help="What the columns of the files stand for."
+    map_name: str | None = typer.Option(
+        None,
+        "--map",
+        metavar="NAME|FILE",
+        help=f"What the columns of files stand for; default {DEFAULT_MAP}.",
+        show_default=False,
     ),
     against: str = typer.Option(
         "",
         "--with",
         metavar="WHO,...",
-        help="Annotators that the others are compared with; default all among themselves.",
+        help="Annotators that the others are compared with: names, or kinds such as juror. Of a run "
+        "the default is everybody but the people, or but the speaker where no people answered.",
         show_default=False,
     ),
     variant: Variant = typer.Option(

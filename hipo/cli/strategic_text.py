@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from hipo.app.strategic_metrics import StrategicMetrics
 from hipo.cli.console import columns, number, plain, plural
@@ -15,6 +16,9 @@ from quality.strategic.outcome_model import OutcomeModel
 
 _ODD = 10
 """Odd cells that are printed; the JSON has all."""
+_MOST_DISCOURSES = 30
+"""Dialogues and annotators that are printed apart."""
+_ID = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{8,}/([0-9a-f]{8})[0-9a-f]*$")
 
 
 def strategic_as_text(found: StrategicMetrics) -> str:
@@ -32,14 +36,19 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
         f"manner {weights.manner:g}, quality {weights.quality:g}, "
         f"consistency {weights.consistency:g}; violated from {formula.threshold} on"
     )
-    yield "Labels: commitments, shares of answers that violate a maxim\n" + _labels(
-        found.distributions
-    )
-    yield "Metrics: mean of an answer, then where the witness stands at the end\n" + _ends(
-        found.distributions
-    )
+    printed = found.distributions[:_MOST_DISCOURSES]
+    left = len(found.distributions) - len(printed)
+    note = f"\n(and {number(left)} more, see --json)" if left else ""
+    yield "Labels: commitments, shares of answers that violate a maxim\n" + _labels(printed) + note
+    yield "Metrics: mean of an answer, then where the witness stands at the end\n" + _ends(printed)
     if found.agreement:
         yield "Agreement: mean over pairs of annotators\n" + _agreement(found.agreement)
+    if found.against:
+        names = sorted({pair.second for row in found.against for pair in row.pairs})
+        for name in names:
+            yield f"Against {name}: mean over the others\n" + _agreement(
+                [_only(row, name) for row in found.against]
+            )
     yield "Who wins an answer, by benefit and penalty (logistic regression)\n" + _models(
         found.outcome
     )
@@ -53,10 +62,14 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
         yield "\n".join(["Odd in the files:", *shown, *more])
 
 
+def _only(row: Likeness, name: str) -> Likeness:
+    return replace(row, pairs=tuple(pair for pair in row.pairs if pair.second == name))
+
+
 def _labels(distributions: Iterable[Distribution]) -> str:
     rows = [
         [
-            one.dialogue,
+            _short(one.dialogue),
             one.annotator,
             number(one.answers),
             *(number(one.commitments[label]) for label in COMMITMENTS),
@@ -75,7 +88,7 @@ def _ends(distributions: Iterable[Distribution]) -> str:
     for one in distributions:
         last = one.last
         rows.append([
-            one.dialogue, one.annotator, _figure(one.bat.mean), _figure(one.pat.mean),
+            _short(one.dialogue), one.annotator, _figure(one.bat.mean), _figure(one.pat.mean),
             *(
                 ["", "", "", ""] if last is None
                 else map(_figure, (last.bat_sum, last.pat_sum, last.nrbat, last.nra))
@@ -103,7 +116,7 @@ def _models(models: Iterable[OutcomeModel]) -> str:
     for model in models:
         near = model.auc_interval
         rows.append([
-            model.condition, number(model.answers), number(model.won), number(model.left_out),
+            _short(model.condition), number(model.answers), number(model.won), number(model.left_out),
             _figure(model.auc), "" if near is None else f"{near.low:.3f}-{near.high:.3f}",
             _figure(model.tjur), _figure(model.aic, 1), _figure(model.null_aic, 1),
             _percent(model.correct), model.note,
@@ -118,7 +131,7 @@ def _models(models: Iterable[OutcomeModel]) -> str:
 def _coefficients(models: Iterable[OutcomeModel]) -> str:
     rows = [
         [
-            model.condition, term.term, _figure(term.beta), _figure(term.se),
+            _short(model.condition), term.term, _figure(term.beta), _figure(term.se),
             _figure(term.odds_ratio), f"{term.interval.low:.2f}-{term.interval.high:.2f}",
             _p(term.p),
         ]
@@ -126,6 +139,11 @@ def _coefficients(models: Iterable[OutcomeModel]) -> str:
         for term in model.coefficients
     ]  # fmt: skip
     return columns(["answers that count", "term", "beta", "SE", "odds ratio", "95%", "p"], rows)
+
+
+def _short(dialogue: str) -> str:
+    """Return the id of a dialogue of a run by the beginnings of its parts."""
+    return _ID.sub(r"\1/\2", dialogue)
 
 
 def _figure(value: float | None, digits: int = 3) -> str:
@@ -145,23 +163,25 @@ def _p(value: float | None) -> str:
 def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
     """Return what ``hipo metrics strategic --json`` writes.
 
-    ``formula``; ``distributions``, one per dialogue and annotator; ``agreement`` with every pair;
-    ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and where
+    ``formula``; ``distributions``, one per dialogue and annotator; ``agreement`` of the reference
+    annotators with every pair, and ``against`` of them with the others; ``outcome`` models; ``answers``, one per dialogue, annotator and turn, with its labels and where
     the witness then stands; ``odd``: what was odd in the files.
     """
     return {
         "formula": asdict(found.formula),
         "distributions": [_distribution(one) for one in found.distributions],
-        "agreement": [
-            plain(row, "quantity statistic value p", pairs=[asdict(p) for p in row.pairs])
-            for row in found.agreement
-        ],
+        "agreement": list(map(_likeness, found.agreement)),
+        "against": list(map(_likeness, found.against)),
         "outcome": [asdict(model) for model in found.outcome],
         "answers": [row for one in found.discourses for row in _answers(one)],
         "odd": [
             {**plain(o, "code found done left_out"), **asdict(o.place)} for o in found.oddities
         ],
     }
+
+
+def _likeness(row: Likeness) -> dict[str, object]:
+    return plain(row, "quantity statistic value p", pairs=[asdict(pair) for pair in row.pairs])
 
 
 def _distribution(one: Distribution) -> dict[str, object]:

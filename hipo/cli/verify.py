@@ -8,7 +8,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.judge_estimates import estimate_judging
+from hipo.app.judge_estimates import JudgingEstimate, estimate_judging
+from hipo.app.jury import JuryRequest, estimate_jury
 from hipo.app.recipe_options import RecipeChanges
 from hipo.app.run_folders import find_run
 from hipo.app.verification import VerificationOverrides, make_ready, verify_async
@@ -25,6 +26,7 @@ from hipo.cli.options import (
 )
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
+from hipo.cli.verify_jury import run_jury, with_jury_options
 from hipo.cli.verify_report import findings_as_json, findings_as_text, read_findings
 from pipeline.store.run_store import RunStore
 
@@ -43,6 +45,7 @@ app = command_app()
     "limits.wait_for_endpoint",
 )
 @with_verification_options
+@with_jury_options
 @with_status_file
 def verify(
     *,
@@ -58,6 +61,7 @@ def verify(
     quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
     status: StatusFile,
     overrides: VerificationOverrides,
+    jury: JuryRequest | None,
 ) -> int:
     """Judge, flag and decide on the dialogues of a run, and go on where it stopped before.
 
@@ -79,14 +83,27 @@ def verify(
         prompt_dir=given["prompt_dir"],
     )
     if dry_run:
-        return _dry_run(folder, overrides, output_format, retry_unreadable=retry_unreadable)
+        return _dry_run(folder, overrides, jury, output_format, retry_unreadable=retry_unreadable)
+    watching = status.watched(watcher(quiet=quiet))
+    if jury is not None:
+        ended = run_jury(
+            folder,
+            jury,
+            overrides,
+            retry_unreadable=retry_unreadable,
+            output_format=output_format,
+            quiet=quiet or bool(overrides.judges),
+            watching=watching,
+        )
+        if not overrides.judges:
+            return ended
     return run_verification(
         folder,
         overrides,
         retry_unreadable=retry_unreadable,
         output_format=output_format,
         quiet=quiet,
-        watching=status.watched(watcher(quiet=quiet)),
+        watching=watching,
     )
 
 
@@ -125,12 +142,22 @@ def run_verification(
 
 
 def _dry_run(
-    folder: Path, overrides: VerificationOverrides, output_format: Format, *, retry_unreadable: bool
+    folder: Path,
+    overrides: VerificationOverrides,
+    jury: JuryRequest | None,
+    output_format: Format,
+    *,
+    retry_unreadable: bool,
 ) -> int:
-    """Say what verification would take."""
+    """Say what verification would take; with jurors what they would, beside judges if some are named."""
     with RunStore.open(folder, readonly=True) as store:
-        ready = make_ready(store, overrides)
-        planned = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
+        planned = JudgingEstimate(0, ())
+        if jury is not None:
+            planned = estimate_jury(store, jury, overrides, retry_unreadable=retry_unreadable)
+        if jury is None or overrides.judges:
+            ready = make_ready(store, overrides)
+            judged = estimate_judging(store, ready, retry_unreadable=retry_unreadable)
+            planned = JudgingEstimate(judged.dialogues, (*judged.judges, *planned.judges))
     if output_format is Format.JSON:
         write_json(judging_as_json(planned))
     else:

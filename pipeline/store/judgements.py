@@ -79,7 +79,7 @@ _TRIED = (
 )
 _CHARGED = """
     select coalesce(sum(charged_usd), 0), coalesce(sum(charged_tokens), 0) from requests
-    where role like 'self %' or role like 'external %'"""
+    where role like 'self %' or role like 'external %' or role like 'juror %'"""
 _STORE_TRACEBACK = "insert or replace into tracebacks values (?, 'verification', 0, ?)"
 _FORGET_TRACEBACK = "delete from tracebacks where dialogue = ? and stage = 'verification'"
 

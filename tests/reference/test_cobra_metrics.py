@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from hipo.cli.main import run
-from tests.reference.cei import read_csv, reference_folder
+from tests.reference.cei import reference_folder
+from tests.reference.commands import figures
 
 RELEASED = ("--variant", "as_released")
 METRICS = {"bat": "bat", "pat": "pat", "NRA": "nra", "net_ZNRBaT": "nrbat"}
 
 
 def metrics(tmp_path, *arguments):
-    target = tmp_path / "figures.json"
-    assert run(["metrics", "strategic", *map(str, arguments), "--json", str(target)]) == 0
-    return json.loads(target.read_text())
+    return figures(tmp_path / "figures.json", "metrics", "strategic", *arguments)
+
+
+def read_csv(path):
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
 
 
 def stored(rows):
@@ -30,9 +32,9 @@ def stored(rows):
         yield (row["annotator"], place[row["annotator"]]), row
 
 
-def computed(figures):
+def computed(found):
     place = Counter()
-    for row in figures["answers"]:
+    for row in found["answers"]:
         key = (row["dialogue"], row["annotator"])
         place[key] += 1
         yield (row["annotator"], place[key]), row
@@ -135,12 +137,12 @@ def test_cooperative_answers_gain_and_cost_nearly_nothing(tmp_path, folder):
     path = folder / "control_human_annotated.csv"
     if not path.exists():
         pytest.skip("the released control is not here")
-    figures = metrics(tmp_path, path)
-    (counted,) = figures["distributions"]
+    found = metrics(tmp_path, path)
+    (counted,) = found["distributions"]
     assert counted["commitments"]["detrimental"] == 0
     assert counted["won"] == 1
-    assert figures["outcome"][0]["note"] == "every answer went to the witness"
-    assert figures["agreement"] == []
+    assert found["outcome"][0]["note"] == "every answer went to the witness"
+    assert found["agreement"] == []
 
 
 def test_plots_of_all_released_dialogues_are_pictures(tmp_path, folder):

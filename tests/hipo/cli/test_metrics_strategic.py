@@ -63,8 +63,10 @@ def test_a_file_for_the_json_leaves_the_text_on_the_terminal(
 
 def test_models_are_compared_with_each_person(hipo: Hipo, trial: str) -> None:
     found = hipo("metrics", "strategic", trial, "--with", "juror", "--json", "-").data
-    pairs = {(p["first"], p["second"]) for row in found["agreement"] for p in row["pairs"]}
+    pairs = {(p["first"], p["second"]) for row in found["against"] for p in row["pairs"]}
     assert pairs == {("anna", "juror"), ("ben", "juror")}
+    pairs = {(p["first"], p["second"]) for row in found["agreement"] for p in row["pairs"]}
+    assert pairs == {("anna", "ben"), ("ben", "anna")}
 
 
 def test_variant_weights_and_threshold_are_options(hipo: Hipo, trial: str) -> None:

@@ -1,0 +1,293 @@
+"""Let jurors label the dialogues of a run by a scheme of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import orjson
+
+from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.estimates import BYTES_PER_TOKEN
+from hipo.app.interrupts import interruptible, left_when_stopped
+from hipo.app.judge_estimates import ANSWER_TOKENS, SAMPLE, JudgeEstimate, JudgingEstimate
+from hipo.app.judges import ModelChoice
+from hipo.app.models import ModelUse
+from hipo.app.old_runs import bring_up_to_date
+from hipo.app.resumption import ledger_of
+from hipo.app.run import RunLike, folder_of
+from hipo.app.unstored import tell_unstored
+from hipo.app.verification import VerificationOverrides, Verified
+from hipo.app.watching import Silent, Spending, Watcher
+from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.model_settings import ModelSettings
+from pipeline.providers.prices import PriceTable
+from pipeline.providers.protocol import Usage
+from pipeline.recipe import Recipe
+from pipeline.run_material import RunMaterial, load_material
+from pipeline.stop import Stop
+from pipeline.store.materials import MaterialItem
+from pipeline.store.run_store import RunStore
+from prompts.environment import Templates
+from prompts.tasks.example_file import read_examples
+from prompts.tasks.examples import ExamplePool
+from prompts.tasks.model import Mode
+from prompts.tasks.prompts import TaskPrompts
+from prompts.tasks.registry import load_task
+from quality.judges.juror import JUROR_PARAMETERS, SchemeJuror, juror_item, juror_seat
+from quality.judges.protocol import JudgeIdentity
+from quality.jury import JuryHearing, left_to_hear
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import load_scheme
+
+JUROR_TASK: Final = "cobra-juror"
+JUROR_SCHEME: Final = "cobra"
+_EXAMPLES: Final = Path(__file__).parents[2] / "prompts" / "data" / "examples"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JuryRequest:
+    """Who is asked, and what."""
+
+    models: Sequence[str]
+    """Jurors as ``provider/model``."""
+    task: str = JUROR_TASK
+    """A task by name or file."""
+    mode: Mode | None = None
+    """How it is asked; None: the first mode of the task."""
+    scheme: str = JUROR_SCHEME
+    """Whose labels are given, by id or file."""
+
+    def name(self, model: str, prompts: TaskPrompts) -> str:
+        """Return how labels are signed: the model, after whatever is not as usual."""
+        unusual = [] if prompts.task.id == JUROR_TASK else [prompts.task.id]
+        if prompts.mode != prompts.task.modes[0]:
+            unusual.append(prompts.mode)
+        return f"{'+'.join(unusual)}={model}" if unusual else model
+
+
+@dataclass(frozen=True, slots=True)
+class Jury:
+    """Jurors found and checked; nothing is connected or sent."""
+
+    recipe: Recipe
+    material: RunMaterial
+    scheme: Scheme
+    templates: Templates
+    prompts: TaskPrompts
+    uses: dict[JudgeIdentity, ModelUse]
+
+    @property
+    def seats(self) -> list[JudgeIdentity]:
+        """Who is asked, in the order named."""
+        return list(self.uses)
+
+
+def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOverrides) -> Jury:
+    """Find and check what hearing a run takes.
+
+    Args:
+        store: the run.
+        request: who is asked, and what.
+        overrides: address, key, limits, budget and prices of the models.
+
+    Raises:
+        UsageError: something does not exist or does not fit together.
+        InputError: a file is not valid.
+    """
+    material = load_material(store)
+    recipe = replace(overrides, judges=()).over(material.recipe)
+    scheme = load_scheme(request.scheme)
+    task = load_task(request.task, scheme)
+    if task.subject != "utterance" or task.shows_fact or task.sees.goal:
+        raise UsageError(
+            f"jurors cannot be asked the task {task.id}",
+            "they label single answers, and see neither facts nor goals",
+        )
+    templates = (
+        Templates(overrides.prompt_dir)
+        if overrides.prompt_dir is not None
+        else Templates(stored=material.own_templates)
+    )
+    examples = _examples(scheme) if request.mode == "icl" else None
+    prompts = TaskPrompts(templates, scheme, task, mode=request.mode, examples=examples)
+    choice = ModelChoice(recipe, PriceTable.load(recipe.prices))
+    uses: dict[JudgeIdentity, ModelUse] = {}
+    for model in request.models:
+        settings = ModelSettings(
+            model=model, base_url=overrides.base_url, api_key_env=overrides.api_key_env
+        )
+        use = choice.use(settings, JUROR_PARAMETERS)
+        uses[juror_seat(request.name(use.spec.name, prompts), prompts, use.spec.fields())] = use
+    unpriced = sorted({use.spec.name for use in uses.values() if use.price is None})
+    if recipe.budget_usd is not None and unpriced:
+        raise UsageError(
+            f"--budget-usd needs a price for {', '.join(unpriced)}, and none is known",
+            "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
+        )
+    return Jury(recipe, material, scheme, templates, prompts, uses)
+
+
+def _examples(scheme: Scheme) -> ExamplePool | None:
+    """Return the worked examples that ship for jurors of a scheme; None: those of the library."""
+    path = _EXAMPLES / f"{scheme.id}.yaml"
+    return read_examples(path, scheme) if path.exists() else None
+
+
+def hear_jurors(
+    run: RunLike,
+    models: Sequence[str],
+    *,
+    request: JuryRequest | None = None,
+    overrides: VerificationOverrides | None = None,
+    retry_unreadable: bool = False,
+    watcher: Watcher | None = None,
+) -> Verified:
+    """Let models label every answer of a run as jurors do; what was done is not paid again.
+
+    Example::
+
+        hear_jurors("runs/trial", ["openai/o4-mini"])
+
+    Args:
+        run: what :func:`hipo.generate` returned, a folder, or a name under ``./runs``.
+        models: as ``provider/model``.
+        request: task, mode and scheme, where they are not the usual ones.
+        overrides: what is laid over the recipe of the run.
+        retry_unreadable: whether jurors whose answer could not be read are asked again.
+        watcher: is told of every dialogue as soon as a juror's labels of it are durable.
+
+    Raises:
+        UsageError: the run or a juror is not fit.
+        RunError: it could not go on; what was finished is kept.
+    """
+    asked = replace(request or JuryRequest(models=models), models=models)
+    return asyncio.run(
+        hear_jurors_async(
+            folder_of(run), asked, overrides or VerificationOverrides(),
+            retry_unreadable=retry_unreadable, watcher=watcher,
+        )
+    )  # fmt: skip
+
+
+async def hear_jurors_async(
+    folder: Path,
+    request: JuryRequest,
+    overrides: VerificationOverrides,
+    *,
+    retry_unreadable: bool = False,
+    watcher: Watcher | None = None,
+    signals: bool = False,
+) -> Verified:
+    """Do what :func:`hear_jurors` does, inside a running event loop.
+
+    Args:
+        folder: the run.
+        request: who is asked, and what.
+        overrides: what is laid over its recipe.
+        retry_unreadable: whether jurors whose answer could not be read are asked again.
+        watcher: is told of every dialogue as soon as a juror's labels of it are durable.
+        signals: whether the first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops.
+    """
+    watching: Watcher = watcher or Silent()
+    bring_up_to_date(folder)
+    with RunStore.open(folder) as store:
+        jury = make_jury(store, request, overrides)
+        before = store.state()
+        store.add_materials(_material(jury))
+        jobs = list(
+            left_to_hear(
+                store.judgements, store.dialogues(traces=False), jury.seats, retry=retry_unreadable
+            )
+        )
+        ledger, stop, limits = ledger_of(jury.recipe, store), Stop(), jury.recipe.limits
+        async with providers_for(jury.uses.values(), limits) as providers:
+            link = local_run(limits, store.calls, ledger, stop, watching.note)
+            pool = EndpointPool(limits, providers, link, watching.note)
+            hearing = JuryHearing(
+                store.judgements,
+                jurors=_seated(jury, pool, {job.dialogue.arm for job in jobs}),
+                scenario_of=jury.material.scenario_of,
+                stop=stop,
+                scenarios=len(jury.material.scenario_names),
+                on_progress=watching.see,
+            )
+
+            def spending() -> Spending:
+                priced = all(use.price is not None for use in jury.uses.values())
+                usd = ledger.spent_usd if priced else None
+                return Spending(ledger.spent_tokens, usd, link.held_back_to)
+
+            with interruptible(stop, watching.note, enabled=signals):
+                watching.begin(len(jobs), spending)
+                with left_when_stopped(stop):
+                    try:
+                        width = width_for(limits.most_at_once)
+                        outcome = await hearing.run(jobs, LocalExecutor(width))
+                    finally:
+                        watching.end()
+        tell_unstored(store.calls, outcome)
+        calls = store.state().calls - before.calls
+    return Verified(folder, outcome, calls)
+
+
+def _seated(
+    jury: Jury, pool: EndpointPool, arms: set[str]
+) -> dict[tuple[str, JudgeIdentity], SchemeJuror]:
+    """Return the jurors of every arm, ready to be asked."""
+    own = jury.material.scheme
+    models = {seat.role: use for seat, use in jury.uses.items()}
+    clients = {arm: pool.client(arm, models) for arm in arms}
+    return {
+        (arm, seat): SchemeJuror(jury.scheme, own, jury.prompts, client, seat)
+        for arm, client in clients.items()
+        for seat in jury.seats
+    }
+
+
+def _material(jury: Jury) -> list[MaterialItem]:
+    """Return the templates that jurors are asked with, by the hash of their configuration."""
+    stem = jury.prompts.task.stem
+    names = [f"{stem}_system.j2", f"{stem}_user.j2"]
+    sources = orjson.dumps(jury.templates.sources(names)).decode()
+    return [MaterialItem("judge_templates", seat.role, seat.config, sources) for seat in jury.seats]
+
+
+def estimate_jury(
+    store: RunStore,
+    request: JuryRequest,
+    overrides: VerificationOverrides,
+    *,
+    retry_unreadable: bool = False,
+) -> JudgingEstimate:
+    """Count what jurors have yet to be asked, and estimate what that costs."""
+    jury = make_jury(store, request, overrides)
+    sizes = [
+        sum(len(m.content.encode()) for m in asked.question.messages)
+        for dialogue in islice(store.dialogues(traces=False), SAMPLE)
+        for turn in dialogue.answers()[:1]
+        for asked in jury.prompts.questions(
+            juror_item(dialogue, jury.material.scenario_of(dialogue.case), turn),
+            explained=["" for _ in jury.prompts.parts] if jury.prompts.mode == "two-phase" else (),
+        )
+    ]
+    mean = sum(sizes) / len(sizes) / BYTES_PER_TOKEN if sizes else 0.0
+    steps = 2 if jury.prompts.mode == "two-phase" else 1
+    left = list(
+        left_to_hear(
+            store.judgements, store.dialogues(traces=False), jury.seats, retry=retry_unreadable
+        )
+    )
+    estimates = []
+    for seat, use in jury.uses.items():
+        own = [job.dialogue for job in left if job.seat == seat]
+        calls = steps * sum(len(dialogue.answers()) for dialogue in own)
+        usage = Usage(prompt=round(calls * mean), completion=calls * ANSWER_TOKENS["juror"][0])
+        cost = None if use.price is None else use.price.cost(usage)
+        estimates.append(JudgeEstimate(seat, len(own), calls, usage.prompt, usage.completion, cost))
+    return JudgingEstimate(store.state().generated, tuple(estimates))

@@ -1,0 +1,144 @@
+"""The jurors of ``hipo verify``: their options, and what they said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+import typer
+
+from hipo.app.jury import JUROR_SCHEME, JUROR_TASK, JuryRequest, hear_jurors_async
+from hipo.app.verification import VerificationOverrides, Verified
+from hipo.app.watching import Watcher
+from hipo.cli.console import Format, plural, reasons, write_json
+from hipo.cli.errors import ExitCode, StoppedEarly
+from hipo.cli.options import with_group
+from pipeline.store.queries.annotations import open_annotations
+from prompts.scheme_text import label_text
+from prompts.tasks.model import MODES
+from scenarios.errors import UsageError
+
+JuryLabels = Mapping[str, Mapping[str, Mapping[str, int]]]
+"""How often: juror -> dimension -> label; an empty label could not be read."""
+
+
+def _jury(
+    *,
+    juror: list[str] | None = typer.Option(
+        None,
+        "--juror",
+        metavar="MODEL",
+        help="Label every answer as a juror would, by a scheme apart from the run's; repeatable. "
+        "Jurors decide nothing, and without --judge they alone are asked.",
+        show_default=False,
+    ),
+    juror_task: str = typer.Option(
+        JUROR_TASK, metavar="NAME|FILE", help="What jurors are asked; or cobra-juror-principles."
+    ),
+    juror_mode: str | None = typer.Option(
+        None,
+        metavar="MODE",
+        help="How: zero-shot, icl (worked examples), cot, two-phase; default zero-shot.",
+        show_default=False,
+    ),
+    juror_scheme: str = typer.Option(
+        JUROR_SCHEME, metavar="NAME|FILE", help="Whose labels jurors give."
+    ),
+) -> JuryRequest | None:
+    if not juror:
+        return None
+    mode = next((known for known in MODES if known == juror_mode), None)
+    if juror_mode is not None and mode is None:
+        raise UsageError(f"there is no mode {juror_mode!r}", f"modes: {', '.join(MODES)}")
+    if len(set(juror)) < len(juror):
+        raise UsageError("a juror is named twice", "name each model once")
+    return JuryRequest(models=juror, task=juror_task, mode=mode, scheme=juror_scheme)
+
+
+with_jury_options = with_group("jury", _jury)
+"""Gives a command the options of jurors; it gets them as ``jury``, None without jurors."""
+
+
+def run_jury(
+    folder: Path,
+    request: JuryRequest,
+    overrides: VerificationOverrides,
+    *,
+    retry_unreadable: bool,
+    output_format: Format,
+    quiet: bool,
+    watching: Watcher,
+) -> int:
+    """Let jurors label a run, say what they said, and return the exit code.
+
+    Raises:
+        StoppedEarly: it ended early, e.g. interrupted; it can be continued.
+    """
+    done = asyncio.run(
+        hear_jurors_async(
+            folder, request, overrides, retry_unreadable=retry_unreadable, watcher=watching,
+            signals=True,
+        )
+    )  # fmt: skip
+    if not quiet:
+        labels = jury_labels(folder)
+        if output_format is Format.JSON:
+            write_json(jury_as_json(done, labels))
+        else:
+            print(jury_as_text(done, labels))
+    outcome = done.outcome
+    if outcome.stopped is not None:
+        raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
+    return ExitCode.FAILED_CASES if outcome.failed else ExitCode.DONE
+
+
+def jury_labels(folder: Path) -> JuryLabels:
+    """Count what the jurors of a run said."""
+    counted: defaultdict[str, defaultdict[str, Counter[str]]] = defaultdict(
+        lambda: defaultdict(Counter)
+    )
+    with open_annotations(folder) as reader:
+        for one in reader.annotations(["juror"]):
+            label = "" if one.value is None else label_text(one.value)
+            counted[one.who][one.dimension][label] += 1
+    return counted
+
+
+def jury_as_json(done: Verified, labels: JuryLabels) -> dict[str, object]:
+    """Return what ``hipo verify --juror MODEL --format json`` prints.
+
+    ``folder``; ``labelled``: dialogues that jurors have just labelled, each counted once a juror;
+    ``failed``: count by reason code; ``stopped``: why it ended early, or None; ``calls``: requests
+    just sent; ``labels``: by juror and dimension how often which label; what could not be read
+    stands under "".
+    """
+    outcome = done.outcome
+    return {
+        "folder": str(done.folder),
+        "labelled": outcome.done,
+        "failed": dict(outcome.failed),
+        "stopped": outcome.stopped,
+        "calls": done.calls,
+        "labels": {
+            juror: {dimension: dict(counts) for dimension, counts in by_dimension.items()}
+            for juror, by_dimension in labels.items()
+        },
+    }
+
+
+def jury_as_text(done: Verified, labels: JuryLabels) -> str:
+    """Return what jurors said the way ``hipo verify --juror`` prints it."""
+    outcome = done.outcome
+    lines = [f"{plural(outcome.done, 'dialogue')} labelled by jurors, {plural(done.calls, 'call')}"]
+    if outcome.failed:
+        lines.append(f"failed: {reasons(outcome.failed)}")
+    for juror, by_dimension in labels.items():
+        lines += ["", f"{juror}:"]
+        for dimension, counts in by_dimension.items():
+            ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+            said = ", ".join(f"{label or 'unreadable'} {count:,}" for label, count in ranked)
+            lines.append(f"  {dimension}: {said}")
+    lines += ["", f"compare them with: hipo metrics strategic {done.folder}"]
+    return "\n".join(lines)

@@ -1,0 +1,106 @@
+"""Jurors: they label every answer by a scheme of their own choice, and decide nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pipeline.asking import Asker
+from pipeline.client import AnswerUnusable
+from prompts.judges import judge_view
+from prompts.tasks.answers import BlindLabel
+from prompts.tasks.items import TaskItem
+from prompts.tasks.prompts import TaskPrompts
+from quality.judges.protocol import JudgeIdentity, Questions
+from scenarios.arms import Parameters
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.fingerprint import fingerprint
+from scenarios.schemes.model import Scheme
+from scenarios.spec import Scenario
+from scenarios.verdicts import Judgement
+
+JUROR_PARAMETERS: Final = Parameters(temperature=0.1, max_tokens=2048)
+"""How jurors sample. Source: CoBRA, section 6."""
+
+
+def juror_dimension(scheme: Scheme, dimension: str, own: Scheme) -> str:
+    """Return the name under which a juror's label is stored.
+
+    Args:
+        scheme: the juror's.
+        dimension: one of its dimensions.
+        own: the scheme of the run. Labels of another scheme get its id before theirs, e.g.
+            ``cobra.manner``, so that they are never compared with labels of the run's own.
+    """
+    return dimension if scheme.name == own.name else f"{scheme.id}.{dimension}"
+
+
+def juror_seat(name: str, prompts: TaskPrompts, identity: dict[str, object]) -> JudgeIdentity:
+    """Return who a juror is: its name, and what decides its answers.
+
+    Args:
+        name: how its labels are signed.
+        prompts: what it is asked with.
+        identity: its model, address and parameters, as plain data.
+    """
+    return JudgeIdentity("juror", name, fingerprint([prompts.fingerprint, identity]))
+
+
+def juror_item(dialogue: Dialogue, scenario: Scenario, turn: Turn) -> TaskItem:
+    """Return an answer as jurors get it: after everything said before, without what is private."""
+    view = judge_view(scenario, dialogue.case)
+    item = view.turn(dialogue.history(turn.index), turn.text)
+    return replace(item, scenario=scenario.id, fact=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemeJuror:
+    """Asks one model what a task asks, about every answer of a dialogue."""
+
+    scheme: Scheme
+    own: Scheme
+    """The scheme of the run."""
+    prompts: TaskPrompts
+    asker: Asker
+    seat: JudgeIdentity
+
+    async def judge(self, dialogue: Dialogue, scenario: Scenario, epoch: int) -> list[Judgement]:
+        """Return one judgement per answer and dimension; those that could not be read have no value.
+
+        Raises:
+            ProviderError: the endpoint did not answer.
+            BudgetReached: asking could exceed the budget.
+            Stopped: the run was asked to stop.
+        """
+        questions = Questions(self.asker, self.seat, dialogue, epoch)
+        judgements: list[Judgement] = []
+        for turn in dialogue.answers():
+            found = await self._found(questions, scenario, turn)
+            for dimension in self.prompts.dimensions:
+                if isinstance(found, AnswerUnusable):
+                    value, reason = None, found.reason
+                else:
+                    label = next(x for x in found if x.dimension == dimension.id)
+                    value, reason = label.value, label.reason
+                name = juror_dimension(self.scheme, dimension.id, self.own)
+                judgements.append(questions.note(turn.index, name, value, None, reason))
+        return judgements
+
+    async def _found(
+        self, questions: Questions, scenario: Scenario, turn: Turn
+    ) -> tuple[BlindLabel, ...] | AnswerUnusable:
+        """Ask about one answer, in as many steps as the mode has."""
+        item = juror_item(questions.dialogue, scenario, turn)
+        explained: list[str] = []
+        for explanation in self.prompts.explain(item):
+            text = await questions.put(explanation.question, turn.index, "juror-explanation")
+            if isinstance(text, AnswerUnusable):
+                return text
+            explained.append(text)
+        labels: list[BlindLabel] = []
+        for asked in self.prompts.questions(item, explained=explained):
+            found = await questions.put(asked.question, turn.index, "juror-turn")
+            if isinstance(found, AnswerUnusable):
+                return found
+            labels += found
+        return tuple(labels)

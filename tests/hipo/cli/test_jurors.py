@@ -1,0 +1,129 @@
+"""``hipo verify --juror``: models label answers by a scheme apart from the run's, and decide nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.run_material import load_material
+from pipeline.store.queries.annotations import open_annotations
+from pipeline.store.run_store import RunStore
+from tests.hipo.cli.conftest import Hipo
+
+ASKED = ("commitment", "relevance", "manner", "quality", "inconsistent", "outcome", "reasons")
+
+
+@pytest.fixture
+def run(offline: Hipo, tmp_path: Path) -> Path:
+    assert offline("-n", "2", "-o", "made", "-q").code == 0
+    return tmp_path / "made"
+
+
+def labels(run: Path) -> list[tuple[str, str, str, object]]:
+    with open_annotations(run) as reader:
+        return [
+            (a.who, f"{a.subject.case}#{a.subject.turn}", a.dimension, a.value)
+            for a in reader.annotations(["juror"])
+        ]
+
+
+def test_a_juror_labels_every_answer_of_a_run_of_another_scheme(hipo: Hipo, run: Path) -> None:
+    done = hipo("verify", "made", "--juror", "offline/judge", "-q")
+    assert done.code == 0, done.err
+    with RunStore.open(run, readonly=True) as store:
+        answers = sum(len(dialogue.answers()) for dialogue in store.dialogues())
+    said = labels(run)
+    assert {dimension for _, _, dimension, _ in said} == {f"cobra.{name}" for name in ASKED}
+    assert len(said) == answers * len(ASKED)
+    assert all(value is not None for *_, value in said)
+
+
+def test_what_a_juror_says_flags_nothing_decides_nothing_and_starts_no_verification(
+    hipo: Hipo, run: Path
+) -> None:
+    hipo("verify", "made", "--juror", "offline/judge", "-q")
+    with RunStore.open(run, readonly=True) as store:
+        counts = store.judgements.counts()
+        keys = [(d.case.id, d.arm) for d in store.dialogues()]
+        assert (dict(counts.verdicts), counts.flagged) == ({}, 0)
+        assert counts.covers(len(keys))
+        assert not any(store.judgements.judgements(keys).values())
+
+
+def test_nothing_is_paid_twice_and_modes_stand_side_by_side(hipo: Hipo, run: Path) -> None:
+    words = ("verify", "made", "--juror", "offline/judge", "--format", "json", "-q")
+    first = hipo(*words[:-1]).data
+    assert hipo(*words[:-1]).data["calls"] == 0
+    hipo(*words, "--juror-mode", "icl")
+    hipo(*words, "--juror-task", "cobra-juror-principles")
+    assert set(first["labels"]) == {"offline/judge"}
+    names = {who for who, *_ in labels(run)}
+    assert names == {
+        "offline/judge", "icl=offline/judge", "cobra-juror-principles=offline/judge",
+    }  # fmt: skip
+
+
+def test_jurors_see_neither_the_private_fact_nor_the_goal(hipo: Hipo, run: Path) -> None:
+    hipo("verify", "made", "--juror", "offline/judge", "--juror-mode", "icl", "-q")
+    with RunStore.open(run, readonly=True) as store:
+        material = load_material(store)
+        cases = [dialogue.case for dialogue in store.dialogues()]
+        asked = [call for case in cases for call in store.calls.of_case(case.id)]
+        facts = {fact.text for case in cases for fact in material.scenario_of(case).facts}
+    texts = [str(call.messages) for call in asked if call.requests[0].role.startswith("juror ")]
+    assert texts
+    hidden = [*facts, *material.scheme.goal.values]
+    assert [words for words in hidden if any(words in text for text in texts)] == []
+
+
+def test_a_judge_and_a_juror_can_be_asked_by_one_command(hipo: Hipo, run: Path) -> None:
+    done = hipo(
+        "verify", "made", "--judge", "offline/judge", "--juror", "offline/judge", "--format", "json"
+    )
+    assert done.code == 0, done.err
+    assert done.data["verified"] == 2
+    assert labels(run)
+
+
+def test_the_bill_of_jurors_is_told_before(hipo: Hipo, run: Path) -> None:
+    planned = hipo("verify", "made", "--juror", "offline/judge", "--dry-run", "--format", "json")
+    assert planned.code == 0, planned.err
+    (juror,) = planned.data["judges"]
+    done = hipo("verify", "made", "--juror", "offline/judge", "--format", "json").data
+    assert juror["calls"] == done["calls"]
+
+
+def test_metrics_of_a_run_are_those_of_its_jurors(hipo: Hipo, run: Path) -> None:
+    hipo("verify", "made", "--juror", "offline/judge", "-q")
+    found = hipo("metrics", "strategic", "made", "--json", "-").data
+    assert {row["annotator"] for row in found["answers"]} == {"juror:offline/judge"}
+    assert all(row["bat"] is not None and row["pat"] is not None for row in found["answers"])
+
+
+def test_metrics_of_a_run_without_such_labels_say_who_could_give_them(
+    hipo: Hipo, run: Path
+) -> None:
+    done = hipo("metrics", "strategic", "made")
+    assert done.code == 2
+    assert "--juror MODEL" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--juror-mode", "hearsay"), "there is no mode 'hearsay'"),
+        (("--juror-task", "judge-turn"), "jurors cannot be asked the task judge-turn"),
+        (("--juror-task", "cobra-jury"), "there is no task 'cobra-jury'"),
+        (("--juror-scheme", "hipo"), "the task cobra-juror: asks[0]"),
+        (("--juror-scheme", "cobar"), "cobar"),
+        (("--juror", "offline/judge"), "a juror is named twice"),
+    ],
+)
+def test_a_mistake_is_one_message_and_exit_code_2(
+    hipo: Hipo, run: Path, options: tuple[str, ...], message: str
+) -> None:
+    done = hipo("verify", "made", "--juror", "offline/judge", *options)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert not labels(run)
