@@ -49,8 +49,8 @@ def juror_seat(name: str, prompts: TaskPrompts, identity: dict[str, object]) -> 
 def juror_item(dialogue: Dialogue, scenario: Scenario, turn: Turn) -> TaskItem:
     """Return an answer as jurors get it: after everything said before, without what is private."""
     view = judge_view(scenario, dialogue.case)
-    item = view.turn(dialogue.history(turn.index), turn.text)
-    return replace(item, scenario=scenario.id, fact=None)
+    item = view.turn(dialogue.history(turn.index), turn.text, turn.role)
+    return replace(item, scenario=scenario.id, fact=None, facts=())
 
 
 @dataclass(frozen=True, slots=True)
