@@ -12,10 +12,11 @@ from prompts.tasks.items import FactView, TaskItem, fact_view
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint, seed_from
 from scenarios.lines.library import exemplar_lines, scenarios_with
-from scenarios.lines.model import ANY_FACT, ExemplarLines
+from scenarios.lines.model import ANY_FACT, Exemplar, ExemplarLines
 from scenarios.pack import LIBRARY_PLUS, read_scenario, scenario_files
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 from scenarios.schemes.registry import load_scheme
+from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario, with_names
 
 
@@ -139,7 +140,7 @@ def shipped_examples(scheme: Scheme) -> ExamplePool:
     Raises:
         UsageError: none ship for it.
     """
-    pool = _exemplars(scheme.assigned, scheme.fingerprint)
+    pool = _exemplars(scheme.fingerprint)
     if not pool.examples:
         raise UsageError(
             f"no examples ship for the scheme {scheme.name}",
@@ -149,7 +150,7 @@ def shipped_examples(scheme: Scheme) -> ExamplePool:
 
 
 @cache
-def _exemplars(goal: str, scheme: str) -> ExamplePool:
+def _exemplars(scheme: str) -> ExamplePool:
     examples: list[WorkedExample] = []
     with_examples = frozenset(scenarios_with("exemplar"))
     for path in scenario_files(LIBRARY_PLUS):
@@ -157,12 +158,13 @@ def _exemplars(goal: str, scheme: str) -> ExamplePool:
             continue
         template, _ = read_scenario(path, LIBRARY_PLUS)
         lines = exemplar_lines(template.id)
-        if lines is not None and load_scheme(template.scheme).fingerprint == scheme:
-            examples += _of_scenario(template, lines, goal)
+        own = load_scheme(template.scheme)
+        if lines is not None and own.fingerprint == scheme:
+            examples += _of_scenario(template, lines, own)
     return ExamplePool(tuple(examples), "what ships")
 
 
-def _of_scenario(template: Scenario, lines: ExemplarLines, goal: str) -> list[WorkedExample]:
+def _of_scenario(template: Scenario, lines: ExemplarLines, scheme: Scheme) -> list[WorkedExample]:
     names = {key: known.alias for key, known in template.placeholders.items()}
     spoken = ExemplarLines.model_validate(with_names(lines.model_dump(), names))
     scenario = template.named()
@@ -170,11 +172,31 @@ def _of_scenario(template: Scenario, lines: ExemplarLines, goal: str) -> list[Wo
         WorkedExample(
             id=line.id,
             scenario=scenario.id,
-            situation=scenario.background,
+            situation=_situation(scenario),
             question=line.question,
             line=line.text,
-            labels={**line.labels, goal: line.goal},
+            labels=_labels(line, scheme),
             fact=None if line.fact == ANY_FACT else fact_view(scenario, line.fact),
         )
         for line in spoken.lines
     ]
+
+
+def _situation(scenario: Scenario) -> str:
+    """Return the background and, where people of other roles talk, who speaks to whom."""
+    if not scenario.flow:
+        return scenario.background
+    labelled = scenario.labelled_roles
+    said = [role.name for key, role in scenario.roles.items() if key in labelled]
+    heard = [role.name for key, role in scenario.roles.items() if key not in labelled]
+    people = f"Said by: {', '.join(said)}" + (f"; to: {', '.join(heard)}" if heard else "")
+    return f"{scenario.background} {people}."
+
+
+def _labels(line: Exemplar, scheme: Scheme) -> dict[str, LabelValue]:
+    labels: dict[str, LabelValue] = {}
+    for name, written in line.labels.items():
+        resolved = resolve_label(scheme.dimension(name), written)
+        if resolved is not None:
+            labels[name] = resolved[0]
+    return {**labels, scheme.assigned: line.goal} if scheme.assigned else labels

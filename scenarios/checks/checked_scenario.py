@@ -52,21 +52,35 @@ class CheckedScenario:
         )
 
     def public_texts(self) -> Iterator[tuple[Place, str]]:
-        """Yield what both roles, or a reader of the finished dialogue, get to see, with its place.
+        """Yield what everybody, or a reader of the finished dialogue, gets to see, with its place.
 
-        The opening statements are not among them; see :meth:`statement_texts`.
+        The opening statements and the fixed words of phases are not among them; see
+        :meth:`statement_texts`.
         """
         yield from texts_in(self.scenario, _PUBLIC)
+        for index, phase in enumerate(self.scenario.flow):
+            if phase.brief:
+                yield ("flow", index, "brief"), phase.brief
         yield from self.question_texts()
 
     def statement_texts(self) -> Iterator[tuple[Place, str]]:
-        """Yield the fixed lines of the responder: easy answers and statements by goal."""
+        """Yield fixed lines: easy answers, statements by goal, and the words of phases."""
         opening = self.scenario.opening
         for index, exchange in enumerate(opening.shared.exchanges if opening.shared else ()):
             yield ("opening", "shared", "exchanges", index, "answer"), exchange.answer
         for index, by_goal in enumerate(opening.by_goal):
             for goal, statement in by_goal.statements.items():
                 yield ("opening", "by_goal", index, "statements", goal, "text"), statement.text
+        for index, phase in enumerate(self.scenario.flow):
+            for number, wording in enumerate(phase.text):
+                yield ("flow", index, "text", number), wording
+
+    def strategy_texts(self) -> Iterator[tuple[Place, str, str]]:
+        """Yield the strategies of phases: place, the role that alone is told of it, and text."""
+        for index, phase in enumerate(self.scenario.flow):
+            for role, strategies in phase.strategies.items():
+                for number, text in enumerate(strategies):
+                    yield ("flow", index, "strategies", role, number), role, text
 
     def question_texts(self) -> Iterator[tuple[Place, str]]:
         """Yield the fixed lines of the initiator, and the questions it is given to ask."""

@@ -21,7 +21,7 @@ def check_duplicates(subject: CheckedScenario) -> Iterator[Problem]:
     texts = [fact.text for fact in facts]
     cosines = (
         None
-        if subject.similarity is None
+        if subject.similarity is None or not texts
         else [list(row) for row in subject.similarity(texts, texts)]
     )
     for later in range(len(facts)):

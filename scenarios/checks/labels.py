@@ -42,7 +42,8 @@ def check_labels(subject: CheckedScenario) -> Iterator[Problem]:
 
 
 def _goals(subject: CheckedScenario) -> Iterator[Problem]:
-    values = subject.scheme.goal.values
+    values = subject.scheme.goal.values if subject.goal_id else ()
+    yield from _known(subject, ("goals",), subject.template.goals, values, "goal")
     for index, opening in enumerate(subject.template.opening.by_goal):
         place: Place = ("opening", "by_goal", index, "statements")
         for goal in opening.statements:
@@ -50,7 +51,7 @@ def _goals(subject: CheckedScenario) -> Iterator[Problem]:
                 yield subject.error(
                     (*place, goal),
                     f"the unknown goal {goal!r}",
-                    f"a label of {subject.goal_id!r}, or any",
+                    f"a label of {subject.goal_id!r}, or any" if values else ANY_GOAL,
                     hint=suggestion(goal, (*values, ANY_GOAL), listing="goals"),
                     code="unknown-goal",
                 )

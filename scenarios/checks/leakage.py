@@ -1,4 +1,4 @@
-"""Check that nothing both roles can read gives a private fact away."""
+"""Check that nothing others can read gives away what one role alone knows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def check_leakage(subject: CheckedScenario) -> Iterator[Problem]:
     windows = list(_windows(subject))
     for index, fact in enumerate(subject.scenario.facts):
         places: set[Place] = set()
-        for path, text in windows:
+        told = ((path, text) for path, role, text in subject.strategy_texts() if role != fact.owner)
+        for path, text in (*windows, *told):
             if path not in places and _tells(text, fact.text):
                 places.add(path)
                 yield _leak(subject, path, text, index)
@@ -113,7 +114,7 @@ def _same_meaning(
     subject: CheckedScenario, windows: Sequence[tuple[Place, str]]
 ) -> Iterator[Problem]:
     facts = subject.scenario.facts
-    if subject.similarity is None or not windows:
+    if subject.similarity is None or not windows or not facts:
         return
     rows = subject.similarity([fact.text for fact in facts], [text for _, text in windows])
     for index, row in enumerate(rows):

@@ -13,7 +13,13 @@ from scenarios.spec import Fact
 
 
 def check_truth(subject: CheckedScenario) -> Iterator[Problem]:
-    """Find undecided pairs, facts without a lie, truthful lines that are none, and idle claims."""
+    """Find undecided pairs, facts without a lie, truthful lines that are none, and idle claims.
+
+    Where there is a flow nothing is found: it has no opening whose lines make claims, and nobody
+    plays one fact alone.
+    """
+    if subject.template.flow:
+        return
     yield from _truthful_lines(subject)
     yield from _deceptive_lines(subject)
     yield from _shared(subject)
@@ -27,7 +33,7 @@ def check_truth(subject: CheckedScenario) -> Iterator[Problem]:
 def _misleading_goals(subject: CheckedScenario) -> tuple[str, ...]:
     """Return the goals that leave room for something false; none where no goal rules it out."""
     truthful = subject.scheme.truthful_goals
-    return tuple(g for g in subject.scheme.goal.values if truthful and g not in truthful)
+    return tuple(g for g in subject.scheme.goals if truthful and g not in truthful)
 
 
 def _played(subject: CheckedScenario) -> Iterator[tuple[int, Fact]]:

@@ -29,8 +29,9 @@ from scenarios.lines.model import (
 from scenarios.located import Located, Step, shortened
 from scenarios.pack import LIBRARY_PLUS
 from scenarios.schemes.misleading import ruled_out_by_truth
-from scenarios.schemes.model import Scheme
+from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.registry import load_scheme
+from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 from scenarios.wording import shingles
 from scenarios.yaml_source import read_yaml, validate_model
@@ -146,8 +147,9 @@ def _labels(checked: _Checked, place: Place, line: LabelledLine) -> Iterator[Pro
         if name not in wanted:
             expected = f"a field of a line, or one of {', '.join(wanted)}"
             yield checked.error((*place, name), repr(name), expected, "label")
-        elif label not in wanted[name].values:
-            expected = f"one of {', '.join(wanted[name].values)}"
+        elif not _is_value(wanted[name], label):
+            values = ", ".join(wanted[name].values)
+            expected = f"one of {values}" if values else "a number of its scale, in quotes"
             yield checked.error((*place, name), repr(label), expected, "label")
     for name in wanted:
         if name not in line.labels:
@@ -156,6 +158,12 @@ def _labels(checked: _Checked, place: Place, line: LabelledLine) -> Iterator[Pro
     if act is not None and checked.scenario.felicitous and act not in checked.scenario.felicitous:
         expected = f"one of {', '.join(checked.scenario.felicitous)}, which the role may do"
         yield checked.error((*place, checked.scheme.felicity or ""), repr(act), expected, "label")
+
+
+def _is_value(dimension: Dimension, label: str) -> bool:
+    if dimension.measurement == "interval":
+        return resolve_label(dimension, label) is not None
+    return label in dimension.values
 
 
 def _truth(checked: _Checked, place: Place, line: LabelledLine, fact_id: str) -> Iterator[Problem]:

@@ -40,7 +40,7 @@ def _gather_labels(data: object, fields: Mapping[str, object]) -> object:
 class LabelledLine(Strict):
     """What a responder says, and its labels under one fact."""
 
-    fact: Text
+    fact: Text = ANY_FACT
     """The fact's id, or ``any``: then the labels hold under every fact of the scenario."""
     goal: Text
     """The goal it is said under."""
@@ -48,7 +48,7 @@ class LabelledLine(Strict):
     claims: tuple[Identifier, ...] = ()
     """Ids of the scenario's claims that whoever says this makes."""
     labels: dict[str, Text]
-    """The label of every dimension that the line carries; in a file the dimensions stand beside
+    """The label, or the number in quotes, of every dimension that the line carries; in a file the dimensions stand beside
     the other fields."""
 
     @model_validator(mode="before")
@@ -86,8 +86,8 @@ class Exemplar(LabelledLine):
     """A line that shows what labels mean."""
 
     id: Identifier
-    question: Text
-    """The standing question it answers, as it was asked."""
+    question: str = ""
+    """The standing question it answers, as it was asked; empty where it answers none."""
 
 
 class ExemplarLines(Strict):

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from scenarios.catalogue import Catalogue
+from scenarios.lines.checks import problems_of
 from scenarios.lines.library import exemplar_lines, gold_lines, scenarios_with, stage_lines
 from scenarios.lines.model import Exemplar
-from scenarios.pack import LIBRARY_PLUS, scenario_files
+from scenarios.pack import LIBRARY_PLUS, read_scenario, scenario_files
 from scenarios.schemes.registry import load_scheme
 from scenarios.wording import shingles, words
 
@@ -20,12 +21,16 @@ SAME_WORDS = 7
 """So many words in a row that two sets have in common are no chance."""
 
 
-def exemplars() -> dict[str, tuple[Exemplar, ...]]:
-    files = {name: exemplar_lines(name) for name in scenarios_with("exemplar")}
+PACK = {path.stem: read_scenario(path, LIBRARY_PLUS)[0] for path in scenario_files(LIBRARY_PLUS)}
+
+
+def exemplars(scheme: str) -> dict[str, tuple[Exemplar, ...]]:
+    names = [name for name in scenarios_with("exemplar") if PACK[name].scheme == scheme]
+    files = {name: exemplar_lines(name) for name in names}
     return {name: file.lines for name, file in files.items() if file is not None}
 
 
-LINES = [(name, line) for name, lines in exemplars().items() for line in lines]
+LINES = [(name, line) for name, lines in exemplars("hipo").items() for line in lines]
 
 
 def texts_elsewhere() -> Iterator[str]:
@@ -41,9 +46,16 @@ def texts_elsewhere() -> Iterator[str]:
         yield from (label.example for label in dimension.labels if label.example)
 
 
-def test_there_are_four_examples_for_each_scenario_of_library_plus():
-    pack = {path.stem for path in scenario_files(LIBRARY_PLUS)}
-    assert {name: len(lines) for name, lines in exemplars().items()} == dict.fromkeys(pack, 4)
+@pytest.mark.parametrize(("scheme", "each"), [("hipo", 4), ("cei", 3)])
+def test_each_scenario_of_library_plus_has_as_many_examples_as_the_others(scheme, each):
+    pack = [name for name, scenario in PACK.items() if scenario.scheme == scheme]
+    found = {name: len(lines) for name, lines in exemplars(scheme).items()}
+    assert found == dict.fromkeys(pack, each)
+
+
+@pytest.mark.parametrize("name", PACK)
+def test_no_example_has_a_problem(name):
+    assert problems_of("exemplar", name) == []
 
 
 def test_no_scenario_of_the_examples_can_be_in_a_corpus():
@@ -101,3 +113,13 @@ def test_labels_that_are_easily_confused_stand_side_by_side(dimension, label, ri
     for name, line in LINES:
         by_scenario.setdefault(name, set()).add(line.labels[dimension])
     assert sum({label, rival} <= found for found in by_scenario.values()) >= 2
+
+
+def test_the_examples_of_emotions_show_all_of_them_and_no_scene_one_twice():
+    emotions = {
+        name: [line.labels["emotion"] for line in lines] for name, lines in exemplars("cei").items()
+    }
+    assert {e for found in emotions.values() for e in found} == set(
+        load_scheme("cei").dimension("emotion").values
+    )
+    assert all(len(set(found)) == len(found) for found in emotions.values())

@@ -24,7 +24,12 @@ def test_an_id_is_the_newest_version_and_a_version_is_exactly_that_one():
 def test_a_scheme_keeps_the_hash_it_was_stored_under_before_readers_had_dimensions():
     # Computed before schemes had procedures and dimensions for readers.
     assert load_scheme("hipo@1").fingerprint.startswith("6ea5f4f3c1")
-    assert load_scheme("cei").fingerprint.startswith("6cbd34264c")
+
+
+def test_a_change_of_what_speakers_declare_is_a_new_version():
+    # Version 1 (6cbd34264c...) asked the speaker, too, how sure a reader is.
+    assert load_scheme("cei").name == "cei@2"
+    assert load_scheme("cei").fingerprint.startswith("9107783e86")
 
 
 def test_judges_of_a_stored_scheme_are_asked_what_judges_of_the_shipped_one_are():

@@ -1,4 +1,4 @@
-"""``library-plus``: six scenarios that examples are written for; read by name, never played."""
+"""``library-plus``: ten scenarios that examples are written for; read by name, never played."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def scenarios_of(options):
     return set(prepare(recipe).scenarios)
 
 
-def test_library_plus_holds_six_scenarios_without_a_problem_or_a_warning():
+def test_library_plus_holds_ten_scenarios_without_a_problem_or_a_warning():
     inspection = inspect_files([LIBRARY_PLUS])
-    assert (inspection.files, inspection.problems) == (6, ())
-    assert len(PLUS) == 6
+    assert (inspection.files, inspection.problems) == (10, ())
+    assert len(PLUS) == 10
 
 
 def test_it_is_read_by_its_name(hipo):
     listed = hipo("scenarios", "list", "--scenario-dir", PLUS_NAME, "--format", "json").data
     assert {row["id"] for row in listed["scenarios"]} >= set(PLUS)
-    assert listed["counts"]["scenarios"] == 31 + 6
-    assert hipo("scenarios", "validate", PLUS_NAME).out == "6 files: no problem, no warning\n"
+    assert listed["counts"]["scenarios"] == 31 + 10
+    assert hipo("scenarios", "validate", PLUS_NAME).out == "10 files: no problem, no warning\n"
     shown = hipo("scenarios", "show", PLUS[0], "--scenario-dir", PLUS_NAME)
     assert (shown.code, PLUS[0] in shown.out) == (0, True)
 

@@ -131,9 +131,20 @@ def test_the_goal_behind_a_conversation_is_shown_by_examples_too(hipo):
 
 
 def test_no_examples_ship_for_other_schemes():
-    for name in ("cei", "hipo@1"):
+    for name in ("cobra", "hipo@1"):
         with pytest.raises(UsageError, match="no examples ship for the scheme"):
             shipped_examples(load_scheme(name))
+
+
+def test_examples_of_emotions_say_who_speaks_to_whom_and_hold_numbers_as_numbers():
+    pool = shipped_examples(load_scheme("cei"))
+    example = next(e for e in pool.examples if e.id == "melted_ice_1")
+    assert example.situation.endswith("Said by: fishmonger; to: driver.")
+    assert example.question == ""
+    assert example.labels == {
+        "emotion": "anger", "valence": -0.67, "arousal": 0.67, "dominance": 0.33,
+        "subtype": "sarcasm",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("suffix", ["yaml", "jsonl"])

@@ -1,0 +1,96 @@
+"""Validation of scenarios with a flow: what holds for question and answer does not bind them."""
+
+from __future__ import annotations
+
+import pytest
+
+from scenarios.schemes.registry import load_scheme
+from scenarios.spec import Scenario
+from scenarios.validation import check_scenario
+
+CEI = load_scheme("cei")
+
+
+def remark(**changes):
+    fields = {
+        "id": "broken_vase",
+        "scheme": "cei",
+        "title": "The vase",
+        "category": "family",
+        "summary": "A vase has been broken.",
+        "tags": ["peer"],
+        "background": "A vase stood on the piano. This morning it lies on the carpet.",
+        "roles": {
+            "speaker": {
+                "name": "aunt", "description": "She owned it.", "aim": "say something",
+                "labelled": True,
+            },
+            "listener": {
+                "name": "nephew", "description": "He was there.", "aim": "get away",
+                "speaks": False,
+            },
+        },
+        "flow": [{"id": "remark", "who": "speaker", "brief": "One remark about the vase."}],
+        "goals": ["sarcasm"],
+        "outcome": {"text": "It was glued.", "as_of": "2020"},
+        "sources": "fictional",
+    }  # fmt: skip
+    return Scenario.model_validate(fields | changes)
+
+
+def codes(scenario, similarity=None):
+    found = check_scenario(scenario, CEI, similarity=similarity, shipped=True)
+    return [(problem.code, problem.field) for problem in found]
+
+
+FACT = {
+    "id": "ball", "owner": "listener", "about": "the evening before",
+    "text": "The nephew kicked a leather football through the music room at midnight.",
+}  # fmt: skip
+
+
+def test_a_scenario_of_one_remark_needs_neither_facts_nor_an_opening():
+    assert codes(remark()) == []
+
+
+def test_meanings_are_compared_with_nothing_where_there_is_no_fact():
+    def refuse(left, right):
+        raise AssertionError((left, right))
+
+    assert codes(remark(), refuse) == []
+
+
+def test_facts_may_belong_to_anybody_without_a_cover():
+    assert codes(remark(facts=[FACT])) == []
+
+
+def test_a_goal_that_the_scheme_does_not_assign_is_named():
+    assert codes(remark(goals=["sarcasm", "irony"])) == [("unknown-goal", "goals[1]")]
+
+
+def test_a_background_of_one_sentence_is_too_short():
+    assert codes(remark(background="A vase is broken.")) == [("length", "background")]
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"brief": "He kicked a football through the music room at midnight."}, "flow[0].brief"),
+        ({"text": "You kicked a leather football through the music room at midnight!"}, "flow[0].text[0]"),
+        (
+            {"strategies": {"speaker": ["hint at the football in the music room at midnight he kicked"]}},
+            "flow[0].strategies.speaker[0]",
+        ),
+    ],
+)  # fmt: skip
+def test_what_others_are_told_may_not_give_a_fact_away(change, place):
+    phase = {"id": "remark", "who": "speaker"} | change
+    spoken = {"id": "more", "who": "speaker"}
+    assert codes(remark(flow=[phase, spoken], facts=[FACT])) == [("leak", place)]
+
+
+def test_the_strategies_of_who_knows_a_fact_may_speak_of_it():
+    own = FACT | {"owner": "speaker"}
+    strategies = {"speaker": ["hint at the football in the music room at midnight he kicked"]}
+    flow = [{"id": "remark", "who": "speaker", "strategies": strategies}]
+    assert codes(remark(flow=flow, facts=[own])) == []
