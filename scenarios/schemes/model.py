@@ -165,13 +165,13 @@ class Scheme(Strict):
     def people_dimensions(self, level: Level) -> tuple[Dimension, ...]:
         """Return what people who review are asked about a turn, or about a dialogue, in order.
 
-        That is what ``by: declared`` stands at, and runs of turns; where the scheme has nothing
-        of the kind for any level, what readers label.
+        That is what ``by: declared`` stands at, and what readers label without a label that is
+        expected of them: the latter checks dialogues, and is left to judges where there is more.
         """
         levels = ("utterance", "span") if level == "utterance" else (level,)
         asked = [d for d in self.dimensions if d.derived is None]
-        declared = [d for d in asked if d.by == "declared"]
-        return tuple(d for d in declared or asked if d.level in levels)
+        people = [d for d in asked if d.by == "declared" or not d.expect]
+        return tuple(d for d in people or asked if d.level in levels)
 
     @property
     def is_for_any_people(self) -> bool:

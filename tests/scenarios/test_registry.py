@@ -109,3 +109,11 @@ def test_opposite_emotions_of_the_wheel_of_cei_are_four_apart():
     opposites = {("joy", "sadness"), ("trust", "disgust"), ("fear", "anger")}
     opposites.add(("surprise", "anticipation"))
     assert set(zip(emotion.values[:4], emotion.values[4:], strict=True)) == opposites
+
+
+def test_people_are_asked_how_sure_they_are_and_nothing_that_only_checks_dialogues():
+    asked = [d.id for d in load_scheme("cei").people_dimensions("utterance")]
+    assert asked == ["emotion", "valence", "arousal", "dominance", "confidence"]
+    asked = [d.id for d in load_scheme("hipo").people_dimensions("utterance")]
+    assert asked == ["intention", "veracity", "illocutionary"]
+    assert "misled" not in [d.id for d in load_scheme("hipo").people_dimensions("dialogue")]

@@ -28,8 +28,8 @@ def fields(turn):
 
 
 def test_turns_of_each_role_are_asked_what_concerns_it_with_the_labels_it_can_have():
-    assert list(fields(1)) == ["move", "ground", "yielding"]
-    assert list(fields(5)) == ["move"]
+    assert list(fields(1)) == ["move", "ground", "yielding", "warmth"]
+    assert list(fields(5)) == ["move", "warmth"]
     assert "direct" in {c.value for c in fields(5)["move"].choices}
     assert "direct" not in {c.value for c in fields(1)["move"].choices}
     assert list(fields(None)) == ["settled"]
@@ -42,7 +42,10 @@ def test_a_conditional_question_says_where_it_is_asked_to_people_and_to_the_scri
     assert fields(1)["move"].condition == ""
 
 
-SENT = {"t1.yielding": ["none"], "t5.move": ["direct"], "d.settled": ["open"]}
+SENT = {
+    "t1.yielding": ["none"], "t5.move": ["direct"], "d.settled": ["open"], "t1.warmth": ["3.0"],
+    "t5.warmth": ["3.0"],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -93,7 +96,7 @@ def test_without_a_scenario_everybody_has_a_letter_and_no_fact_is_told():
     assert "fact" not in offered
 
 
-def test_what_only_readers_label_is_asked_of_people_where_nobody_declares_anything():
+def test_what_only_readers_label_is_asked_of_people_too():
     data = mediation().model_dump(mode="json", by_alias=True)
     for dimension in data["dimensions"]:
         dimension["by"] = "reader"
