@@ -20,15 +20,15 @@ from pipeline.embeddings import BatchingEncoder
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "44f09cd8057bef5b2d8ab17e2cf1e19a18ee87bf1d42b1958e39e24819a662e3",
+        "35d417edcdb1dc2fb70e8290f2a3c8116af1ca0077aa54d51bc65eec5132c8c0",
     ),
     "label": (
         ["--to", "sft"],
-        "935a7595087155d5b18eaafffe02bcee85fed358eb18380572885dfd8021a8d4",
+        "95d716184f02e128df748e8b46e7641f142d9f77843dc3b4d7ad56776a1fb00b",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception"],
-        "1392b34d26169bdb20863fcac9bd903f771e650c65ca767fc06525d2560dd3f1",
+        "8a0c9e7eebf122f1d1d08fea422b392187c337371355e79ea3edb3aac5c353e6",
     ),
 }
 
