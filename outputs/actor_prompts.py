@@ -13,10 +13,11 @@ from prompts.actors import ActorPrompts
 from prompts.environment import as_data
 from prompts.question import Message
 from prompts.responses import PLAN, planned
-from prompts.role_views import initiator_view, responder_view
+from prompts.turn_views import answering_view, asking_view
 from scenarios.dialogue import TacticLabel, Turn
+from scenarios.flow import PlannedTurn, planned_turns
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RoleKey
+from scenarios.spec import INITIATOR, RESPONDER, RoleKey
 from scenarios.variation import manner_lines
 
 RENDERED = (
@@ -49,7 +50,9 @@ class ActorMessages:
             UsageError: nothing was sent for it, and the run holds no templates to render it with.
         """
         sent = [
-            prompt for prompt in self._sent_for(selected, turn.role) if prompt.turn == turn.index
+            prompt
+            for prompt in self._sent_for(selected, _purpose(turn))
+            if prompt.turn == turn.index
         ]
         if not sent:
             self.counts[RENDERED] += 1
@@ -76,19 +79,20 @@ class ActorMessages:
         answer: dict[str, object] = {}
         if any(f'"{PLAN}": ' in message.content for message in asked):
             answer[PLAN] = planned(tactic)
-        answer |= {"utterance": text, self._scheme.assigned: selected.dialogue.case.goal}
+        answer["utterance"] = text
+        if self._scheme.assigned:
+            answer[self._scheme.assigned] = selected.dialogue.case.goal
         for label in tactic:
             answer[f"{label.dimension}_rationale"] = label.rationale
             answer[label.dimension] = label.value
         return _json(answer)
 
-    def _sent_for(self, selected: SelectedDialogue, role: RoleKey) -> list[SentPrompt]:
+    def _sent_for(self, selected: SelectedDialogue, purpose: RoleKey) -> list[SentPrompt]:
         """Return what was sent for the case; its dialogues come one after the other."""
         case = selected.dialogue.case.id
-        key = (selected.run, case, role)
+        key = (selected.run, case, purpose)
         if self._sent is None or self._sent[0] != key:
-            # The purpose of the call that asks a role for an utterance is the role itself.
-            self._sent = (key, selected.source.store.calls.sent(case, role))
+            self._sent = (key, selected.source.store.calls.sent(case, purpose))
         return self._sent[1]
 
     def _rendered(self, selected: SelectedDialogue, turn: Turn) -> Messages:
@@ -97,18 +101,37 @@ class ActorMessages:
         manner = manner_lines(run.material.axes, dict(case.variation), turn.role)
         history = selected.dialogue.history(turn.index)
         prompts = self._renderer(run)
-        if turn.role == "initiator":
-            view = initiator_view(selected.scenario, case, manner=manner)
-            return prompts.initiator(view, history).messages
-        known = responder_view(selected.scenario, self._scheme, case, manner=manner)
-        return prompts.responder(known, history, turn.wanted).messages
+        planned = _planned(selected, turn)
+        known = (selected.scenario, self._scheme, case, planned, manner)
+        if not turn.is_of_labelled_role:
+            return prompts.initiator(asking_view(*known), history).messages
+        return prompts.responder(answering_view(*known), history, turn.wanted).messages
 
     def _renderer(self, run: OpenRun) -> ActorPrompts:
         if run.name not in self._renderers:
             self._renderers[run.name] = ActorPrompts(
-                run.material.templates, self._scheme, run.material.recipe.answer_order
+                run.material.templates,
+                self._scheme,
+                run.material.recipe.answer_order,
+                flow=any(scenario.flow for scenario in run.material.scenarios.values()),
             )
         return self._renderers[run.name]
+
+
+def _planned(selected: SelectedDialogue, turn: Turn) -> PlannedTurn:
+    """Return which turn of its case an utterance is; of a dialogue that was imported, by its role."""
+    flow = selected.scenario.flow
+    if flow:
+        planned = planned_turns(selected.scenario, selected.dialogue.case)
+        if turn.index < len(planned) and planned[turn.index].role == turn.role:
+            return planned[turn.index]
+    phase = next((phase for phase in reversed(flow) if turn.role in phase.who), None)
+    return PlannedTurn(turn.role, labelled=turn.is_of_labelled_role, phase=phase)
+
+
+def _purpose(turn: Turn) -> RoleKey:
+    """Return the purpose of the call that asked for an utterance."""
+    return RESPONDER if turn.is_of_labelled_role else INITIATOR
 
 
 def _chosen(sent: Sequence[SentPrompt], selected: SelectedDialogue, turn: Turn) -> SentPrompt:

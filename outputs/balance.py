@@ -69,7 +69,8 @@ def balanced_column(scheme: Scheme, dimension: str) -> str:
     Raises:
         UsageError: the scheme has no such dimension, or it has no single labels to count.
     """
-    names = [scheme.assigned, *(d.id for d in scheme.utterance_dimensions)]
+    names = [d.id for d in scheme.utterance_dimensions]
+    names = [scheme.assigned, *names] if scheme.assigned else names
     fit = [n for n in names if scheme.dimension(n).measurement in ("nominal", "ordinal")]
     if dimension not in fit:
         what = "cannot be balanced by" if dimension in names else "has no dimension"

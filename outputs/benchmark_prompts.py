@@ -45,7 +45,8 @@ class BenchmarkPrompts:
             for aspect, task in tasks.items()
             if not any(misfits(task, scheme))
         }
-        self._dimensions = _listed((*scheme.utterance_dimensions, scheme.goal)) if modes else ()
+        goal = (scheme.goal,) if scheme.assigned else ()
+        self._dimensions = _listed((*scheme.utterance_dimensions, *goal)) if modes else ()
         self.columns: tuple[Column, ...] = (
             *(
                 Column(
@@ -70,7 +71,10 @@ class BenchmarkPrompts:
         """Return the columns of one item; all prompts of an item list the same options."""
         row = self._nothing.copy()
         for mode, prompts in self._prompts.get(aspect, {}).items():
-            (asked,) = prompts.questions(item)
+            questions = prompts.questions(item)
+            if not questions:
+                continue  # what the task asks concerns nobody who says such words
+            (asked,) = questions
             row[PROMPTS[mode]] = message_list(asked.question.messages)
             for dimension in self._dimensions:
                 if dimension.id in asked.options:

@@ -22,7 +22,7 @@ from outputs.dataset.columns import (
     provenance,
 )
 from outputs.dataset.manifest import Column
-from outputs.dataset.scenes import FACT, SCENE, Scenes, private_fact
+from outputs.dataset.scenes import FACT, PEOPLE, SCENE, Scenes, listed_people, private_fact
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.selection import SelectedDialogue
 from prompts.tasks.items import SceneView, TaskItem, standing_question
@@ -49,7 +49,7 @@ class CategoryCounts:
     facts: set[tuple[str, str]] = field(default_factory=set)
     dialogues: int = 0
     benchmark_utterances: int = 0
-    """Improvised responder utterances with labels."""
+    """Improvised utterances of labelled roles with labels."""
     contextual_utterances: int = 0
     """Everything else that is said."""
 
@@ -80,7 +80,8 @@ class CorpusCounts:
         targets = sum(map(self._is_labelled, turns))
         counts = self._by_category[selected.scenario.category]
         counts.scenarios.add(case.scenario)
-        counts.facts.add((case.scenario, case.fact))
+        facts = [case.fact] if case.fact else [fact.id for fact in selected.scenario.facts]
+        counts.facts.update((case.scenario, fact) for fact in facts)
         counts.dialogues += 1
         counts.benchmark_utterances += targets
         counts.contextual_utterances += len(turns) - targets
@@ -120,6 +121,8 @@ class BenchmarkRows:
     prompts: ItemPrompts | None = None
     """What models are sent, as it stands in the rows; None: zero-shot and with reasons first."""
     subset: str = "benchmark"
+    listed: bool = False
+    """Whether rows list the people of a scene."""
     reading: Reading = field(default=Reading(), init=False)
     _scenes: Scenes = field(default_factory=Scenes, init=False)
 
@@ -132,7 +135,8 @@ class BenchmarkRows:
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         """The columns of every row."""
-        known = (*PROVENANCE, *SCENE, *FACT, TURN, *_OWN)
+        people = PEOPLE if self.listed else ()
+        known = (*PROVENANCE, *SCENE, *FACT, *people, TURN, *_OWN)
         return (*known, *self._labels, AGREED, *self._prompts.columns)
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
@@ -149,6 +153,8 @@ class BenchmarkRows:
         history = selected.dialogue.history()
         scene = self._scenes.view(selected)
         base = provenance(selected) | self._scenes.of(selected) | private_fact(selected)
+        if self.listed:
+            base |= listed_people(selected, scene)
         agreed = agreed_labels(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
         for place in targets:
@@ -159,7 +165,7 @@ class BenchmarkRows:
                     item = _item(f"{turn.index}/{aspect}", base, scene, history, place)
                     shared = self._agreed(agreed, selected, turn)
                     yield self._row(base, aspect, item, turn.index, labels | shared)
-        if targets and "conversation" in self.aspects:
+        if targets and self.scheme.assigned and "conversation" in self.aspects:
             labels = self._values.of(selected, None) | self._agreed(agreed, selected, None)
             item = _item("conversation", base, scene, history, None)
             yield self._row(base, "conversation", item, None, labels)
@@ -168,19 +174,25 @@ class BenchmarkRows:
         """Return the dimensions of a row whose label every judge gave that did not see it."""
         tactic = () if turn is None else turn.tactic
         labels: dict[str, LabelValue] = {label.dimension: label.value for label in tactic}
-        labels[self.scheme.assigned] = selected.dialogue.case.goal
+        if self.scheme.assigned:
+            labels[self.scheme.assigned] = selected.dialogue.case.goal
         return {AGREED.name: agreed.of(None if turn is None else turn.index, labels)}
 
     def _row(self, base: Row, aspect: Aspect, item: TaskItem, turn: int | None, labels: Row) -> Row:
         before = item.turns[: item.target]
         seen = () if aspect == "utterance" else before
+        asking = None if item.standing is None else before[item.standing]
+        whose: Row = {}
+        if self.listed:
+            whose = {"role": item.role, "question_role": "" if asking is None else asking[0]}
         return {
             "id": item.id,
             **base,
+            **whose,
             "turn": turn,
             "aspect": aspect,
             "context": [{"role": role, "content": text} for role, text in seen],
-            "question": None if item.standing is None else before[item.standing][1],
+            "question": None if asking is None else asking[1],
             "utterance": "" if item.target is None else item.turns[item.target][1],
             **labels,
             **self._prompts.of(aspect, item),
@@ -198,7 +210,7 @@ def _item(name: str, base: Row, scene: SceneView, history: History, place: int |
 
 def _rows(scheme: Scheme, options: ExportOptions) -> BenchmarkRows:
     prompts = BenchmarkPrompts(scheme, options.aspects, options.modes)
-    return BenchmarkRows(scheme, options.aspects, prompts)
+    return BenchmarkRows(scheme, options.aspects, prompts, listed=options.listed)
 
 
 def _prompts(scheme: Scheme, options: ExportOptions) -> str:

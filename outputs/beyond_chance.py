@@ -47,7 +47,8 @@ def beyond_chance(scheme: Scheme, counts: Iterable[NamedCount]) -> tuple[BeyondC
     for count in counts:
         grouped[count.source, count.judge, count.dimension].append(count)
     known = {dimension.id: dimension for dimension in scheme.declared}
-    order = [*(d.id for d in scheme.utterance_dimensions), scheme.assigned]
+    order = [d.id for d in scheme.utterance_dimensions]
+    order += [scheme.assigned] if scheme.assigned else []
     keys = sorted(
         (key for key in grouped if key[2] in order),
         key=lambda key: (key[0] != "self", key[1], order.index(key[2])),

@@ -6,7 +6,7 @@ import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -77,6 +77,7 @@ def export(
     if options.parquet:
         check_parquet()
     with opened(selection) as found:
+        options = replace(options, listed=found.lists_people)
         task = options.chosen_task
         plan = plan_splits(
             found.tallies(),

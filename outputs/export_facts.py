@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from outputs.benchmark_set import TOTAL, CorpusCounts
+from outputs.dataset.columns import labelled_dimensions
 from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator, Support
 from outputs.export_kind import ExportKind
 from outputs.reliability import reliability
@@ -103,7 +104,7 @@ def export_facts(
         dialogues=total["dialogues"],
         scenarios=total["scenarios"],
         facts=total["facts"],
-        by_goal=_ordered(seen.goals, found.scheme.goal.values),
+        by_goal=_ordered(seen.goals, found.scheme.goals if found.scheme.assigned else ()),
         by_category={k: row["dialogues"] for k, row in counts.items() if k != TOTAL},
         counts=counts,
         by_language=dict(sorted(seen.languages.items())),
@@ -163,7 +164,7 @@ def _judges(found: OpenSelection) -> tuple[str, ...]:
 
 
 def _label_counts(seen: Seen) -> dict[str, dict[str, int]]:
-    counts = {d.id: dict.fromkeys(value_names(d), 0) for d in seen.scheme.utterance_dimensions}
+    counts = {d.id: dict.fromkeys(value_names(d), 0) for d in labelled_dimensions(seen.scheme)}
     for (dimension, name, _, _), n in seen.labels.items():
         counts[dimension][name] += n
     return counts

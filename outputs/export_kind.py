@@ -48,6 +48,9 @@ class ExportOptions:
     include_deception: bool = False
     """Whether a model may learn to deceive."""
     parquet: bool = True
+    listed: bool = False
+    """Whether rows list the people of a scene: set where a run has other scenes than question and
+    answer, never by a user."""
 
     @property
     def chosen_task(self) -> ExportTask:
@@ -60,7 +63,7 @@ class ExportOptions:
 
     def plain(self) -> dict[str, object]:
         """Return the options as plain data."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "listed"}
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 

@@ -128,7 +128,7 @@ def judged_dimensions(scheme: Scheme) -> list[str]:
     return [
         *(d.id for d in scheme.utterance_dimensions),
         *(d.id for d in scheme.read_dimensions("utterance")),
-        scheme.assigned,
+        *((scheme.assigned,) if scheme.assigned else ()),
         *(d.id for d in scheme.read_dimensions("dialogue")),
     ]
 

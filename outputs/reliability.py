@@ -112,7 +112,8 @@ def consistency(scheme: Scheme, votes: Iterable[VoteCount]) -> tuple[JudgeConsis
     judges: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for vote in counted:
         judges[vote.source, vote.dimension].add(vote.judge)
-    order = [*(d.id for d in scheme.utterance_dimensions), scheme.assigned]
+    order = [d.id for d in scheme.utterance_dimensions]
+    order += [scheme.assigned] if scheme.assigned else []
     order += sorted({dimension for _, dimension in by_judge} - set(order))
     sources: tuple[Literal["self", "external"], ...] = ("self", "external")
     return tuple(

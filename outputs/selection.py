@@ -22,6 +22,7 @@ from pipeline.store.queries.export import (
 )
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.run_store import RunStore
+from prompts.tasks.items import asks_and_answers
 from scenarios.annotations import Annotation
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
@@ -67,7 +68,7 @@ class ArmFacts:
 
     @property
     def model(self) -> str:
-        """The model of the responder, who speaks the labelled utterances."""
+        """The model that speaks the labelled utterances."""
         return self.models.get("responder", "unknown")
 
 
@@ -220,6 +221,15 @@ class OpenSelection:
                     entry.adjudicated,
                 )
 
+    @property
+    def lists_people(self) -> bool:
+        """Whether a scenario of the runs is another scene than question and answer."""
+        return any(
+            not asks_and_answers(scenario)
+            for run in self.runs
+            for scenario in run.material.scenarios.values()
+        )
+
     def tallies(self) -> list[GroupTally]:
         """Count all generated dialogues of the runs, selected or not, and their labels.
 
@@ -328,6 +338,8 @@ def _new_name(name: str, taken: Set[str]) -> str:
 def _goals(scheme: Scheme, selection: Selection) -> tuple[str, ...] | None:
     if selection.goals is None:
         return None
+    if not scheme.assigned:
+        raise UsageError(f"the scheme {scheme.id!r} assigns no goals", "leave --goals out")
     found = []
     for name in selection.goals:
         resolved = resolve_label(scheme.goal, name)

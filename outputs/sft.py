@@ -34,6 +34,7 @@ from outputs.selection import SelectedDialogue
 from prompts.environment import Templates
 from prompts.question import Message
 from prompts.tasks.answers import labels_answer
+from prompts.tasks.asked import misfits
 from prompts.tasks.items import TaskItem, standing_question
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
@@ -41,6 +42,7 @@ from scenarios.dialogue import History, TacticLabel, Turn
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
+from scenarios.spec import Fact
 
 ASPECT = Column("aspect", "text", "What is seen: utterance, cumulative, conversation.")
 
@@ -92,15 +94,17 @@ class LabelRows:
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
         history = selected.dialogue.history()
-        goal = TacticLabel(self.scheme.assigned, selected.dialogue.case.goal)
+        goal: tuple[TacticLabel, ...] = ()
+        if self.scheme.assigned:
+            goal = (TacticLabel(self.scheme.assigned, selected.dialogue.case.goal),)
         base = provenance(selected)
         targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
         for place in targets:
             turn = turns[place]
-            plain = labels_answer([*turn.tactic, goal])
+            plain = labels_answer([*turn.tactic, *goal], asked=self._asked_of(turn))
             labels = self._values.of(selected, turn)
             for aspect in self.aspects:
-                if aspect == "conversation":
+                if aspect == "conversation" or aspect not in self._prompts:
                     continue
                 known = {"id": f"{base['case']}/{base['arm']}/{turn.index}/{aspect}", **base}
                 asked = self._asked(str(known["id"]), selected, aspect, history, place)
@@ -108,10 +112,10 @@ class LabelRows:
                 if answer is not None:
                     learnt = self.row_format.example(asked, answer)
                     yield self._row(known, aspect, turn, labels, learnt)
-        if targets and "conversation" in self.aspects:
+        if targets and "conversation" in self.aspects and "conversation" in self._prompts:
             known = {"id": f"{base['case']}/{base['arm']}/conversation", **base}
             asked = self._asked(str(known["id"]), selected, "conversation", history)
-            learnt = self.row_format.example(asked, labels_answer([goal]))
+            learnt = self.row_format.example(asked, labels_answer(goal))
             labels = self._values.of(selected, None)
             yield self._row(known, "conversation", None, labels, learnt)
 
@@ -144,19 +148,23 @@ class LabelRows:
         selected: SelectedDialogue,
         turn: Turn,
         asked: Sequence[Message],
-        goal: TacticLabel,
+        goal: tuple[TacticLabel, ...],
     ) -> str | None:
         """Return the labels with their reasons, or None where the reasons would tell too much."""
         if not all(label.rationale for label in turn.tactic):
             self._left_out["rows left out that lack a rationale for a label"] += 1
             return None
-        fact = selected.scenario.fact(selected.dialogue.case.fact)
         public = [message.content for message in asked]
         reasons = " ".join(label.rationale for label in turn.tactic)
-        if reveals(reasons, fact=f"{fact.about} {fact.text}", public=public):
+        facts = _private(selected)
+        if any(reveals(reasons, fact=f"{x.about} {x.text}", public=public) for x in facts):
             self._left_out["rows left out whose rationale may give the fact away"] += 1
             return None
-        return labels_answer([*turn.tactic, goal], reasoned=True)
+        return labels_answer([*turn.tactic, *goal], reasoned=True, asked=self._asked_of(turn))
+
+    def _asked_of(self, turn: Turn) -> tuple[str, ...]:
+        """Return what a model is asked of such a turn; what is not asked beside its labels is null."""
+        return tuple(d.id for d in self.scheme.utterance_dimensions if d.concerns(turn.role))
 
 
 @dataclass
@@ -220,7 +228,7 @@ class ActorRows:
         # Who speaks in these rows is the initiator.
         base = provenance(selected) | {"model": selected.models.get("initiator", "unknown")}
         for turn in turns:
-            if turn.role == "initiator" and turn.kind == "improvised":
+            if not turn.is_of_labelled_role and turn.kind == "improvised":
                 asked = self.actors.before(selected, turn)
                 labels = self._values.of(selected, None)
                 yield self._row(base, turn, labels, asked, self.actors.question(turn.text))
@@ -236,8 +244,11 @@ class ActorRows:
 
 
 def is_truthful(scheme: Scheme, selected: SelectedDialogue) -> bool:
-    """Return whether the goal of a dialogue forbids saying what is false."""
-    return selected.dialogue.case.goal in scheme.truthful_goals
+    """Return whether the goal of a dialogue forbids saying what is false.
+
+    Where a scheme assigns nothing, nobody was told to deceive.
+    """
+    return not scheme.assigned or selected.dialogue.case.goal in scheme.truthful_goals
 
 
 def require_truthful_goals(scheme: Scheme) -> None:
@@ -246,7 +257,7 @@ def require_truthful_goals(scheme: Scheme) -> None:
     Raises:
         UsageError: it does not, so nothing could be left out as deceptive.
     """
-    if not scheme.truthful_goals:
+    if scheme.assigned and not scheme.truthful_goals:
         raise UsageError(
             f"the scheme {scheme.id!r} does not say which of its goals are truthful",
             "state it as a contradiction of the scheme, or take all with --include-deception",
@@ -255,6 +266,8 @@ def require_truthful_goals(scheme: Scheme) -> None:
 
 def deceptive_goals(scheme: Scheme, by_goal: Mapping[str, int]) -> tuple[str, ...]:
     """Return the goals that occur and do not forbid saying what is false."""
+    if not scheme.assigned:
+        return ()
     return tuple(goal for goal, n in by_goal.items() if n and goal not in scheme.truthful_goals)
 
 
@@ -265,22 +278,33 @@ def _label_rows(scheme: Scheme, options: ExportOptions) -> LabelRows:
 
 def _label_prompts(scheme: Scheme, options: ExportOptions) -> str:
     prompts = _task_prompts(Templates(), scheme, options.aspects, rationale=options.rationale)
-    return fingerprint([prompts[aspect].fingerprint for aspect in options.aspects])
+    return fingerprint([prompts[a].fingerprint for a in options.aspects if a in prompts])
 
 
 def _task_prompts(
     templates: Templates, scheme: Scheme, aspects: Sequence[Aspect], *, rationale: bool
 ) -> dict[Aspect, TaskPrompts]:
-    """Return the questions of each aspect; nobody gave a reason for the goal of a conversation."""
+    """Return the questions of each aspect; nobody gave a reason for the goal of a conversation.
+
+    There are none of a task that asks for what a scheme lacks, such as a goal.
+    """
+    tasks = {aspect: load_task(TASK_OF[aspect]) for aspect in aspects}
     return {
         aspect: TaskPrompts(
             templates,
             scheme,
-            load_task(TASK_OF[aspect]),
+            task,
             mode="cot" if rationale and aspect != "conversation" else "zero-shot",
         )
-        for aspect in aspects
+        for aspect, task in tasks.items()
+        if not any(misfits(task, scheme))
     }
+
+
+def _private(selected: SelectedDialogue) -> tuple[Fact, ...]:
+    """Return what one of the people alone knows in a dialogue."""
+    own = selected.dialogue.case.fact
+    return (selected.scenario.fact(own),) if own else selected.scenario.facts
 
 
 def _actor_rows(scheme: Scheme, options: ExportOptions) -> ActorRows:

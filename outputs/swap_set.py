@@ -133,6 +133,8 @@ class SwapRows:
 
     def _lies(self, selected: SelectedDialogue) -> Iterator[_Lie]:
         scenario, fact = selected.scenario, selected.dialogue.case.fact
+        if not fact:
+            return
         knowledge = KnowledgeGraph.of(scenario)
         against = tuple(claim.id for claim in knowledge.claims_against(fact))
         for turn in selected.dialogue.turns:

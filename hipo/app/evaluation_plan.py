@@ -236,7 +236,8 @@ def _drawn_over(
 
 def _labelled(scheme: Scheme, pools: Sequence[tuple[EvaluationItem, ...]]) -> list[str]:
     """Return the dimensions of which every item has a label, the goal first."""
-    names = dict.fromkeys([scheme.assigned, *(d.id for d in scheme.dimensions)])
+    goal = [scheme.assigned] if scheme.assigned else []
+    names = dict.fromkeys([*goal, *(d.id for d in scheme.dimensions)])
     return [name for name in names if all(item.label(name) for pool in pools for item in pool)]
 
 

@@ -112,12 +112,13 @@ def _rows(
 def _shown(item: EvaluationItem, canary: str) -> ShownItem:
     asked = item.asked
     names = {"initiator": asked.scene.initiator, "responder": asked.scene.responder}
+    names |= {one.role: one.name for one in asked.scene.people}
     return ShownItem(
         item=item.id,
         situation=asked.scene.situation,
         lines=tuple((names.get(role, role), text) for role, text in asked.turns),
         target=asked.target,
-        fact=asked.fact.text if asked.fact is not None else "",
+        fact=asked.fact.text if asked.fact is not None else " ".join(x.text for x in asked.facts),
         language=asked.scene.language.partition(" ")[0],
         canary=canary,
     )

@@ -80,7 +80,7 @@ def _audited(
 ) -> AuditedDialogue:
     dialogue, scenario = selected.dialogue, selected.scenario
     case, turns = dialogue.case, dialogue.turns
-    said = {turn.index: turn.text for turn in turns if turn.role == "initiator"}
+    said = {turn.index: turn.text for turn in turns if not turn.is_of_labelled_role}
     first = next((turn.index for turn in turns if turn.is_answer), answers[0].index)
     fixed = [turn.text for turn in turns if turn.kind == "opening"]
     return AuditedDialogue(
@@ -102,7 +102,7 @@ def _audited(
         ),
         opening="\n".join(turn.text for turn in turns if turn.index < first),
         asked="\n".join(said.values()),
-        fact_text=scenario.fact(case.fact).text,
+        fact_text=" ".join(f.text for f in scenario.facts if f.id == case.fact or scenario.flow),
         public_text="\n".join([scenario.background, *fixed]),
         traits=dict(case.variation),
         made_by={"strategy": selected.arm.strategy, "model": selected.arm.model},

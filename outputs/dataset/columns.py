@@ -10,7 +10,7 @@ from typing import Protocol
 from outputs.dataset.manifest import Column, ColumnKind
 from outputs.selection import SelectedDialogue
 from scenarios.dialogue import Turn
-from scenarios.schemes.model import Scheme
+from scenarios.schemes.model import Dimension, Scheme
 from scenarios.verdicts import Verdict
 
 Row = dict[str, object]
@@ -101,7 +101,10 @@ def provenance(selected: SelectedDialogue) -> Row:
 
 
 def label_columns(scheme: Scheme) -> tuple[Column, ...]:
-    """Return one column per utterance dimension, for filtering and balancing, and whose they are."""
+    """Return one column per dimension of turns, for filtering and balancing, and whose they are.
+
+    Of runs of turns an expert alone has labels.
+    """
     return (
         *(
             Column(
@@ -109,10 +112,16 @@ def label_columns(scheme: Scheme) -> tuple[Column, ...]:
                 _KINDS.get(d.measurement, "text"),
                 f"{(d.title or d.id).rstrip('.')} of the utterance; null where there is none.",
             )
-            for d in scheme.utterance_dimensions
+            for d in labelled_dimensions(scheme)
         ),
         LABELLED_BY,
     )
+
+
+def labelled_dimensions(scheme: Scheme) -> tuple[Dimension, ...]:
+    """Return the dimensions that a turn can have a label of: by its speaker, or by an expert."""
+    spans = tuple(d for d in scheme.read_dimensions("span") if d.by == "declared")
+    return (*scheme.utterance_dimensions, *spans)
 
 
 def label_column(dimension: str) -> str:
@@ -125,7 +134,7 @@ class LabelValues:
 
     def __init__(self, scheme: Scheme) -> None:
         """Name the columns once."""
-        self._columns = {d.id: label_column(d.id) for d in scheme.utterance_dimensions}
+        self._columns = {d.id: label_column(d.id) for d in labelled_dimensions(scheme)}
         self._nothing: Row = dict.fromkeys((*self._columns.values(), LABELLED_BY.name))
 
     def of(self, selected: SelectedDialogue, turn: Turn | None) -> Row:
@@ -133,23 +142,39 @@ class LabelValues:
         values = self._nothing.copy()
         if turn is not None and turn.tactic:
             for label in turn.tactic:
-                values[self._columns[label.dimension]] = label.value
+                if label.dimension in self._columns:
+                    values[self._columns[label.dimension]] = label.value
             values["labelled_by"] = "expert" if turn.index in selected.adjudicated else "speaker"
         return values
 
 
 def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
-    """Return a test for improvised responder utterances with a label on every dimension.
+    """Return a test for improvised utterances of labelled roles that lack no label.
+
+    There has to be one on every dimension that concerns the role, but for those that are not asked
+    beside the others.
 
     Source: HIPO, section 4.2: these are the benchmark utterances, the others are context.
     """
-    needed = len(scheme.utterance_dimensions)
+    dimensions = scheme.utterance_dimensions
+    needed = len(dimensions)
 
     def test(turn: Turn) -> bool:
         # The labels first: most turns have none.
         return len(turn.tactic) == needed and turn.is_answer
 
-    return test
+    def test_by_role(turn: Turn) -> bool:
+        found = {label.dimension: label.value for label in turn.tactic}
+        return (
+            bool(found)
+            and turn.is_answer
+            and all(
+                d.id in found for d in dimensions if d.concerns(turn.role) and d.is_asked(found)
+            )
+        )
+
+    conditional = any(d.when or d.of for d in dimensions) or bool(scheme.read_dimensions("span"))
+    return test_by_role if conditional else test
 
 
 DECEPTIVE = "deceptive dialogues left out"

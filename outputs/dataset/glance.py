@@ -70,6 +70,8 @@ def _human_readings(facts: ExportFacts) -> str:
 def _goal_at_first_lines(facts: ExportFacts) -> str:
     """Say what a goal label says of the lines that are fixed before anything is improvised."""
     goal = facts.scheme.assigned
+    if not goal:
+        return "nothing is assigned to a dialogue"
     said = {
         "shared": f"nothing where they are the same words under every {goal}",
         "by-goal": f"much of itself where they are written for the {goal}",

@@ -1,4 +1,4 @@
-"""The columns that say what both people of a dialogue know, and what one of them knows."""
+"""The columns that say what everybody in a dialogue knows, and what one of them alone knows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
 from outputs.selection import SelectedDialogue
-from prompts.tasks.items import SceneView, scene_view
+from prompts.tasks.items import SceneView, fact_views, scene_view
 
 SCENE: Final[tuple[Column, ...]] = (
     Column("situation", "text", "What both people know."),
@@ -22,13 +22,25 @@ FACT: Final[tuple[Column, ...]] = (
 )
 
 
+PEOPLE: Final[tuple[Column, ...]] = (
+    Column("people", "messages", "Everybody, by role: the name, and on the next line who that is."),
+    Column("private", "messages", "What each alone knows, by role. For no model but an oracle."),
+    Column("role", "text", "Who says the utterance; empty where it is the conversation."),
+    Column("question_role", "text", "Who says what the utterance answers; empty without question."),
+)
+"""Of runs with other scenes than question and answer; the columns before are empty there."""
+
+
+_Key = tuple[str, str, str]
+
+
 class Scenes:
     """The values of :data:`SCENE`, made once for each version of a scenario."""
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._views: dict[tuple[str, str, str], SceneView] = {}
-        self._known: dict[tuple[str, str, str], Row] = {}
+        self._views: dict[_Key, SceneView] = {}
+        self._known: dict[_Key, Row] = {}
 
     def view(self, selected: SelectedDialogue) -> SceneView:
         """Return what both people of a dialogue know."""
@@ -46,12 +58,25 @@ class Scenes:
         return self._known[key]
 
 
+def listed_people(selected: SelectedDialogue, scene: SceneView) -> Row:
+    """Return what of :data:`PEOPLE` is the same for every row of a dialogue."""
+    facts = fact_views(selected.scenario) if scene.people else ()
+    return {
+        "people": [
+            {"role": one.role, "content": f"{one.name}\n{one.description}"} for one in scene.people
+        ],
+        "private": [{"role": one.owner, "content": f"{one.about}\n{one.text}"} for one in facts],
+    }
+
+
 def private_fact(selected: SelectedDialogue) -> Row:
-    """Return the values of :data:`FACT`."""
+    """Return the values of :data:`FACT`; nothing where the case has none of its own."""
+    if not selected.dialogue.case.fact:
+        return {"fact_about": "", "fact_text": ""}
     fact = selected.scenario.fact(selected.dialogue.case.fact)
     return {"fact_about": fact.about, "fact_text": fact.text}
 
 
-def _key(selected: SelectedDialogue) -> tuple[str, str, str]:
+def _key(selected: SelectedDialogue) -> _Key:
     case = selected.dialogue.case
     return case.scenario, case.scenario_fingerprint, case.language

@@ -9,9 +9,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from outputs.comparable import Row
-from outputs.dataset.columns import label_column
+from outputs.dataset.columns import label_column, labelled_dimensions
 from prompts.languages import described_language
-from prompts.tasks.items import FactView, SceneView, TaskItem, standing_question
+from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, standing_question
 from quality.evaluation.item import EvaluationItem, Knowledge, References
 from quality.evaluation.result_row import NOT
 from scenarios.dialogue import History
@@ -21,8 +21,20 @@ from scenarios.located_validation import validate_model
 from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.vocabulary import resolve_label
+from scenarios.spec import INITIATOR, RESPONDER, RoleKey
 
-_RoleName = Literal["initiator", "responder"]
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    role: RoleKey
+    content: str
+
+    @property
+    def two_lines(self) -> tuple[str, str]:
+        """The first line, and the rest."""
+        first, _, rest = self.content.partition("\n")
+        return first, rest
 
 
 class _ItemRow(BaseModel):
@@ -49,10 +61,14 @@ class _ItemRow(BaseModel):
     question: str | None = None
     fact_about: str | None = None
     fact_text: str | None = None
+    people: tuple[_Line, ...] = ()
+    private: tuple[_Line, ...] = ()
+    role: RoleKey = RESPONDER
+    question_role: RoleKey = INITIATOR
 
     @property
     def scene(self) -> SceneView:
-        """What both people know."""
+        """What everybody knows."""
         return SceneView(
             situation=self.situation,
             initiator=self.initiator,
@@ -60,6 +76,16 @@ class _ItemRow(BaseModel):
             responder=self.responder,
             responder_description=self.responder_description,
             language=described_language(self.language),
+            people=tuple(PersonView(x.role, *x.two_lines) for x in self.people),
+        )
+
+    @property
+    def facts(self) -> tuple[FactView, ...]:
+        """What each of the people alone knows, where people are listed."""
+        return tuple(
+            FactView(about, text, owner=x.role)
+            for x in self.private
+            for about, text in [x.two_lines]
         )
 
     def fact(self, claims: tuple[str, ...] = ()) -> FactView | None:
@@ -67,13 +93,6 @@ class _ItemRow(BaseModel):
         if not self.fact_text:
             return None
         return FactView(self.fact_about or "the matter", self.fact_text, claims)
-
-
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    role: _RoleName
-    content: str
 
 
 class _BenchmarkRow(_ItemRow):
@@ -119,20 +138,22 @@ def benchmark_item(
     said: History = tuple((line.role, line.content) for line in row.context)
     known: set[Knowledge] = {"history"}
     if row.aspect == "conversation":
-        asked = TaskItem(row.id, row.scene, said, fact=row.fact(claims or ()), goal=row.goal)
+        fact = row.fact(claims or ())
+        asked = TaskItem(row.id, row.scene, said, fact=fact, goal=row.goal, facts=row.facts)
     else:
         if row.aspect == "utterance":
             known.discard("history")
-            said = () if row.question is None else (("initiator", row.question),)
+            said = () if row.question is None else ((row.question_role, row.question),)
         target = len(said)
-        turns: History = (*said, ("responder", row.utterance))
+        turns: History = (*said, (row.role, row.utterance))
         standing = standing_question(turns, target)
         if standing is not None:
             known.add("question")
         asked = TaskItem(
-            row.id, row.scene, turns, target, standing, row.fact(claims or ()), row.goal
-        )
-    if asked.fact is not None:
+            row.id, row.scene, turns, target, standing, row.fact(claims or ()), row.goal,
+            facts=row.facts,
+        )  # fmt: skip
+    if asked.fact is not None or asked.scene.people:
         known |= {"fact"} if claims is None else {"fact", "claims"}
     return _item(row, asked, row.aspect, _references(row, located, scheme), known, split=split)
 
@@ -196,13 +217,13 @@ def _references(
     """Return what the row says is right: as declared, as an expert decided, as judges agree."""
     labels: dict[str, str] = {}
     if row.aspect != "conversation":
-        for dimension in scheme.utterance_dimensions:
+        for dimension in labelled_dimensions(scheme):
             label = _label(located, dimension)
             if label is not None:
                 labels[dimension.id] = label
     source = "adjudicated" if row.labelled_by == "expert" else "declared"
     references: dict[str, Mapping[str, str]] = {source: labels} if labels else {}
-    if row.goal:
+    if row.goal and scheme.assigned:
         goal = _known(located, ("goal",), scheme.goal, row.goal)
         references["declared"] = {**references.get("declared", {}), scheme.assigned: goal}
         labels = {**labels, scheme.assigned: goal}

@@ -70,13 +70,14 @@ def _items(
 
     With ``expert`` only what an expert decided on.
     """
-    source = BenchmarkRows(found.scheme, prompts=BenchmarkPrompts(found.scheme, (), ()))
+    prompts = BenchmarkPrompts(found.scheme, (), ())
+    source = BenchmarkRows(found.scheme, prompts=prompts, listed=found.lists_people)
     for batch in by_case(found.dialogues()):
         openings.update(filter(None, map(opening_of, batch)))
         if expert and not any(selected.adjudicated for selected in batch):
             continue
         scenario, case = batch[0].scenario, batch[0].dialogue.case
-        claims = fact_view(scenario, case.fact).false_claims
+        claims = fact_view(scenario, case.fact).false_claims if case.fact else ()
         for row in source.rows(batch):
             if not expert or row["labelled_by"] == "expert":
                 item = benchmark_item(Located(row, "run"), found.scheme, claims=claims)

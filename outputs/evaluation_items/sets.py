@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from outputs.comparable import Row
-from outputs.dataset.columns import label_column
+from outputs.dataset.columns import label_column, labelled_dimensions
 from outputs.dataset.manifest import MANIFEST
 from outputs.dataset.reader import data_files, row_set
 from outputs.evaluation_items.intention_rows import intention_item, is_intention_question
@@ -99,7 +99,7 @@ def _check_columns(path: Path, row: Row, scheme: Scheme) -> None:
         dimension = next(ruled_out_by_truth(scheme), ("", ""))[0]
         expected = {label_column(dimension)}
     elif is_benchmark(row):
-        expected = {label_column(d.id) for d in scheme.utterance_dimensions}
+        expected = {label_column(d.id) for d in labelled_dimensions(scheme)}
     elif is_intention_question(row):
         expected = {label_column(INTENTION)}
         if INTENTION not in {dimension.id for dimension in scheme.dimensions}:

@@ -91,7 +91,7 @@ def _transcript(
 ) -> Transcript:
     sample, scenario = exhibit.sample, exhibit.scenario
     tags = [
-        sample.goal,
+        *filter(None, [sample.goal]),
         run.arms[sample.arm],
         counted(sample.turns, "exchange"),
         sample.verdict or "no verdict yet",
@@ -100,7 +100,11 @@ def _transcript(
         tags.append(counted(len(exhibit.flags), "flag"))
     fact = ""
     if scenario is not None:
-        fact = next((f.text for f in scenario.facts if f.id == exhibit.dialogue.case.fact), "")
+        fact = " ".join(
+            f"{scenario.roles[f.owner].name}: {f.text}" if scenario.flow else f.text
+            for f in scenario.facts
+            if scenario.flow or f.id == exhibit.dialogue.case.fact
+        )
     return Transcript(
         id=sample.id,
         title=sample.scenario if scenario is None else scenario.title,

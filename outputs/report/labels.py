@@ -24,9 +24,11 @@ def labels_section(run: Gathered) -> ReportSection:
     for ending in run.endings:
         if ending.status == "generated":
             goals[ending.goal] += ending.n
-    goal = run.scheme.goal
-    title = dimension_title(run.scheme, goal.id)
-    plots = [_distribution(title, goal.values, goals, unit="dialogues", colour=3)]
+    plots = []
+    if run.scheme.assigned:
+        goal = run.scheme.goal
+        title = dimension_title(run.scheme, goal.id)
+        plots.append(_distribution(title, goal.values, goals, unit="dialogues", colour=3))
     for place, dimension in enumerate(run.scheme.utterance_dimensions):
         mine = [one for one in run.labels if one.dimension == dimension.id]
         values, counts = _values(dimension, mine)

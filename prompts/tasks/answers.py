@@ -211,19 +211,33 @@ def reason_key(dimension: str) -> str:
     return f"{dimension}_reason"
 
 
-def labels_answer(labels: Sequence[TacticLabel], *, reasoned: bool = False) -> str:
+def labels_answer(
+    labels: Sequence[TacticLabel], *, reasoned: bool = False, asked: Sequence[str] = ()
+) -> str:
     """Return the answer that gives these labels.
 
     Args:
         labels: in the order of the format.
         reasoned: whether the rationale of a label, if it has one, stands before it.
+        asked: dimensions that are asked, in the order of the format; those without label are null.
     """
     answer: dict[str, object] = {}
+    there = {label.dimension: label for label in labels}
+    if any(name not in there for name in asked):
+        for name in asked:
+            if name in there:
+                answer |= _told(there[name], reasoned=reasoned)
+            else:
+                answer[name] = None
     for label in labels:
-        if reasoned and label.rationale:
-            answer[reason_key(label.dimension)] = label.rationale
-        answer[label.dimension] = label.value
+        if label.dimension not in answer:
+            answer |= _told(label, reasoned=reasoned)
     return orjson.dumps(answer, option=orjson.OPT_INDENT_2).decode()
+
+
+def _told(label: TacticLabel, *, reasoned: bool) -> dict[str, object]:
+    reason = {reason_key(label.dimension): label.rationale} if reasoned and label.rationale else {}
+    return {**reason, label.dimension: label.value}
 
 
 def one_line_answer(labels: Mapping[str, LabelValue]) -> str:

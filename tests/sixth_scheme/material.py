@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import yaml
 
+from pipeline.run_material import material_items
+from pipeline.store.run_store import RunStore
+from prompts.actors import ActorPrompts
+from prompts.environment import Templates
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
+from scenarios.run_configuration import RunConfiguration
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
-from tests.factories import ARM, make_case, make_tactic
+from tests.factories import ARM, make_arm, make_case, make_tactic
 
 FOLDER = Path(__file__).parent
 SCHEME_FILE = FOLDER / "mediation.yaml"
-SCENARIO_FILE = FOLDER / "pear_tree.yaml"
-SAID = (
+SCENARIO_FILE = FOLDER / "scenarios" / "pear_tree.yaml"
+SAID: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("mediator", "Thank you both for coming. Mr Bode, you wrote to us: please begin.", {}),
     ("tenant", "You pay for the three slabs, they cost me the whole terrace.",
      {"move": "demand", "ground": "a loss"}),
@@ -63,6 +69,24 @@ def held(*, arm: str = ARM, repetition: int = 0) -> Dialogue:
         for index, (role, text, labels) in enumerate(SAID)
     ]
     return Dialogue(mediation_case(repetition=repetition), arm, tuple(turns))
+
+
+def stored_run(folder: Path, n: int = 6) -> Path:
+    """Write a run of ``n`` mediations into a folder, and return it."""
+    prompts = ActorPrompts(Templates(), mediation(), flow=True)
+    material = material_items(scheme=mediation(), scenarios=[pear_tree()], prompts=prompts)
+    dialogues = [held(repetition=number) for number in range(n)]
+
+    async def write(store: RunStore) -> None:
+        store.add_arm(ARM, make_arm())
+        await store.add_cases([dialogue.case for dialogue in dialogues])
+        for dialogue in dialogues:
+            await store.finish(dialogue, 0)
+
+    with RunStore.create(folder, RunConfiguration(), material=material) as store:
+        asyncio.run(write(store))
+        store.set_state("finished")
+    return folder
 
 
 def relabelled(dialogue: Dialogue, index: int, **labels: str) -> Dialogue:
