@@ -20,6 +20,9 @@ from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
 
+GROUP = "group"
+"""The column that says which file, or which group of files, an item comes from."""
+
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
@@ -98,13 +101,13 @@ def _of_files(paths: Sequence[Path], map_name: str) -> Annotated:
     names = dict.fromkeys(n for d in table.table.dialogues for n in d.context)
     groups = table.table.groups
     columns: dict[str, Mapping[str, str]] = {name: table.table.by(name) for name in names}
-    columns["group"] = groups
+    columns[GROUP] = groups
     return Annotated(
         sources=tuple(file.file for file in table.table.files),
         scheme=table.scheme,
         annotations=tuple(with_derived(table.scheme, table.annotations)),
         columns=columns,
-        default="group" if len(set(groups.values())) > 1 else "",
+        default=GROUP if len(set(groups.values())) > 1 else "",
         table=table,
     )
 
@@ -126,7 +129,10 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
             said = _columns(dialogue, subject, categories[dialogue.case.scenario])
             for name, value in said.items():
                 columns.setdefault(name, {})[subject_name(subject)] = value
-    return Annotated((str(folder),), material.scheme, annotations, columns, counts=counts)
+    imported = len(set(columns.get(GROUP, {}).values())) > 1
+    return Annotated(
+        (str(folder),), material.scheme, annotations, columns, GROUP if imported else "", counts
+    )
 
 
 def _columns(dialogue: Dialogue, subject: Subject, category: str) -> dict[str, str]:

@@ -168,7 +168,12 @@ def _of_run(annotated: Annotated) -> _Material:
                 item = items[decided.item]
                 for label in decided.labels:
                     notes[item_name(item, label.turn)] = decided.note
-    raw = [RawAnswer(a.item, a.dimension, a.annotator, a.value) for a in answers]
+    computed = {dimension.id for dimension in annotated.scheme.derived}
+    raw = [
+        RawAnswer(answer.item, answer.dimension, answer.annotator, answer.value)
+        for answer in answers
+        if answer.dimension not in computed
+    ]
     return _Material(raw, times, None, gold, notes)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hipo.app.annotated import GROUP
 from pipeline.importing.imported_run import STRATEGY, RunContents, run_name, write_run
 from pipeline.importing.importer import model_spec
-from pipeline.importing.situations import Situation, flowing_situation
+from pipeline.importing.situations import Situation, flowing_situation, role_key
 from pipeline.recipe import Recipe
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
@@ -28,6 +29,7 @@ from scenarios.spec import Scenario
 
 NO_WORDS = "(no words)"
 """What a turn says whose cell is empty: its place is kept."""
+MOST_PEOPLE = 12
 LONGEST_VALUE = 80
 """Characters of what a dialogue can be grouped by."""
 
@@ -121,6 +123,11 @@ class _Maker:
     def dialogue(self, given: TableDialogue) -> Dialogue:
         """Return a dialogue as a run holds it; all turns of labelled roles are to be judged."""
         turns = given.turns
+        if len({turn.role for turn in turns} | set(self._how.people)) > MOST_PEOPLE:
+            raise UsageError(
+                f"{given.file}: more than {MOST_PEOPLE} people speak in {given.id!r}",
+                "is the column of the role the right one? A map may say which roles its values mean",
+            )
         labelled = self._labelled(given)
         scenario = flowing_situation(
             self._scheme,
@@ -177,7 +184,7 @@ class _Maker:
             for name, value in given.context.items()
             if name not in ("situation", *self._how.people) and len(value) <= LONGEST_VALUE
         }
-        return {**told, "source": given.id, "group": given.group}
+        return {**told, "source": given.id, GROUP: given.group}
 
     def _goal(self, given: TableDialogue) -> str:
         if not given.goal or not self._scheme.assigned:
@@ -201,7 +208,7 @@ class _Maker:
                 )
             yield Turn(
                 index=place,
-                role=turn.role,
+                role=role_key(turn.role),
                 text=turn.text or NO_WORDS,
                 kind="improvised",
                 labelled=turn.role in labelled,

@@ -114,7 +114,7 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
 
     Dialogues of which the same is known share one.
     """
-    keys = {role: _identifier(role) for role in told.names}
+    keys = {role: role_key(role) for role in told.names}
     content = [scheme.id, told.background, dict(told.names), told.speaking, told.labelled]
     return Scenario.model_validate(
         {
@@ -132,7 +132,7 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
             "flow": [
                 {
                     "id": "as_it_was",
-                    "who": [keys[role] for role in told.speaking],
+                    "who": list(dict.fromkeys(keys[role] for role in told.speaking)),
                     "rounds": [1, MOST_ROUNDS],
                 }
             ],
@@ -140,8 +140,8 @@ def flowing_situation(scheme: Scheme, told: Situation) -> Scenario:
     )
 
 
-def _identifier(role: str) -> str:
-    """Return the name of a role as scenarios call roles."""
+def role_key(role: str) -> str:
+    """Return the name of a role as scenarios call roles: ``Judge Smith`` is ``judge_smith``."""
     kept = re.sub(r"[^a-z0-9]+", "_", role.casefold()).strip("_")[:60]
     return kept if kept[:1].isalpha() else f"role_{kept}".rstrip("_")
 

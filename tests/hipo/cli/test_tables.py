@@ -12,7 +12,7 @@ from pipeline.run_material import load_material
 from pipeline.store.queries.export import CorpusFilter, open_corpus
 from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
-from tests.hipo.cli.conftest import Hipo
+from tests.hipo.cli.conftest import Hipo, Result
 
 HEADER = (
     "id,sd_listener_role,sd_situation,sd_speaker_role,sd_utterance,"
@@ -134,6 +134,44 @@ def test_reports_and_exports_of_a_run_see_imported_annotations(
             for entry in corpus.entries(CorpusFilter(), adjudicated=True)
         ]
     assert sorted(labels["emotion"] for labels in settled) == ["anger", "joy", "sadness", "trust"]
+
+
+TALK = """\
+title: Talk
+id: talk
+scheme: cei
+dialogue: talk
+turn: n
+annotator: {name: me}
+texts: [{column: said, role_column: by}]
+answers: {emotion: {column: felt, blank: ['']}}
+"""
+
+
+def imported_talk(hipo: Hipo, folder: Path, speakers: list[str]) -> Result:
+    rows = "".join(f"t,{n},{who},Line {n}.,joy\n" for n, who in enumerate(speakers))
+    (folder / "talk.csv").write_text(f"talk,n,by,said,felt\n{rows}", "utf-8")
+    (folder / "map.yaml").write_text(TALK, "utf-8")
+    return hipo("import", "talk.csv", "--map", "./map.yaml", "-o", "run")
+
+
+def test_any_people_in_any_order_become_roles(hipo: Hipo, tmp_path: Path) -> None:
+    result = imported_talk(hipo, tmp_path, ["Judge Smith", "clerk", "clerk", "judge  smith", "7"])
+    assert result.code == 0, result.err
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        [dialogue] = store.dialogues()
+        scenario = load_material(store).scenario_of(dialogue.case)
+    spoken = [turn.role for turn in dialogue.turns]
+    assert spoken == ["judge_smith", "clerk", "clerk", "judge_smith", "role_7"]
+    assert list(scenario.roles) == ["judge_smith", "clerk", "role_7"]
+    assert all(turn.is_answer for turn in dialogue.turns)
+
+
+def test_more_people_than_a_scene_has_are_refused(hipo: Hipo, tmp_path: Path) -> None:
+    result = imported_talk(hipo, tmp_path, [f"speaker {n}" for n in range(13)])
+    assert result.code == 2
+    assert "more than 12 people" in result.err
+    assert not (tmp_path / "run").exists()
 
 
 def test_quality_control_goes_through_four_levels(hipo: Hipo, table: Path, tmp_path: Path) -> None:
