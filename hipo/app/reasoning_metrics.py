@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from pipeline.reasoning.game import Game, games_of, shipped_games
-from pipeline.reasoning.log import ReasoningLog, is_log, read_log
+from hipo.app.reasoning_run import forms_of_run, samples_of_run
+from hipo.app.run_folders import RUNS, find_run, is_run
+from pipeline.reasoning.game import Game, games_as_yaml, games_of, shipped_games
+from pipeline.reasoning.log import ReasoningLog, is_log, read_log, write_log
 from quality.reasoning.completing import completed, merged, new_form
 from quality.reasoning.figures import ReasoningFigures, reasoning_figures
 from quality.reasoning.form import GAME, RaterForm, log_name, read_form
@@ -19,6 +22,8 @@ from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
 from scenarios.text_file import read_bytes, shown_path
 
+GAMES: Final = "games.yaml"
+"""Beside the logs of a run, the file of their games."""
 _LARGEST = 16 << 20
 _IN_FOLDERS = (".txt", ".log", ".csv", ".tsv")
 
@@ -39,6 +44,20 @@ class ReasoningSet:
             UsageError: agreement needs packages that are not installed.
         """
         return reasoning_figures(self.samples, self.forms)
+
+    def write_logs(self, folder: Path) -> list[Path]:
+        """Write every log, under its name in a folder, and the games as a file for ``--games``.
+
+        Raises:
+            UsageError: there is such a file, or it cannot be written.
+        """
+        games = {s.game_id: s.game for s in self.samples if s.game_id and s.game is not None}
+        _write_new(folder / GAMES, games_as_yaml(games))
+        written = []
+        for sample in self.samples:
+            written.append(folder / sample.log.name)
+            _write_new(written[-1], write_log(sample.log.attempts))
+        return written
 
     def make_form(self, path: Path) -> None:
         """Write a form about the logs for raters to fill in.
@@ -78,16 +97,19 @@ class ReasoningSet:
 def read_reasoning(
     sources: Sequence[Path], *, games_file: Path | None = None, game: str | None = None
 ) -> ReasoningSet:
-    """Read logs and forms; which file is what follows from what is in it.
+    """Read logs and forms, which file is what follows from what is in it; or a run.
 
     Args:
-        sources: logs, forms, and folders of both.
+        sources: logs, forms, and folders of both; or one run, with forms about its logs.
         games_file: a YAML file of games that logs and forms name, besides those that ship.
         game: the id of the game of every log; None: forms and names of logs say it.
 
     Raises:
         UsageError: a file cannot be read, is neither log nor form, or there is no log at all.
     """
+    runs = [source for source in sources if run_folder(source) is not None]
+    if runs:
+        return _of_run(runs, [source for source in sources if source not in runs])
     games: dict[str, Game] = dict(shipped_games())
     if games_file is not None:
         games.update(games_of(games_file))
@@ -114,6 +136,29 @@ def read_reasoning(
         )
     for form in forms:
         oddities += form.oddities
+    oddities += [oddity for sample in samples for oddity in sample.oddities]
+    oddities += _unmatched(samples, forms)
+    return ReasoningSet(samples, forms, gold(forms), oddities)
+
+
+def run_folder(source: Path) -> Path | None:
+    """Return the folder of the run that a source is or names under ``./runs``, if it is one."""
+    if source.exists():
+        return source if is_run(source) else None
+    return RUNS / source if is_run(RUNS / source) else None
+
+
+def _of_run(runs: Sequence[Path], others: Sequence[Path]) -> ReasoningSet:
+    """Read the reasonings of one run, what people said of them, and forms about its logs."""
+    if len(runs) > 1:
+        raise UsageError(f"{runs[1]} is a second run", "give one run")
+    folder = find_run(str(runs[0]))
+    samples = samples_of_run(folder)
+    logs, forms, oddities = _read(others)
+    if logs:
+        raise UsageError(f"{logs[0].name} is a log, and stands beside a run", "give one of both")
+    forms = [*forms_of_run(folder, samples), *forms]
+    oddities += [oddity for form in forms for oddity in form.oddities]
     oddities += [oddity for sample in samples for oddity in sample.oddities]
     oddities += _unmatched(samples, forms)
     return ReasoningSet(samples, forms, gold(forms), oddities)

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from hipo.app.reasoning_metrics import ReasoningSet, read_reasoning
-from hipo.cli.console import hush
+from hipo.cli.console import hush, plural
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.json_target import JSON, deliver
 from hipo.cli.main import command_app
@@ -21,14 +21,21 @@ def reasoning(
     *,
     sources: list[Path] = typer.Argument(
         ...,
-        metavar="LOG|FORM|FOLDER...",
-        help="Logs of reasoning, forms that raters filled in about them, or folders of both.",
+        metavar="LOG|FORM|FOLDER...|RUN",
+        help="Logs of reasoning, forms that raters filled in about them, folders of both, or a run "
+        "that was played with --strategy verified.",
     ),
     game: str | None = typer.Option(
         None, "--game", metavar="ID", help="The game of every log; default: forms and names say it."
     ),
     games: Path | None = typer.Option(
         None, "--games", metavar="FILE", help="A YAML file of games besides pd, sh and hd."
+    ),
+    logs: Path | None = typer.Option(
+        None,
+        "--logs",
+        metavar="FOLDER",
+        help="Write the logs there, those of a run for raters say.",
     ),
     make_form: Path | None = typer.Option(
         None, "--make-form", metavar="FILE", help="Write an empty form about the logs for a rater."
@@ -55,6 +62,8 @@ def reasoning(
     """
     hush()
     found = read_reasoning(sources, games_file=games, game=game)
+    if logs is not None:
+        say(f"written: {plural(len(found.write_logs(logs)), 'log')} in {logs}")
     for written in _write(found, make_form, complete, merge):
         say(f"written: {written}")
     figures = found.figures()

@@ -115,7 +115,7 @@ def in_words(weighing: Weighing, dice: Dice) -> str:
     if weighing.uncovered:
         sentences.append(AVERAGE)
     reason = _REASONS[weighing.temper]
-    return f"{'. '.join(sentences)}. {reason} {{{weighing.choice}}}"
+    return f"{'. '.join(sentences)}. {reason} {{{weighing.choice}}}."
 
 
 def temper_in(text: str) -> Temper | None:

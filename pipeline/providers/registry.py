@@ -125,7 +125,7 @@ _SHIPPED = (
     ProviderExtension(
         name="offline",
         build="pipeline.providers.offline:build",
-        models=("rules", "judge", "reader", "random"),
+        models=("rules", "judge", "reader", "reasoner", "random"),
         languages=frozenset({"en"}),
         example="rules",
     ),

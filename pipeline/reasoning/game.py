@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
@@ -118,7 +119,7 @@ def symmetric_game(own: Sequence[Decimal], choices: tuple[str, str]) -> Game:
 class NamedGame(Game):
     """A game with the short name that logs and forms give it."""
 
-    id: Choice
+    id: Annotated[str, Field(pattern=r"^\w+$", max_length=160)]
     name: str
 
 
@@ -144,6 +145,22 @@ def games_of(path: Path) -> Mapping[str, NamedGame]:
         InputError: the file cannot be read, or describes no 2x2 matrices.
     """
     return {game.id: game for game in validate_model(GameFile, read_yaml(path)).games}
+
+
+def games_as_yaml(games: Mapping[str, Game]) -> str:
+    """Return games by their id as the text of a file that :func:`games_of` reads."""
+    lines = ["games:"]
+    for game_id, game in games.items():
+        rows = []
+        for mine in game.choices:
+            cells = (
+                f"{json.dumps(theirs)}: [{game.own(mine, theirs):f}, {game.others(mine, theirs):f}]"
+                for theirs in game.replies
+            )
+            rows.append(f"{json.dumps(mine)}: {{{', '.join(cells)}}}")
+        lines += [f"  - id: {json.dumps(game_id)}", f"    name: {json.dumps(game_id)}"]
+        lines += [f"    payoffs: {{{', '.join(rows)}}}"]
+    return "\n".join([*lines, ""])
 
 
 def read_game(payoffs: object, where: str) -> Game:

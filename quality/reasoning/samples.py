@@ -130,9 +130,10 @@ def _game(
     name: str, games: Mapping[str, Game], told: list[str], oddities: list[Oddity]
 ) -> tuple[str, Game | None]:
     """Find the game of a log: what forms say, else its name; and the payoffs in the name."""
-    tokens = re.split(r"[^A-Za-z0-9]+", log_name(name))
     folded = {game_id.casefold(): game_id for game_id in games}
-    in_name = next((folded[token] for token in tokens if token in folded), "")
+    in_name = next(
+        (folded[found] for found in sorted(folded, key=len, reverse=True) if _has(name, found)), ""
+    )
     named = list(dict.fromkeys(folded.get(told_id.casefold(), told_id) for told_id in told))
     game_id = next(iter(named), in_name)
     if len(named) > 1:
@@ -149,6 +150,12 @@ def _game(
     done = "taken as a game that is the same for both"
     oddities.append(Oddity(Place(name), "own_payoffs", found, done))
     return game_id, symmetric_game(own, _CHOICES)
+
+
+def _has(name: str, game_id: str) -> bool:
+    """Tell whether the name of a log has the id of a game as a part of its own."""
+    part = rf"(?<![A-Za-z0-9]){re.escape(game_id)}(?![A-Za-z0-9])"
+    return re.search(part, log_name(name)) is not None
 
 
 def _verdict(

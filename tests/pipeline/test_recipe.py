@@ -32,7 +32,7 @@ def test_the_paper_recipe_holds_the_settings_of_the_paper() -> None:
 
 
 def test_every_shipped_recipe_loads_and_is_named_after_its_file() -> None:
-    assert recipe_names() == ["demo", "hipo-paper"]
+    assert recipe_names() == ["demo", "dilemmas", "hipo-paper"]
     assert [load_recipe(name).name for name in recipe_names()] == recipe_names()
 
 

@@ -1,9 +1,17 @@
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
 
-from pipeline.reasoning.game import read_game, shipped_games, symmetric_game
+from pipeline.reasoning.game import (
+    games_as_yaml,
+    games_of,
+    read_game,
+    shipped_games,
+    symmetric_game,
+)
 from scenarios.errors import UsageError
+from tests.pipeline.reasoning.games import games, unhurried
 
 
 def test_the_three_games_ship_with_the_payoffs_of_the_protocol():
@@ -41,3 +49,11 @@ def test_what_is_no_matrix_is_refused_with_the_form_it_should_have(payoffs, mess
         read_game(payoffs, "mine.yaml: data.payoffs")
     assert "mine.yaml: data.payoffs" in refused.value.message
     assert "2x2 matrix" in refused.value.hint
+
+
+@unhurried
+@given(games())
+def test_games_that_are_written_to_a_file_are_read_again(tmp_path_factory, game):
+    path = tmp_path_factory.mktemp("games") / "games.yaml"
+    path.write_text(games_as_yaml({"mine": game}))
+    assert games_of(path)["mine"].payoffs == game.payoffs
