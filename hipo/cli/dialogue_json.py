@@ -17,7 +17,8 @@ def dialogue_as_json(
     ``language``, ``variation``, ``repetition``, ``seed``; ``arm``: an object with ``id``,
     ``strategy``, ``models``, ``settings``; ``turns``: a list of objects with ``index``, ``role``,
     ``kind``, ``text``, ``wanted``, ``declared_goal``, ``tactic`` (objects with ``dimension``,
-    ``value``, ``rationale``, ``raw``) and, with ``trace``, ``trace`` (None, or an object with
+    ``value``, ``rationale``, ``raw``), ``labelled`` in dialogues of a flow (whether what the role
+    says is labelled) and, with ``trace``, ``trace`` (None, or an object with
     ``strategy``, ``chosen``, ``candidates``, ``attempts``, ``notes``).
     """
     case = dialogue.case
@@ -34,6 +35,8 @@ def _turn(turn: Turn, *, trace: bool) -> dict[str, object]:
     fields = plain(
         turn, "index role kind text wanted declared_goal tactic", wanted=dict(turn.wanted)
     )
+    if turn.labelled is not None:
+        fields["labelled"] = turn.labelled
     if not trace:
         return fields
     return {**fields, "trace": None if turn.trace is None else _trace(turn.trace)}

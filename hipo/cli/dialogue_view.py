@@ -38,7 +38,7 @@ def render(dialogue: Dialogue, heading: Heading, *, trace: bool = False) -> str:
     columns = shutil.get_terminal_size((MAX_WIDTH, 24)).columns
     page = _Page(max(MIN_WIDTH, min(columns, MAX_WIDTH)))
     lines = list(_heading(page, dialogue, heading))
-    names = _names(heading.scenario)
+    names = _names(dialogue, heading.scenario)
     indent = max(len(name) for name in names.values()) + 2
     column = page.column(indent)
     for turn in dialogue.turns:
@@ -82,24 +82,32 @@ def _heading(page: _Page, dialogue: Dialogue, heading: Heading) -> Iterator[str]
     case = dialogue.case
     title = heading.scenario.title if heading.scenario else case.scenario
     yield harmless(f"{title}  ({case.scenario})")
-    parts = [case.goal, plural(case.turns, "exchange"), case.language, heading.arm]
+    flows = any(turn.labelled is not None for turn in dialogue.turns)
+    length = plural(case.turns, "labelled turn" if flows else "exchange")
+    parts = [*([case.goal] if case.goal else []), length, case.language, heading.arm]
     if case.repetition:
         parts.append(f"repetition {case.repetition}")
     yield harmless(" · ".join(parts))
     if case.variation:
         yield harmless("varied: " + ", ".join(f"{axis} {value}" for axis, value in case.variation))
     yield f"id {heading.id}"
-    if heading.scenario is not None:
+    if heading.scenario is None:
+        yield harmless(f"private fact: {case.fact or 'not at hand'}")
+    elif case.fact:
         fact = heading.scenario.fact(case.fact)
         yield from page.wrap(fact.text, first=f"private fact ({fact.id}): ", indent=MARGIN)
     else:
-        yield harmless(f"private fact: {case.fact}")
+        for fact in heading.scenario.facts:
+            owner = harmless(heading.scenario.roles[fact.owner].name)
+            first = f"private to {owner} ({fact.id}): "
+            yield from page.wrap(fact.text, first=first, indent=MARGIN)
 
 
-def _names(scenario: Scenario | None) -> Mapping[str, str]:
-    if scenario is None:
-        return {"initiator": "initiator", "responder": "responder"}
-    return {key: harmless(_short(role.name)) for key, role in scenario.roles.items()}
+def _names(dialogue: Dialogue, scenario: Scenario | None) -> Mapping[str, str]:
+    """Return what to call each role; what the dialogue has stands in where no scenario is at hand."""
+    names = {turn.role: turn.role for turn in dialogue.turns}
+    names |= {key: role.name for key, role in scenario.roles.items()} if scenario else {}
+    return {key: harmless(_short(name)) for key, name in names.items()}
 
 
 def _short(name: str) -> str:

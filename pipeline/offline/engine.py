@@ -13,6 +13,7 @@ from pipeline.offline.rationales import Reasons
 from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood, read_prompt
 from pipeline.offline.reflecting import reflect
 from pipeline.offline.responding import read_scene, speak
+from pipeline.offline.speaking import speak_in_flow
 from pipeline.offline.staging import cast_of
 from pipeline.offline.tactics import (
     ACT,
@@ -42,6 +43,8 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     asked = read_prompt(messages)
     state = hash_texts(text for message in messages for text in message)
     words = Dice(state, _WORDS, seed, asked.corrections)
+    if asked.speaker:
+        return _json(speak_in_flow(asked, state, seed))
     if asked.task == "initiator":
         return _json({"utterance": authored_question(asked, seed) or ask(asked, seed)})
     if asked.task == "reflect":

@@ -14,15 +14,16 @@ Task = Literal["initiator", "responder", "revise", "reflect"]
 Kind = Literal["text", "label", "labels", "number", "flag"]
 
 _USER_HEADINGS = (
-    "Situation", "You", "The other person", "Way of speaking", "Language", "To find out",
+    "Situation", "You", "The other person", "The others", "Way of speaking", "Language", "To find out",
     "Your goal", "What only you know", "Where you stand", "Acts open to you",
-    "Conversation so far", "The draft", "Critique", "Now",
+    "Conversation so far", "This part", "The draft", "Critique", "Now",
 )  # fmt: skip
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)
 _FIELD = re.compile(r'^\s*"([^"\n]+)"\s*:\s*(\S.*?),?\s*$', re.MULTILINE)
 _OPTIONS = re.compile(r"<(one|any) of: ([^<>]*)>")
 _NUMBER = re.compile(r"<number from (-?[\d.]+) to (-?[\d.]+)(?:, or null)?>")
 _SPOKEN = re.compile(r"^(INITIATOR|RESPONDER)(?: \(.*?\))?:[ \t]*(.*)$", re.MULTILINE)
+_SPOKEN_BY_ANY = re.compile(r"^([A-Z][A-Z0-9 ]*?)(?: \(.*?\))?:[ \t]+(.*)$", re.MULTILINE)
 _WANTED = re.compile(r"^Wanted ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _DECLARED = re.compile(r"^Declared ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _LINE = re.compile(r"^([A-Z][A-Za-z ]{0,60}):[ \t]*(.*)$", re.MULTILINE)
@@ -59,8 +60,10 @@ class ActorRequest:
     fields: tuple[AnswerKey, ...]
     sections: Mapping[str, str]
     spoken: tuple[tuple[str, str], ...]
-    """(``INITIATOR`` or ``RESPONDER``, text) of every utterance so far."""
+    """(who in capitals, e.g. ``INITIATOR``, and the text) of every utterance so far."""
     wanted: Mapping[str, str]
+    told: str
+    """The static text: what labels mean, and when they can be chosen."""
     corrections: int
     """How many answers to this prompt were handed back as unreadable."""
 
@@ -97,6 +100,11 @@ class ActorRequest:
     def said_by(self, who: str) -> tuple[str, ...]:
         """Return all that ``who`` said, in order."""
         return tuple(text for name, text in self.spoken if name == who)
+
+    @property
+    def speaker(self) -> str:
+        """Who is to speak in a conversation of any roles, in capitals; nothing in any other."""
+        return self.said_of("You", "Speaker")
 
     @property
     def draft(self) -> str:
@@ -193,11 +201,14 @@ def read_prompt(messages: Sequence[tuple[str, str]]) -> ActorRequest:
     fields = answer_fields(system)
     sections = _user_sections(tasks[0])
     names = {field.name for field in fields}
+    of_flow = "Speaker" in lines_of(sections.get("You", ""))
+    who = _SPOKEN_BY_ANY if of_flow else _SPOKEN
     return ActorRequest(
         task=_task(names, sections),
         fields=fields,
         sections=sections,
-        spoken=tuple(_SPOKEN.findall(sections.get("Conversation so far", ""))),
+        spoken=tuple(who.findall(sections.get("Conversation so far", ""))),
+        told=system,
         wanted=dict(_WANTED.findall(sections.get("Now", ""))),
         corrections=len(user) - len(tasks),
     )

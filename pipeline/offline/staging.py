@@ -8,8 +8,17 @@ from functools import cache
 
 from pipeline.offline.reading import ActorRequest
 from scenarios.catalogue import Catalogue, CatalogueEntry
-from scenarios.lines.library import spoken_stage_lines
-from scenarios.lines.model import ANGLE, ANY_FACT, HARD_QUESTION, PRESSED, StageLine, StageLines
+from scenarios.lines.library import spoken_flow_lines, spoken_stage_lines
+from scenarios.lines.model import (
+    ANGLE,
+    ANY_FACT,
+    HARD_QUESTION,
+    PRESSED,
+    FlowLines,
+    StageLine,
+    StageLines,
+)
+from scenarios.pack import FAMILIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +43,7 @@ def _entries() -> Mapping[str, CatalogueEntry]:
 
     With real names the background reads differently: nobody who exists says an authored line.
     """
-    entries = Catalogue.load(environment={}).entries.values()
+    entries = Catalogue.load([FAMILIES], environment={}).entries.values()
     return {_flat(entry.scenario.background): entry for entry in entries}
 
 
@@ -68,6 +77,16 @@ def staged_scene(asked: ActorRequest) -> StagedScene | None:
     """
     background = _flat(asked.section("Situation"))
     return _staged(background) if background in _entries() else None
+
+
+def flow_lines_of(asked: ActorRequest) -> FlowLines | None:
+    """Return what was written for the scenario with a flow that a prompt is about, if anything was.
+
+    Raises:
+        PromptNotUnderstood: the prompt shows no situation.
+    """
+    entry = _entries().get(_flat(asked.section("Situation")))
+    return None if entry is None else spoken_flow_lines(entry.template)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from scenarios.lines.model import ExemplarLines, GoldLines, LineUse, StageLines
+from scenarios.lines.model import ExemplarLines, FlowLines, GoldLines, LineUse, StageLines
 from scenarios.spec import Scenario, with_names
 from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml, validate_model
@@ -37,7 +38,29 @@ def stage_lines(scenario_id: str) -> StageLines | None:
     Raises:
         InputError: the file is broken.
     """
-    return _read(StageLines, "stage", scenario_id)
+    return None if is_of_flow(scenario_id) else _read(StageLines, "stage", scenario_id)
+
+
+@cache
+def is_of_flow(scenario_id: str) -> bool:
+    """Return whether the stage lines of a scenario are those of a flow.
+
+    Raises:
+        InputError: the file is no YAML.
+    """
+    path = lines_file("stage", scenario_id)
+    data = read_yaml(path).data if path.is_file() else None
+    return isinstance(data, Mapping) and "flow" in data
+
+
+@cache
+def flow_lines(scenario_id: str) -> FlowLines | None:
+    """Return what the offline actors say in a scenario with a flow; None where nothing is written.
+
+    Raises:
+        InputError: the file is broken.
+    """
+    return _read(FlowLines, "stage", scenario_id) if is_of_flow(scenario_id) else None
 
 
 def spoken_stage_lines(template: Scenario) -> StageLines | None:
@@ -52,10 +75,27 @@ def spoken_stage_lines(template: Scenario) -> StageLines | None:
         InputError: the file is broken.
     """
     lines = stage_lines(template.id)
-    if lines is None or not template.placeholders:
+    return None if lines is None else _with_aliases(StageLines, lines, template)
+
+
+def spoken_flow_lines(template: Scenario) -> FlowLines | None:
+    """Return the lines of a scenario with a flow as they are said, with the fictional names.
+
+    Args:
+        template: the scenario as it is written, with its placeholders.
+
+    Raises:
+        InputError: the file is broken.
+    """
+    lines = flow_lines(template.id)
+    return None if lines is None else _with_aliases(FlowLines, lines, template)
+
+
+def _with_aliases(model: type[M], lines: M, template: Scenario) -> M:
+    if not template.placeholders:
         return lines
     aliases = {key: placeholder.alias for key, placeholder in template.placeholders.items()}
-    return StageLines.model_validate(with_names(lines.model_dump(), aliases))
+    return model.model_validate(with_names(lines.model_dump(), aliases))
 
 
 @cache

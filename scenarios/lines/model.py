@@ -12,8 +12,8 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from scenarios.fixed_lines import Text
-from scenarios.schemes.model import Identifier
+from scenarios.fixed_lines import Text, as_tuple
+from scenarios.schemes.model import Identifier, LabelValue
 from scenarios.strict import Strict
 
 LineUse = Literal["stage", "exemplar", "gold"]
@@ -80,6 +80,37 @@ class StageLines(Strict):
     scenario: Identifier
     initiator: Annotated[tuple[InitiatorLine, ...], Field(min_length=3)]
     responder: Annotated[tuple[StageLine, ...], Field(min_length=6)]
+
+
+class FlowLine(Strict):
+    """What somebody says in a scenario with a flow."""
+
+    text: Text
+    labels: dict[Identifier, LabelValue] = Field(default_factory=dict)
+    """By dimension, the labels the line carries; of one that is not named nothing is said."""
+    goal: Annotated[tuple[Text, ...], BeforeValidator(as_tuple)] = ()
+    """The goals it can be said under; empty: any."""
+
+
+def _as_moment(value: object) -> object:
+    """Let one line stand for the only thing there is to say at a moment."""
+    return (value,) if isinstance(value, Mapping) else value
+
+
+Moment = Annotated[tuple[FlowLine, ...], BeforeValidator(_as_moment), Field(min_length=1)]
+"""What can be said in one round: one of these."""
+
+
+class FlowLines(Strict):
+    """What the offline actors say in a scenario with a flow."""
+
+    scenario: Identifier
+    flow: dict[Identifier, dict[Identifier, tuple[Moment, ...]]]
+    """By phase and role, a moment for each round, in an order that makes a conversation."""
+
+    def moments(self, phase: str, role: str) -> tuple[tuple[FlowLine, ...], ...]:
+        """Return what a role can say in a phase, round by round."""
+        return self.flow.get(phase, {}).get(role, ())
 
 
 class Exemplar(LabelledLine):
