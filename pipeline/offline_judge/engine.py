@@ -1,9 +1,10 @@
 """The embedded readers: ``offline/judge`` and ``offline/reader`` label what they are shown.
 
 They answer the prompts of judges and of every task: with the fact or, where it is not told, from the
-words alone. ``offline/judge`` knows the stage lines by heart, with their labels; everything else it
-reads by cues for the steps of scheme ``hipo``, and where no step decides by likeness to the stage
-lines. ``offline/reader`` has the same cues and no memory: of no stage line does it know anything.
+words alone. ``offline/judge`` knows the stage lines by heart, with their labels, and most labels of
+lines of scenarios with a flow; everything else it reads by cues for the steps of scheme ``hipo``, and
+where no step decides by likeness to the stage lines. ``offline/reader`` has the same cues and no
+memory: of no stage line does it know anything.
 They share no phrase list and no pattern with ``offline/rules``, so that one grammar is not marking
 its own work. A declared label is never looked at before their own is found. Labels of other schemes
 are given by likeness to their definitions and examples, and numbers are never objected to. How much
@@ -18,6 +19,7 @@ from dataclasses import replace
 import orjson
 
 from pipeline.offline.reading import AnswerKey, PromptNotUnderstood
+from pipeline.offline_judge.flow_memory import remembered_label
 from pipeline.offline_judge.labelling import (
     Given,
     label_by_likeness,
@@ -84,8 +86,22 @@ def _explained(asked: JudgeRequest) -> str:
 
 
 def _given(asked: JudgeRequest, field: AnswerKey) -> Given:
-    rule = label_by_rule(asked, field.options) if field.kind == "label" else None
+    rule = _by_heart(asked, field)
+    if rule is None and field.kind == "label":
+        rule = label_by_rule(asked, field.options)
     return rule or label_by_likeness(asked, field, asked.labels.get(field.name, {}))
+
+
+def _by_heart(asked: JudgeRequest, field: AnswerKey) -> Given | None:
+    """Return the label of a line of a scenario with a flow; of a dialogue, that of its last one."""
+    said = asked.utterance or (asked.said[-1][1] if asked.said else "")
+    if not asked.remembers or field.kind not in ("label", "number"):
+        return None
+    name = field.name.removesuffix("_second")
+    known = remembered_label(said, name, field.options if field.kind == "label" else ())
+    if known is None or isinstance(known, tuple):
+        return None
+    return Given(known, "the line is known by heart", sure=field.kind == "label")
 
 
 def _field(dimension: str, asked: JudgeRequest) -> AnswerKey:

@@ -24,13 +24,13 @@ _USER_HEADINGS: Final = (
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)
 _DIMENSION = re.compile(r"^## ([^:\n]+):.*$", re.MULTILINE)
 _LABEL = re.compile(r"^- (.+?): (.*)$", re.MULTILINE)
-_SAID = re.compile(r"^(INITIATOR|RESPONDER):[ \t]*(.*)$", re.MULTILINE)
+_SAID = re.compile(r"^([A-Z][A-Z0-9 ]*):[ \t]*(.*)$", re.MULTILINE)
 _DECLARED = re.compile(r"^Declared ([^:\n]+):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
 _FACT = re.compile(r"^Fact:[ \t]*(.*)\Z", re.MULTILINE | re.DOTALL)
 _ABOUT = re.compile(r"^It concerns:[ \t]*(.*)$", re.MULTILINE)
 _CLAIM = re.compile(r"^\* (.+?)[ \t]*$", re.MULTILINE)
 _PERSON = re.compile(r"^(?:Initiator|Responder):[ \t]*(.*)$", re.MULTILINE)
-_UTTERANCE = re.compile(r"\AUtterance:[ \t]*(.*)\Z", re.DOTALL)
+_UTTERANCE = re.compile(r"\A(?:Said by:.*\n)?Utterance:[ \t]*(.*)\Z", re.DOTALL)
 _OPTION = re.compile(r"^([A-Z])\. (.+?)[ \t]*$", re.MULTILINE)
 _TITLED = re.compile(r"^## .*$", re.MULTILINE)
 
@@ -47,7 +47,7 @@ class JudgeRequest:
     fact: str
     """What only the responder knows; empty where it is not told."""
     said: tuple[tuple[str, str], ...]
-    """(``INITIATOR`` or ``RESPONDER``, text) of every utterance so far."""
+    """(role in capitals, text) of every utterance so far, e.g. ``RESPONDER``."""
     utterance: str
     """What is to be judged; nothing where it is the conversation."""
     declared: Mapping[str, str]

@@ -6,12 +6,16 @@ from itertools import product
 
 import pytest
 
+from quality.annotation_qc import self_contradictions
+from quality.annotations import Answer, read_value
+from quality.disagreement.coherence import polarity_match
 from scenarios.inspection import inspect_files
-from scenarios.pack import LIBRARY, LIBRARY_PLUS, read_scenario, scenario_files
+from scenarios.lines.library import flow_lines
+from scenarios.pack import FAMILIES, LIBRARY_PLUS, read_scenario, scenario_files
 from scenarios.schemes.registry import load_scheme
+from scenarios.wording import sentences, shingles, words
 
 CEI = load_scheme("cei")
-FAMILIES = LIBRARY.parent / "families"
 
 
 def of_scheme(root):
@@ -52,3 +56,47 @@ def test_worked_examples_come_from_scenes_of_their_own():
     assert len(examples) >= 3
     assert len({s.goals for s in examples}) == len(examples)
     assert not {s.background for s in examples} & {s.background for s in SCENARIOS}
+
+
+def said():
+    """Yield each line with its scene and the scale of its labels."""
+    for scenario in SCENARIOS:
+        ((moment,),) = [flow_lines(scenario.id).flow["remark"]["speaker"]]
+        yield from ((scenario, line) for line in moment)
+
+
+def test_every_scene_has_lines_of_four_emotions_or_more():
+    emotions = {}
+    for scenario, line in said():
+        emotions.setdefault(scenario.id, []).append(line.labels["emotion"])
+    assert set(emotions) == {scenario.id for scenario in SCENARIOS}
+    assert all(len(set(found)) == len(found) >= 4 for found in emotions.values())
+    assert {e for found in emotions.values() for e in found} == set(CEI.dimension("emotion").values)
+
+
+def test_every_line_is_labelled_on_every_dimension_that_a_speaker_declares():
+    for scenario, line in said():
+        assert set(line.labels) == {d.id for d in CEI.utterance_dimensions}, scenario.id
+        for dimension in CEI.utterance_dimensions:
+            assert read_value(dimension, line.labels[dimension.id]) is not None, line.text
+
+
+def test_valence_follows_the_emotion_of_a_line():
+    answers = [
+        Answer(line.text, name, scenario.id, value)
+        for scenario, line in said()
+        for name, value in line.labels.items()
+    ]
+    emotion, valence = CEI.dimension("emotion"), CEI.dimension("valence")
+    (found,) = polarity_match(emotion, valence, answers)
+    assert (found.opposite, found.answers > 100) == (0, True)
+    assert self_contradictions(CEI, answers) == []
+
+
+def test_nobody_says_more_than_two_sentences_or_what_somebody_else_says():
+    texts = [line.text for _, line in said()]
+    assert len(set(texts)) == len(texts)
+    assert all(len(sentences(text)) <= 2 for text in texts)
+    assert all(5 <= len(words(text)) <= 45 for text in texts)
+    runs = [shingles(text, 7) for text in texts]
+    assert sum(map(len, runs)) == len(frozenset().union(*runs))
