@@ -327,6 +327,8 @@ def _nothing(found: OpenSelection, options: ExportOptions, rejected: int) -> Usa
         hints.append("dialogues that are not accepted with --any only")
     if where_from := KINDS.get(options.kind).where_from:
         hints.append(where_from)
+    if not hints and KINDS.get(options.kind).declared_labels:
+        hints.append("an utterance needs a label on every dimension that its speaker declares")
     return UsageError("nothing is left to export", "; ".join(hints))
 
 

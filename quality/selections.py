@@ -18,7 +18,7 @@ MAJORITY: Final = "majority"
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class AnnotationSelection:
     """Some of the annotations: of a kind, and, if it is named, of one annotator of that kind."""
 
     kind: str
@@ -31,7 +31,7 @@ class Selection:
         return f"{self.kind}:{self.who}" if self.who else self.kind
 
 
-def read_selection(text: str) -> Selection:
+def read_selection(text: str) -> AnnotationSelection:
     """Read ``KIND`` or ``KIND:WHO``; names of models may hold colons themselves.
 
     Raises:
@@ -40,7 +40,7 @@ def read_selection(text: str) -> Selection:
     kind, _, who = text.partition(":")
     if not kind.strip():
         raise UsageError(f"{text!r} selects nothing", "write KIND or KIND:WHO, e.g. human:A")
-    return Selection(kind.strip(), who.strip())
+    return AnnotationSelection(kind.strip(), who.strip())
 
 
 def subject_name(subject: Subject) -> str:
@@ -57,7 +57,7 @@ def subject_name(subject: Subject) -> str:
 
 
 def selected(
-    scheme: Scheme, annotations: Iterable[Annotation], selection: Selection
+    scheme: Scheme, annotations: Iterable[Annotation], selection: AnnotationSelection
 ) -> list[Answer]:
     """Return the answers of a selection, on dimensions of the scheme.
 
@@ -103,8 +103,8 @@ def _majorities(answers: Sequence[Answer], name: str) -> list[Answer]:
     ]
 
 
-def _nobody(annotations: Sequence[Annotation], selection: Selection) -> UsageError:
-    names = dict.fromkeys(str(Selection(a.kind, a.who)) for a in annotations)
+def _nobody(annotations: Sequence[Annotation], selection: AnnotationSelection) -> UsageError:
+    names = dict.fromkeys(str(AnnotationSelection(a.kind, a.who)) for a in annotations)
     return UsageError(
         f"there is no answer of {str(selection)!r}",
         suggestion(str(selection), names, listing="there are") or "nobody has answered anything",

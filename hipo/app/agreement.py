@@ -11,7 +11,7 @@ from quality.annotations import Answer, by_group
 from quality.bootstrap import Resampling
 from quality.comparisons import ReaderComparison, compared
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
-from quality.selections import Selection, read_selection, selected
+from quality.selections import AnnotationSelection, read_selection, selected
 from scenarios.annotations import HUMAN
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -43,8 +43,8 @@ class AgreementReport:
     """What ``hipo agreement`` finds."""
 
     annotated: Annotated
-    of: Selection
-    other: Selection | None
+    of: AnnotationSelection
+    other: AnnotationSelection | None
     groups: tuple[GroupAgreement, ...]
     """Of the first selection; empty where there are two."""
     pairs: tuple[SelectionComparison, ...]

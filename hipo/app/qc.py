@@ -19,13 +19,13 @@ from quality.disagreement.report import DisagreementReport, disagreement_report
 from quality.disagreement.vocabulary import VocabularyRow, vocabulary_table
 from quality.findings import Finding, QcSettings
 from quality.review.answer_table import item_name, timings
-from quality.selections import Selection, selected, subject_name
+from quality.selections import AnnotationSelection, selected, subject_name
 from quality.tables.checking import CheckedTable, read_files
 from scenarios.annotations import ADJUDICATED, HUMAN
 from scenarios.errors import UsageError
 from scenarios.schemes.model import LabelValue, Scheme
 
-PEOPLE = Selection(HUMAN)
+PEOPLE = AnnotationSelection(HUMAN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from quality.annotations import Answer, RawAnswer
 from quality.findings import Finding
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.reading import read_table
-from quality.tables.table import LabelledTurn, Table, TableAnswer, sequences
+from quality.tables.table import AnswerTable, LabelledTurn, TableAnswer, sequences
 from quality.tables.table_map import TableMap, load_map
 from scenarios.annotations import ADJUDICATED, HUMAN, IMPORT, Annotation, Subject
 from scenarios.errors import UsageError
@@ -29,7 +29,7 @@ _CELLS = frozenset({"unknown_value", "duplicate", "harmonised", "unknown_dimensi
 class CheckedTable:
     """A table in the vocabulary of a scheme."""
 
-    table: Table
+    table: AnswerTable
     scheme: Scheme
     """With the dimensions that the map brings along."""
     answers: tuple[Answer, ...]
@@ -106,7 +106,7 @@ def read_files(paths: Sequence[Path], map_name: str) -> CheckedTable:
     return checked(read_table(how, scheme, paths), scheme, map_id=how.id)
 
 
-def checked(table: Table, scheme: Scheme, *, map_id: str = "") -> CheckedTable:
+def checked(table: AnswerTable, scheme: Scheme, *, map_id: str = "") -> CheckedTable:
     """Check a table against a scheme (level 1 of quality control)."""
     result = check_schema(
         scheme, [answer.raw for answer in table.answers], required=table.dimensions

@@ -14,7 +14,7 @@ from quality.tables.layout import SECONDS, AnswerColumn, Layout, expected_column
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.questions import QuestionReader, TableQuestion
 from quality.tables.records import FileOfRows, Record, folded, read_file
-from quality.tables.table import FileCount, Table, TableAnswer, TableDialogue, TableTurn
+from quality.tables.table import AnswerTable, FileCount, TableAnswer, TableDialogue, TableTurn
 from quality.tables.table_map import TableMap, Values
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -22,7 +22,7 @@ from scenarios.schemes.model import Scheme
 _NOTES, _GOAL = "(notes)", "(goal)"
 
 
-def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> Table:
+def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> AnswerTable:
     """Read files of one kind.
 
     Args:
@@ -188,7 +188,7 @@ class _Reader:
             row.dialogue = again
         return True
 
-    def table(self) -> Table:
+    def table(self) -> AnswerTable:
         """Put the rows of all files together."""
         self._place()
         order: dict[str, list[_Row]] = {}
@@ -206,7 +206,7 @@ class _Reader:
                 answers += list(self._long(row, starts))
                 questions += self._questions(row, starts[row.place])
                 timings += self._timings(row, starts)
-        return Table(
+        return AnswerTable(
             dialogues=tuple(dialogues),
             answers=tuple(answers),
             gold=tuple(_once(gold)),

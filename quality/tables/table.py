@@ -77,7 +77,7 @@ class FileCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AnswerTable:
     """Everything that some files hold."""
 
     dialogues: tuple[TableDialogue, ...]
