@@ -115,6 +115,7 @@ def export_facts(
         adjudicated=seen.adjudicated,
         real_names=any(run.material.recipe.real_names for run in found.runs),
         offline_baseline=any(g.provider == "offline" for g in generators),
+        any_people=found.lists_people,
         reliability=reliability(found.scheme, found.runs),
     )
 

@@ -125,6 +125,8 @@ class ExportFacts:
     real_names: bool
     offline_baseline: bool
     """Whether any dialogue was written by the built-in rules instead of a language model."""
+    any_people: bool = False
+    """Whether there are other scenes than one who asks and one who answers about a private fact."""
     reliability: Reliability = field(default_factory=Reliability)
     """What judges found of the labels of the runs, and how people who reviewed agree."""
     adjudicated: int = 0

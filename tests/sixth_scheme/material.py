@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import yaml
 
-from pipeline.run_material import material_items
-from pipeline.store.run_store import RunStore
-from prompts.actors import ActorPrompts
-from prompts.environment import Templates
 from scenarios.case import Case
-from scenarios.dialogue import Dialogue, TacticLabel, Turn
-from scenarios.run_configuration import RunConfiguration
+from scenarios.dialogue import Dialogue, Turn
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
-from tests.factories import ARM, make_arm, make_case, make_tactic
+from tests.factories import ARM, make_case, make_tactic
 
 FOLDER = Path(__file__).parent
 SCHEME_FILE = FOLDER / "mediation.yaml"
@@ -69,32 +62,3 @@ def held(*, arm: str = ARM, repetition: int = 0) -> Dialogue:
         for index, (role, text, labels) in enumerate(SAID)
     ]
     return Dialogue(mediation_case(repetition=repetition), arm, tuple(turns))
-
-
-def stored_run(folder: Path, n: int = 6) -> Path:
-    """Write a run of ``n`` mediations into a folder, and return it."""
-    prompts = ActorPrompts(Templates(), mediation(), flow=True)
-    material = material_items(scheme=mediation(), scenarios=[pear_tree()], prompts=prompts)
-    dialogues = [held(repetition=number) for number in range(n)]
-
-    async def write(store: RunStore) -> None:
-        store.add_arm(ARM, make_arm())
-        await store.add_cases([dialogue.case for dialogue in dialogues])
-        for dialogue in dialogues:
-            await store.finish(dialogue, 0)
-
-    with RunStore.create(folder, RunConfiguration(), material=material) as store:
-        asyncio.run(write(store))
-        store.set_state("finished")
-    return folder
-
-
-def relabelled(dialogue: Dialogue, index: int, **labels: str) -> Dialogue:
-    """Return a dialogue with other labels on one turn."""
-    turns = [
-        replace(turn, tactic=tuple(TacticLabel(d, v) for d, v in labels.items()))
-        if turn.index == index
-        else turn
-        for turn in dialogue.turns
-    ]
-    return replace(dialogue, turns=tuple(turns))
