@@ -30,7 +30,7 @@ SUBSET: Final = "intention-mcq"
 _OWN: Final = (
     Column("last_turn", "int", "Index of the last turn of the run; often the same turn."),
     Column("situation", "text", "What everybody knows."),
-    Column("people", "messages", "Who is there, by role: name and description."),
+    Column("people", "messages", "Everybody, by role: the name, and on the next line who that is."),
     Column("context", "messages", "What was said before the run, by role."),
     Column("role", "text", "Who says the run."),
     Column("utterance", "text", "What the question is about: all that is said in the run."),
@@ -91,7 +91,7 @@ class IntentionRows:
         known = provenance(selected) | {
             "situation": scenario.background,
             "people": [
-                {"role": key, "content": f"{role.name}: {role.description}"}
+                {"role": key, "content": f"{role.name}\n{role.description}"}
                 for key, role in scenario.roles.items()
             ],
         }
@@ -100,7 +100,8 @@ class IntentionRows:
             name, turns, self._dimension, self._options, names_of(scenario)
         ):
             source = sources[question.run.first]
-            yield {"id": question.id, **known, **_row(question), "labelled_by": source}
+            row = {"id": question.id, **known, **_row(question), "labelled_by": source}
+            yield {column.name: row[column.name] for column in self.columns}
 
 
 def _row(question: IntentionQuestion) -> Row:

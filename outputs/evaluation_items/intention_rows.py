@@ -118,7 +118,7 @@ _REFERENCES = {
 def _scene(row: _IntentionRow) -> SceneView:
     people = []
     for person in row.people:
-        name, _, description = person.content.partition(": ")
+        name, _, description = person.content.partition("\n")
         people.append(PersonView(person.role, name, description))
     spoken = described_language(row.language)
     return SceneView(row.situation, "", "", "", "", spoken, tuple(people))

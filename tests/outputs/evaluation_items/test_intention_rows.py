@@ -15,8 +15,8 @@ from scenarios.errors import InputError, UsageError
 ROW = {
     "id": "c/a/2-3", "case": "c", "arm": "a", "scenario": "rescue_boat", "language": "en",
     "turn": 2, "last_turn": 3, "situation": "In a shed.", "role": "persuadee",
-    "people": [{"role": "persuader", "content": "coxswain: Signe."},
-               {"role": "persuadee", "content": "ferryman: Henning."}],
+    "people": [{"role": "persuader", "content": "coxswain\nSigne."},
+               {"role": "persuadee", "content": "ferryman\nHenning."}],
     "context": [{"role": "persuadee", "content": "Move the cat."},
                 {"role": "persuader", "content": "Lend us the boat."}],
     "utterance": "No. Never.", "face_act": "sneg+", "label_intention": "refuses_flatly",
