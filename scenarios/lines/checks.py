@@ -13,6 +13,7 @@ from pathlib import Path
 from scenarios.catalogue import Catalogue
 from scenarios.errors import Problem
 from scenarios.graph import KnowledgeGraph, Truth
+from scenarios.lines.flow_checks import flow_problems
 from scenarios.lines.library import lines_file, scenarios_with
 from scenarios.lines.model import (
     ANGLE,
@@ -21,13 +22,14 @@ from scenarios.lines.model import (
     LINE_USES,
     PRESSED,
     ExemplarLines,
+    FlowLines,
     GoldLines,
     LabelledLine,
     LineUse,
     StageLines,
 )
 from scenarios.located import Located, Step, shortened
-from scenarios.pack import LIBRARY_PLUS
+from scenarios.pack import FAMILIES, LIBRARY_PLUS
 from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.registry import load_scheme
@@ -62,17 +64,21 @@ def problems_of(use: LineUse, scenario_id: str, dirs: Sequence[Path] = ()) -> li
     Args:
         use: the set of lines.
         scenario_id: the scenario, which is also the name of the file.
-        dirs: folders of scenarios beside the library and ``library-plus``.
+        dirs: folders of scenarios beside the library, ``library-plus`` and the families.
 
     Raises:
         InputError: there is no such file, or it does not have the form of such lines.
         UsageError: there is no such scenario.
     """
-    catalogue = Catalogue.load([LIBRARY_PLUS, *dirs], environment={})
+    catalogue = Catalogue.load([LIBRARY_PLUS, FAMILIES, *dirs], environment={})
     scenario = catalogue.entry(scenario_id).scenario
     located = read_yaml(lines_file(use, scenario_id))
     checked = _Checked(scenario, load_scheme(scenario.scheme), located, use)
-    if use == "stage":
+    if use == "stage" and scenario.flow:
+        said = validate_model(FlowLines, located)
+        misfits = flow_problems(scenario, checked.scheme, said, located)
+        found = [*_named(checked, said.scenario), *misfits]
+    elif use == "stage":
         stage = validate_model(StageLines, located)
         found = [*_named(checked, stage.scenario), *_stage(checked, stage)]
     else:
