@@ -49,6 +49,11 @@ class CatalogueEntry:
     """Whether it belongs to ``library-plus``: examples are written for it, and it is never played."""
 
     @property
+    def of_family(self) -> bool:
+        """Whether it belongs to the families that ship for other schemes than HIPO's library."""
+        return Path(self.located.file).resolve().is_relative_to(FAMILIES)
+
+    @property
     def is_playable(self) -> bool:
         """Whether the responder is left with a fact to play; with a flow, nobody needs one."""
         return bool(self.template.flow) or any(

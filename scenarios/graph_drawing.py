@@ -82,6 +82,9 @@ def _knows(graph: KnowledgeGraph, boxes: dict[str, Box]) -> Iterator[str]:
     """Draw a line down beside the facts with an arrow into each: the responder's left, mostly."""
     for left, right in graph.edges("knows"):
         role, fact = boxes[left], boxes[right]
+        if graph.scenario.flow:
+            yield _curve("knows", (role.x + role.width, role.middle), (fact.x, fact.middle))
+            continue
         if left == "role:responder":
             x = fact.x - 24
             path = f"M {role.x:.1f} {role.middle:.1f} H {x:.1f} V {fact.y + 14:.1f} H {fact.x:.1f}"

@@ -86,6 +86,8 @@ def _pieces(word: str, width: float, size: float) -> Iterator[str]:
 
 def layout(graph: KnowledgeGraph) -> dict[str, Box]:
     """Place a box for every node so that no two overlap; facts near the claims they make false."""
+    if graph.scenario.flow:
+        return _of_flow(graph)
     left = {
         "evidence": MARGIN,
         "fact": MARGIN + WIDTHS["evidence"] + 90,
@@ -114,6 +116,26 @@ def layout(graph: KnowledgeGraph) -> dict[str, Box]:
         for node in nodes:
             boxes[node] = _box(graph, node, left[kind], y + spare)
             y += boxes[node].height + GAP + spare
+    return boxes
+
+
+def _of_flow(graph: KnowledgeGraph) -> dict[str, Box]:
+    """Place any roles, and the evidence below them, beside the facts and claims."""
+    columns = (
+        (*graph.nodes("role"), *graph.nodes("evidence")),
+        graph.nodes("fact"),
+        graph.nodes("claim"),
+    )
+    boxes: dict[str, Box] = {}
+    x: float = MARGIN
+    for nodes in columns:
+        y: float = MARGIN + 46
+        widest = 0.0
+        for node in nodes:
+            boxes[node] = _box(graph, node, x, y)
+            y += boxes[node].height + GAP
+            widest = max(widest, boxes[node].width)
+        x += widest + MIDDLE if nodes else 0
     return boxes
 
 

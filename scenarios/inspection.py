@@ -10,6 +10,7 @@ from scenarios.checks.references import check_references
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
 from scenarios.pack import (
+    FAMILIES,
     LIBRARY,
     check_place,
     id_clash,
@@ -67,7 +68,7 @@ def inspect_files(
     """
     inspector = _Inspector(scheme, similarity, library.resolve())
     roots, beside = [*map(named_root, roots)], [*map(named_root, beside)]
-    inspector.taken = _names_under([library, *beside])
+    inspector.taken = _names_under([library, FAMILIES, *beside])
     problems: list[Problem] = []
     seen: set[Path] = set()
     for root in roots:
@@ -103,7 +104,8 @@ class _Inspector:
 
     def file(self, path: Path, root: Path, real: Path) -> list[Problem]:
         """Return the problems of one file."""
-        shipped = real.is_relative_to(self.library) or is_for_examples(real)
+        packs = (self.library, FAMILIES)
+        shipped = any(real.is_relative_to(pack) for pack in packs) or is_for_examples(real)
         try:
             scenario, located = read_scenario(path, root)
         except InputError as error:

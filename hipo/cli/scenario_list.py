@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from hipo.cli.main import command_app
 from hipo.cli.scenario_options import SCENARIO_DIRS
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
+from scenarios.pack import FAMILIES
 from scenarios.schemes.registry import load_scheme
 from scenarios.spelling import suggestion
 
@@ -39,10 +41,13 @@ def list_scenarios(
     ),
 ) -> None:
     """List scenarios with their category, tags and number of facts."""
-    entries = list(Catalogue.load(scenario_dirs or ()).entries.values())
-    if scheme is not None:
-        wanted = load_scheme(scheme).id
-        entries = [entry for entry in entries if entry.scenario.scheme == wanted]
+    everything = Catalogue.load([FAMILIES, *(scenario_dirs or ())]).entries.values()
+    wanted = None if scheme is None else load_scheme(scheme).id
+    entries = [
+        entry
+        for entry in everything
+        if (not entry.of_family if wanted is None else entry.scenario.scheme == wanted)
+    ]
     chosen = filtered(entries, split(category or ()), split(tag or ()))
     if output_format is Format.JSON:
         write_json(listing_as_json(chosen))
@@ -51,6 +56,10 @@ def list_scenarios(
         print(columns(["id", "category", "facts", "title", "tags"], [_row(e) for e in chosen]))
         print()
     print("\n".join(_counts(chosen)))
+    others = Counter(entry.scenario.scheme for entry in everything if entry.of_family)
+    if others and not (scheme or category or tag):
+        named = ", ".join(f"{name} ({count})" for name, count in sorted(others.items()))
+        print(f"of other schemes, with --scheme: {named}")
 
 
 def filtered(

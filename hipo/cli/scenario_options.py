@@ -9,7 +9,7 @@ import typer
 
 from scenarios.catalogue import Catalogue, CatalogueEntry
 from scenarios.errors import UsageError
-from scenarios.pack import PATH_VARIABLE, PLUS_NAME
+from scenarios.pack import FAMILIES, PATH_VARIABLE, PLUS_NAME
 from scenarios.text_file import shown_path
 
 TARGET = typer.Argument(..., metavar="ID", help="The id of a scenario, or a file that holds one.")
@@ -49,7 +49,7 @@ def find(target: str, dirs: Sequence[Path] | None, *, real_names: bool = False) 
         UsageError: there is no such scenario; says the nearest.
         InputError: a file is no scenario.
     """
-    catalogue = Catalogue.load(with_target(target, dirs), real_names=real_names)
+    catalogue = Catalogue.load([FAMILIES, *with_target(target, dirs)], real_names=real_names)
     if not target.endswith(_SUFFIXES):
         return catalogue.entry(target)
     path = Path(target).resolve()

@@ -75,7 +75,7 @@ def preview(
         Recipe(),
         {
             "scenarios": [scenario.id],
-            "facts": [f"{scenario.id}/{_fact(scenario, fact)}"],
+            **_facts(scenario, fact),
             "turns": [str(turns)],
             "languages": [language],
             "seed": seed,
@@ -87,7 +87,7 @@ def preview(
             **given,
         },
     )
-    shown = preview_cases(recipe, len(label_scheme.goal.values))
+    shown = preview_cases(recipe, len(scenario.goals or label_scheme.goals))
     if output_format is Format.JSON:
         write_json([preview_as_json(played, prompts=show_prompts) for played in shown])
     else:
@@ -123,12 +123,18 @@ def preview_as_json(played: Previewed, *, prompts: bool) -> dict[str, object]:
     return fields
 
 
-def _fact(scenario: Scenario, wanted: str | None) -> str:
-    """Return the id of the fact to play: the one wanted, or the responder's first."""
+def _facts(scenario: Scenario, wanted: str | None) -> dict[str, list[str]]:
+    """Return which fact to play: the one wanted, or the responder's first; with a flow, all."""
+    if scenario.flow:
+        if wanted:
+            raise UsageError(
+                f"in {scenario.id!r} everybody knows all of their facts", "leave --fact out"
+            )
+        return {}
     pairs = select_facts([scenario], [wanted] if wanted else None)
     if not pairs:
         raise UsageError(f"the responder of {scenario.id!r} knows no private fact", "give it one")
-    return pairs[0][1].id
+    return {"facts": [f"{scenario.id}/{pairs[0][1].id}"]}
 
 
 def _print(played: Previewed, scenario: Scenario, *, prompts: bool) -> None:
@@ -136,7 +142,7 @@ def _print(played: Previewed, scenario: Scenario, *, prompts: bool) -> None:
     if prompts:
         print(render_prompts(as_prompts(played.calls)), end="\n\n")
     if played.dialogue is None:
-        say(f"{scenario.id}, {played.case.goal}: failed: {played.error}")
+        say(f"{scenario.id}, {played.case.goal or 'no goal'}: failed: {played.error}")
     else:
         heading = Heading("-", played.arm.label, scenario)
         print(render(played.dialogue, heading, trace=True), end="\n\n")

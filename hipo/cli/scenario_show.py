@@ -18,7 +18,7 @@ from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, TARGET, find
 from scenarios.catalogue import CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
-from scenarios.spec import Fact, Scenario
+from scenarios.spec import RESPONDER, Fact, Scenario
 
 app = command_app()
 MAX_WIDTH = 100
@@ -83,6 +83,7 @@ def readable(entry: CatalogueEntry) -> Iterator[str]:
     yield from _section("Background", _wrapped(scenario.background))
     yield from _section("Roles", _roles(scenario))
     yield from _section("Opening", _opening(scenario))
+    yield from _section("Flow", _flow(scenario))
     yield from _section("Claims", _named({c.id: c.text for c in scenario.claims}))
     yield from _section("Private facts", _facts(scenario.facts))
     yield from _section("Evidence", _evidence(scenario))
@@ -104,10 +105,24 @@ def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def _roles(scenario: Scenario) -> Iterator[str]:
-    for key in ("initiator", "responder"):
-        role = scenario.roles[key]
-        yield from _wrapped(f"{role.name}. {role.description}", f"{key}: ")
+    for key, role in scenario.roles.items():
+        notes = [*(["labelled"] if role.labelled else []), *([] if role.speaks else ["silent"])]
+        noted = f"{key} ({', '.join(notes)})" if notes else key
+        yield from _wrapped(f"{role.name}. {role.description}", f"{noted}: ")
         yield from _wrapped(role.aim, "  wants to ", indent=4)
+
+
+def _flow(scenario: Scenario) -> Iterator[str]:
+    for phase in scenario.flow:
+        least, most = phase.rounds
+        rounds = f"{least}" if least == most else f"{least} to {most}"
+        yield f"  {phase.id}: {', '.join(phase.who)}, {rounds} round{'s' if most > 1 else ''}"
+        for text in phase.text:
+            yield from _wrapped(text, "fixed words: ", indent=6)
+        if phase.brief:
+            yield from _wrapped(phase.brief, "what happens: ", indent=6)
+        for role, strategies in phase.strategies.items():
+            yield from _wrapped("; ".join(strategies), f"{role} may: ", indent=6)
 
 
 def _opening(scenario: Scenario) -> Iterator[str]:
@@ -136,7 +151,7 @@ def _claims(claims: Iterable[str]) -> Iterator[str]:
 
 def _facts(facts: Iterable[Fact]) -> Iterator[str]:
     for fact in facts:
-        notes = ["the initiator's"] if fact.owner == "initiator" else []
+        notes = [f"the {fact.owner}'s"] if fact.owner != RESPONDER else []
         notes += ["documented"] if fact.documented else []
         named = f"{fact.id} ({', '.join(notes)})" if notes else fact.id
         yield from _wrapped(fact.text, f"{named}: ")

@@ -21,6 +21,7 @@ from pipeline.embeddings import (
 )
 from scenarios.catalogue import Catalogue
 from scenarios.checks.checked_scenario import Similarity
+from scenarios.pack import FAMILIES
 from scenarios.schemes.registry import load_scheme
 from scenarios.statistics import Alike, Closest, Lengths, Statistics, measure
 
@@ -42,10 +43,10 @@ def stats(
     ),
 ) -> None:
     """Count scenarios and facts, measure their texts, and find the two that are most alike."""
-    scenarios = list(Catalogue.load(scenario_dirs or (), real_names=real_names).scenarios.values())
-    if scheme is not None:
-        wanted = load_scheme(scheme).id
-        scenarios = [scenario for scenario in scenarios if scenario.scheme == wanted]
+    wanted = None if scheme is None else load_scheme(scheme).id
+    packs = [*([] if wanted is None else [FAMILIES]), *(scenario_dirs or ())]
+    catalogue = Catalogue.load(packs, real_names=real_names)
+    scenarios = [s for s in catalogue.scenarios.values() if wanted in (None, s.scheme)]
     similarity, remark = similarity_if(wanted=embeddings)
     statistics = measure(scenarios, similarity)
     if output_format is Format.JSON:
