@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.evaluation_tables import BESIDE_A_RUN, evaluation_folder
+from hipo.app.report_statistics import statistics_sections
 from hipo.app.run import RunLike, folder_of
 from outputs.evaluation.evaluated import Evaluated
 from outputs.evaluation.run_section import evaluation_section
@@ -89,6 +90,7 @@ def report(
         evaluation=evaluation_section(
             list(_evaluations(folder, evaluations, material.scheme)), name
         ),
+        statistics=tuple(statistics_sections(folder, name, material.scheme)),
     )
     encoder = _encoder(material.recipe, notice) if embeddings else None
     text = asyncio.run(_built(folder, options, name, encoder))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -18,12 +18,15 @@ from quality.strategic.outcome_model import OutcomeModel, outcome_models
 from quality.tables.oddities import Oddity
 from scenarios.annotations import DECLARED, HUMAN, Annotation
 from scenarios.errors import UsageError
+from scenarios.schemes.model import Scheme
 
 DEFAULT_MAP: Final = "cobra"
 KINDS: Final = (HUMAN, DECLARED, "juror", "external", "self")
 """Whose labels of a run are read; the first of them that there is are the reference of the others."""
 _QUALIFIED: Final = "cobra."
 """Before the dimensions of jurors in runs of another scheme."""
+COMMITMENT: Final = ("commitment", f"{_QUALIFIED}commitment")
+"""The names under which commitments may be stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class StrategicMetrics:
     """Of the reference annotators with the others; empty where there are none."""
     outcome: tuple[OutcomeModel, ...]
     """Of the reference annotators."""
-    oddities: tuple[Oddity, ...]
+    oddities: tuple[Oddity, ...] = ()
     """What was odd in files, by row."""
 
 
@@ -75,9 +78,38 @@ def strategic_metrics(
     names = [str(source) for source in sources]
     is_of_run = any(is_run(Path(name)) or is_run(RUNS / name) for name in names)
     annotated = open_annotated(names, map_name if is_of_run else map_name or DEFAULT_MAP, KINDS)
-    found = discourses(_labels(annotated), formula)
-    if not found:
+    annotations = annotated.annotations
+    if annotated.table is None:
+        annotations = strategic_labels(annotated.scheme, annotations)
+    found = metrics_of(annotations, formula, against)
+    if not found.discourses:
         raise _nothing(annotated)
+    oddities = () if annotated.table is None else annotated.table.oddities
+    return replace(found, oddities=oddities)
+
+
+def strategic_labels(scheme: Scheme, annotations: Iterable[Annotation]) -> tuple[Annotation, ...]:
+    """Return the annotations of a run that are labels of strategic answers, however named.
+
+    Args:
+        scheme: of the run. Where it computes no strategic metrics itself, its own dimensions may
+            mean anything, whatever they are called: then jurors' labels alone count.
+        annotations: all of the run.
+    """
+    functions = (d.derived.function for d in scheme.dimensions if d.derived is not None)
+    is_own = any(name.startswith(_QUALIFIED) for name in functions)
+    return tuple(a for a in annotations if is_own or a.dimension.startswith(_QUALIFIED))
+
+
+def metrics_of(
+    annotations: Sequence[Annotation], formula: Formula, against: Sequence[str] = ()
+) -> StrategicMetrics:
+    """Compute the metrics of annotations, which need not hold any; see :func:`strategic_metrics`.
+
+    Raises:
+        UsageError: there is nobody of a name in ``against``, or a label is none of its dimension.
+    """
+    found = discourses(_labels(annotations), formula)
     reference, others = _sides(found, against)
     return StrategicMetrics(
         formula=formula,
@@ -86,16 +118,15 @@ def strategic_metrics(
         agreement=tuple(_agreement(reference, formula.threshold)),
         against=tuple(likeness(reference, others, threshold=formula.threshold) if others else ()),
         outcome=tuple(outcome_models(reference)),
-        oddities=() if annotated.table is None else annotated.table.oddities,
     )
 
 
-def _labels(annotated: Annotated) -> Iterable[AnswerLabel]:
+def _labels(annotations: Sequence[Annotation]) -> Iterable[AnswerLabel]:
     """Yield labels of single turns; one who answered under two configurations is two annotators."""
     configs: dict[tuple[str, str], dict[str, None]] = {}
-    for one in annotated.annotations:
+    for one in annotations:
         configs.setdefault((one.kind, one.who), {})[one.config] = None
-    for one in annotated.annotations:
+    for one in annotations:
         about = one.subject
         if one.kind in KINDS and about.turn is not None and about.part is None:
             name = _name(one)
@@ -132,6 +163,8 @@ def _sides(
                 f"annotators: {', '.join(annotators)}",
             )
         chosen += meant
+    if not found:
+        return [], []
     if not against:
         first = next(k for k in KINDS if any(_kind_of(a) == k for a in annotators))
         chosen = [a for a in annotators if _kind_of(a) != first]

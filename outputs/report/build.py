@@ -65,6 +65,7 @@ def report_page(run: Gathered, version: str) -> Page:
             cumulative_section(run.options.cumulative, run.scheme, run.run),
             tactics_section(run),
             agreement_section(run),
+            *run.options.statistics,
             shortcuts_section(run),
             diversity_section(run),
             effort_section(run),

@@ -54,6 +54,8 @@ class ReportOptions:
     """What benchmarked models scored."""
     evaluation: ReportSection | None = None
     """What models made of the dialogues, as :mod:`outputs.evaluation` shows it."""
+    statistics: tuple[ReportSection, ...] = ()
+    """Sections that go with one kind of labels."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,11 @@ class AnnotationReader:
         """Return everybody and everything that gave labels."""
         return [SourceCount(*row) for row in self._connection.execute(_SOURCES)]
 
+    def knows(self, dimensions: Sequence[str]) -> bool:
+        """Return whether anybody may have labelled one of these dimensions; looks at no label."""
+        known = {name for (name,) in self._connection.execute("select id from dimensions")}
+        return not known.isdisjoint(dimensions)
+
     def annotations(self, kinds: Sequence[str]) -> Iterator[Annotation]:
         """Yield the newest annotations of some kinds, dialogue by dialogue."""
         keys = self._connection.execute(_KEYS).fetchall()

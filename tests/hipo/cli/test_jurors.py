@@ -127,3 +127,14 @@ def test_a_mistake_is_one_message_and_exit_code_2(
     assert (done.code, done.out) == (2, "")
     assert message in done.err
     assert not labels(run)
+
+
+def test_the_report_shows_jurors_where_there_are_some(hipo: Hipo, run: Path) -> None:
+    hipo("report", "made", "--no-embeddings")
+    assert "Strategic answers" not in (run / "report.html").read_text()
+    hipo("verify", "made", "--juror", "offline/judge", "-q")
+    assert hipo("report", "made", "--no-embeddings").code == 0
+    page = (run / "report.html").read_text()
+    assert "Strategic answers" in page
+    assert "juror:offline/judge" in page
+    assert "NRBaT along" in page
