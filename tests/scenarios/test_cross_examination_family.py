@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from quality.strategic.moves import MAXIMS, read_move
 from scenarios.inspection import inspect_files
+from scenarios.lines.library import flow_lines
 from scenarios.pack import FAMILIES, read_scenario, scenario_files
+from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 
 FOLDER = FAMILIES / "cross_examination"
@@ -41,3 +44,37 @@ def test_there_are_four_trials_and_a_control_in_which_nobody_hides_anything() ->
         assert scenario.private("questioner"), scenario.id
     assert family()[CONTROL].facts == ()
     assert all(scenario.sources == "fictional" for scenario in family().values())
+
+
+def answers(name: str) -> list[dict[str, object]]:
+    """Return the labels of every authored answer of a scenario, alternatives included."""
+    lines = flow_lines(name)
+    assert lines is not None
+    return [
+        dict(line.labels)
+        for phase in lines.flow.values()
+        for moment in phase["witness"]
+        for line in moment
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(family()))
+def test_every_authored_answer_carries_every_label(name: str) -> None:
+    asked = {dimension.id for dimension in load_scheme("cobra").utterance_dimensions}
+    assert asked
+    for labels in answers(name):
+        assert labels.keys() == asked
+
+
+def test_trials_have_evasions_admissions_and_contradictions_and_the_control_has_none() -> None:
+    for name in family():
+        moves = [read_move(labels) for labels in answers(name)]
+        kinds = {move.commitment for move in moves}
+        contradicts = any(move.inconsistent for move in moves)
+        violated = any(move.rating(maxim) >= 3 for move in moves for maxim in MAXIMS)
+        if name == CONTROL:
+            assert (kinds, contradicts, violated) == ({"beneficial", "neutral"}, False, False)
+        else:
+            assert kinds == {"beneficial", "detrimental", "neutral", "none"}, name
+            assert violated, name
+            assert contradicts or name == "wet_road"
