@@ -16,6 +16,7 @@ from scenarios.schemes.model import Dimension, Identifier, Scheme
 from scenarios.spelling import suggestion
 
 TEMPLATE = Path(__file__).parent / "data" / "new_scenario.yaml"
+FLOW_TEMPLATE = TEMPLATE.with_name("new_flow_scenario.yaml")
 WIDTH = 100
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z0-9_-]+)*")
 _RESERVED = frozenset({"true", "false", "null"})
@@ -41,6 +42,8 @@ def new_scenario(scenario_id: str, scheme: Scheme, category: str | None = None) 
         UsageError: this cannot be an id, or the scheme has no such category.
     """
     _check_id(scenario_id)
+    if not scheme.assigned:
+        return _with_a_flow(scenario_id, scheme, category)
     tags = [tag for tag in scheme.tags if tag == "everyday"] or list(scheme.tags[:1])
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
         id=scenario_id,
@@ -52,6 +55,22 @@ def new_scenario(scenario_id: str, scheme: Scheme, category: str | None = None) 
         goals=_comment("The goals are: ", scheme.goal.values, indent=6),
         statements=_statements(scheme),
         felicitous=_felicitous(scheme),
+    )
+
+
+def _with_a_flow(scenario_id: str, scheme: Scheme, category: str | None) -> str:
+    """Write roles of the scheme's own and a flow: a scheme that assigns nothing needs one."""
+    named = dict.fromkeys(role for d in scheme.dimensions for role in d.of)
+    first, second = (*named, *("first", "second"))[:2]
+    return Template(FLOW_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        id=scenario_id,
+        scheme=scheme.id,
+        first=first,
+        second=second,
+        category=_scalar(_category(scheme, category)),
+        categories=_comment("One of: ", scheme.categories, "Any word."),
+        tags=f"[{', '.join(_scalar(tag) for tag in scheme.tags[:1])}]",
+        tag_list=_comment("There are: ", scheme.tags, "Any words."),
     )
 
 

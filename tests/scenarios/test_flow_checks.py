@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from scenarios.inspection import inspect_files
+from scenarios.scaffold import new_scenario
 from scenarios.schemes.registry import load_scheme
 from scenarios.spec import Scenario
 from scenarios.validation import check_scenario
@@ -94,3 +96,10 @@ def test_the_strategies_of_who_knows_a_fact_may_speak_of_it():
     strategies = {"speaker": ["hint at the football in the music room at midnight he kicked"]}
     flow = [{"id": "remark", "who": "speaker", "strategies": strategies}]
     assert codes(remark(flow=flow, facts=[own])) == []
+
+
+@pytest.mark.parametrize("scheme", ["cobra", "face_acts", "payoff_reasoning"])
+def test_a_new_scenario_of_a_scheme_that_assigns_nothing_is_valid(scheme, tmp_path):
+    path = tmp_path / "landing_plants.yaml"
+    path.write_text(new_scenario("landing_plants", load_scheme(scheme)), encoding="utf-8")
+    assert [str(p) for p in inspect_files([path]).errors] == []
