@@ -118,7 +118,9 @@ class TaskPart:
         self._own = task.options
         self.stem = stem_for(task.stem, listed=listed)
         """What its templates are called."""
-        thoughts = THOUGHTS if self.stem != task.stem else task.thoughts
+        # Where the fact is shown, what to think about is to be held against the one fact of a scene.
+        swapped = self.stem != task.stem and task.shows_fact
+        thoughts = THOUGHTS if swapped else task.thoughts
         self.dimensions = tuple(reordered(d, order) for d in dimensions)
         self.form = LabelForm(
             tuple(_with_letters(d, task.options[d.id].distractors + 1) if d.id in self._own else d
@@ -137,7 +139,7 @@ class TaskPart:
             "history_shown": task.sees.history != "none",
             "question_shown": task.sees.standing_question,
             "runner_up": task.runner_up,
-            "thinks": self.form.thoughts is not None,
+            "thinks": thoughts if self.form.thoughts is not None else "",
             "conditional": any(d.when for d in self.dimensions),
         }
         answer = self.form.format(_FORMAT_NAMES[task.subject])
