@@ -1,0 +1,63 @@
+"""What the roles of a flow are told: layout, labels by role and condition, no word of HIPO's."""
+
+from __future__ import annotations
+
+import pytest
+
+from prompts.actors import ActorPrompts
+from prompts.environment import Templates
+from prompts.responses import Unreadable
+from prompts.turn_views import answering_view, asking_view
+from scenarios.dialogue import Critique, Draft, TacticLabel
+from scenarios.flow import planned_turns
+from tests.flows import make_flow_case, make_hearing, make_watched
+
+SCHEME, HEARING, CASE = make_watched(), make_hearing(), make_flow_case()
+PROMPTS = ActorPrompts(Templates(), SCHEME)
+PLANNED = planned_turns(HEARING, CASE)
+HISTORY = (("clerk", "Please state your name."), ("counsel", "Where were you?"))
+DRAFT = Draft("I can't recall.", "", (TacticLabel("move", "dodge", "it tells nothing"),))
+
+
+def whole(question):
+    return "\n\n".join(f"[{m.role}]\n{m.content}" for m in question.messages)
+
+
+def view_of(role):
+    planned = next(turn for turn in PLANNED if turn.role == role and turn.text is None)
+    make = answering_view if planned.labelled else asking_view
+    return make(HEARING, SCHEME, CASE, planned, ("Register: plain",))
+
+
+def questions():
+    witness = view_of("first_witness")
+    critiques = [Critique("move", False, "it tells something")]
+    return {
+        "words": PROMPTS.initiator(view_of("clerk"), HISTORY),
+        "counsel": PROMPTS.responder(view_of("counsel"), HISTORY[:1], (("move", "ask"),)),
+        "witness": PROMPTS.responder(witness, HISTORY),
+        "reflect": PROMPTS.reflect(witness, HISTORY, DRAFT),
+        "revise": PROMPTS.revise(witness, HISTORY, DRAFT, critiques),
+    }
+
+
+@pytest.mark.parametrize("name", ["words", "counsel", "witness", "reflect", "revise"])
+def test_what_each_is_asked(name, snapshot):
+    assert whole(questions()[name]) == snapshot
+
+
+def test_no_word_of_question_and_answer_is_in_them():
+    for text in map(whole, questions().values()):
+        assert not {"INITIATOR", "RESPONDER", "deception"} & set(text.replace(",", " ").split())
+
+
+def test_labels_that_do_not_go_together_are_refused_and_those_not_asked_for_left_out():
+    form = questions()["witness"].answer
+    answer = '{"plan": "", "utterance": "I heard it.", "move": "%s", "way": "%s", "ease": 4}'
+    told = form.read(answer % ("tell", "does not apply"))
+    assert [label.dimension for label in told.tactic] == ["move", "ease"]
+    dodged = form.read(answer % ("dodge", "jokes"))
+    assert [label.dimension for label in dodged.tactic] == ["move", "way", "ease"]
+    for wrong in (("ask", "jokes"), ("dodge", "does not apply")):
+        with pytest.raises(Unreadable):
+            form.read(answer % wrong)
