@@ -49,7 +49,9 @@ def speaker_scheme(scheme: Scheme, role: RoleKey) -> SpeakerScheme:
 
 def _told(dimension: Dimension) -> DimensionText:
     """Return a dimension with its conditions in words."""
-    text = dimension_text(dimension)
+    # Readers answer with nothing where a condition does not hold; who speaks says so in words.
+    bare = [label.model_copy(update={"applies": {}}) for label in dimension.labels]
+    text = dimension_text(dimension.model_copy(update={"when": {}, "labels": tuple(bare)}))
     question = text.question
     if dimension.when:
         question += f' Only where {_condition(dimension.when)}; else answer "{NOT_APPLICABLE}".'
