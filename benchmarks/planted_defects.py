@@ -206,7 +206,7 @@ def flagged_rows(tactics: str, dialogues: Sequence[Dialogue]) -> list[Row]:
                 else prompts.turn(view, history, turn.text, readers=True)
             )
             for read in judge_answer(question):
-                known = expected(dialogue, turn, scheme.dimension(read.dimension))
+                known = expected(scheme, dialogue, turn, scheme.dimension(read.dimension))
                 if known is not None and known != read.value:
                     kinds.add(read.dimension)
         by_kind.update(kinds)

@@ -158,7 +158,7 @@ class _ScenarioPool:
             self._check_complete(chosen)
             self.new = self._new_since(scenarios, chosen)
         elif self._recipe.scenarios is not None:
-            chosen = select_scenarios(scenarios, self._recipe.scenarios)
+            chosen = self._named(scenarios, self._recipe.scenarios)
         else:
             chosen = [s for s in scenarios if s.scheme == self._scheme.id]
         chosen = self._without_invented_facts(chosen)
@@ -166,6 +166,18 @@ class _ScenarioPool:
         installed = self._catalogue.scenarios
         self.kept = sum(installed.get(s.id) != s for s in chosen)
         return chosen
+
+    def _named(self, scenarios: Sequence[Scenario], patterns: Sequence[str]) -> list[Scenario]:
+        """Return what patterns name: of another scheme only where nothing of this one is meant."""
+        own = [s for s in scenarios if s.scheme == self._scheme.id]
+        named: set[str] = set()
+        for pattern in patterns:
+            try:
+                found = select_scenarios(own, [pattern])
+            except UsageError:
+                found = select_scenarios(scenarios, [pattern])
+            named |= {s.id for s in found}
+        return [s for s in scenarios if s.id in named]
 
     def _without_invented_facts(self, chosen: list[Scenario]) -> list[Scenario]:
         """Return what is left to play with real names, and note what is left out."""
@@ -188,7 +200,7 @@ class _ScenarioPool:
 
     def _new_since(self, scenarios: Sequence[Scenario], chosen: Sequence[Scenario]) -> list[str]:
         """Return in words what the same selection would add to the run today."""
-        today = select_scenarios(scenarios, self._recipe.scenarios)
+        today = self._named(scenarios, self._recipe.scenarios or ("*",))
         known = {scenario.id for scenario in chosen}
         installed = self._catalogue.scenarios
         added = [
