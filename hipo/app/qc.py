@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hipo.app.annotated import Annotated, open_annotated
 from pipeline.store.reviews import ReviewStore
 from quality.agreement import AgreementRow, agreement_table
 from quality.annotation_qc import annotation_qc
+from quality.annotation_schema import check_schema
 from quality.annotations import Answer, RawAnswer, Timing
 from quality.bootstrap import Resampling
 from quality.disagreement.adjudication import ExpertLabel
@@ -25,6 +26,7 @@ from scenarios.annotations import ADJUDICATED, HUMAN
 from scenarios.errors import UsageError
 from scenarios.schemes.model import LabelValue, Scheme
 
+_KINDS = (HUMAN, ADJUDICATED)
 PEOPLE = AnnotationSelection(HUMAN)
 
 
@@ -90,10 +92,9 @@ def quality_control(
         UsageError: there is no such file, map, run or column, nobody has answered, or a package is
             missing.
     """
-    annotated = open_annotated(sources, map_name, (HUMAN, ADJUDICATED))
-    scheme, groups = annotated.scheme, annotated.groups(by)
-    asked = _asked(scheme)
-    material = _of_run(annotated) if annotated.table is None else _of_table(annotated.table)
+    annotated = open_annotated(sources, map_name, _KINDS)
+    groups, asked = annotated.groups(by), _asked(annotated.scheme)
+    material = _of_reviews(annotated) if annotated.table is None else _of_table(annotated.table)
     checked = annotation_qc(
         asked, material.raw, material.times, settings=settings, required=material.required
     )
@@ -102,12 +103,6 @@ def quality_control(
             f"nobody has answered anything in {', '.join(annotated.sources)}",
             "quality control is of the answers of people",
         )
-    labelled = [
-        d
-        for d in asked.dimensions
-        if d.measurement in ("nominal", "ordinal")
-        and any(answer.dimension == d.id for answer in checked.answers)
-    ]
     return QcReport(
         annotated=annotated,
         items=len({answer.item for answer in checked.answers}),
@@ -116,15 +111,41 @@ def quality_control(
         findings=checked.findings,
         vocabulary=tuple(vocabulary_table(asked, material.raw)),
         agreement=tuple(agreement_table(asked, checked.answers, groups=groups, how=how)),
-        dimensions=tuple(
-            disagreement_report(
-                asked, dimension, checked.answers, groups=groups,
-                gold=material.gold.get(dimension.id), settings=settings,
-                expert=_experts(material, dimension.id),
-            )
-            for dimension in labelled
+        dimensions=_disagreements(
+            asked, checked.answers, material, groups=groups, settings=settings
         ),
         released=_against(checked.answers, asked, released, released_map or map_name),
+    )
+
+
+def disagreements_of_run(folder: Path) -> tuple[DisagreementReport, ...]:
+    """Return how people disagree on every labelled dimension of a run; empty without answers.
+
+    Raises:
+        UsageError: an annotator answered an item twice.
+    """
+    annotated = open_annotated([str(folder)], None, _KINDS)
+    asked, material = _asked(annotated.scheme), _of_run(annotated)
+    answers = check_schema(asked, material.raw, required=material.required).answers
+    return _disagreements(asked, answers, material, groups=None, settings=None)
+
+
+def _disagreements(
+    asked: Scheme,
+    answers: Sequence[Answer],
+    material: _Material,
+    *,
+    groups: Mapping[str, str] | None,
+    settings: QcSettings | None,
+) -> tuple[DisagreementReport, ...]:
+    given = {answer.dimension for answer in answers}
+    return tuple(
+        disagreement_report(
+            asked, dimension, answers, groups=groups, gold=material.gold.get(dimension.id),
+            expert=_experts(material, dimension.id), settings=settings,
+        )
+        for dimension in asked.dimensions
+        if dimension.measurement in ("nominal", "ordinal") and dimension.id in given
     )  # fmt: skip
 
 
@@ -158,6 +179,17 @@ def _of_run(annotated: Annotated) -> _Material:
     for one in annotated.annotations:
         if one.kind == ADJUDICATED and one.value is not None:
             gold.setdefault(one.dimension, {})[subject_name(one.subject)] = one.value
+    computed = {dimension.id for dimension in annotated.scheme.derived}
+    raw = [
+        RawAnswer(answer.item, answer.dimension, answer.annotator, answer.value)
+        for answer in answers
+        if answer.dimension not in computed
+    ]
+    return _Material(raw, (), None, gold, {})
+
+
+def _of_reviews(annotated: Annotated) -> _Material:
+    """Gather the same with the time that answers took and with what experts noted."""
     times: list[Timing] = []
     notes: dict[str, str] = {}
     with ReviewStore.open(Path(annotated.sources[0])) as store:
@@ -168,13 +200,7 @@ def _of_run(annotated: Annotated) -> _Material:
                 item = items[decided.item]
                 for label in decided.labels:
                     notes[item_name(item, label.turn)] = decided.note
-    computed = {dimension.id for dimension in annotated.scheme.derived}
-    raw = [
-        RawAnswer(answer.item, answer.dimension, answer.annotator, answer.value)
-        for answer in answers
-        if answer.dimension not in computed
-    ]
-    return _Material(raw, times, None, gold, notes)
+    return replace(_of_run(annotated), times=times, notes=notes)
 
 
 def _experts(material: _Material, dimension: str) -> dict[str, ExpertLabel]:

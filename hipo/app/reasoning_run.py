@@ -20,12 +20,24 @@ from scenarios.spec import Scenario
 
 
 def samples_of_run(folder: Path) -> list[Sample]:
-    """Return the reasonings of a run: turns whose claims were checked, by dialogue and turn.
-
-    A turn in which nobody claims or chooses anything is talk, and no reasoning.
+    """Return the reasonings of a run, of which there has to be one.
 
     Raises:
         UsageError: the run has none.
+    """
+    samples = checked_reasonings(folder)
+    if not samples:
+        raise UsageError(
+            f"{folder} has no reasoning whose claims about payoffs were checked",
+            "generate it with --strategy verified, from scenarios that have data: payoffs",
+        )
+    return samples
+
+
+def checked_reasonings(folder: Path) -> list[Sample]:
+    """Return the reasonings of a run: turns whose claims were checked, by dialogue and turn.
+
+    A turn in which nobody claims or chooses anything is talk, and no reasoning.
     """
     samples: list[Sample] = []
     with RunStore.open(folder, readonly=True) as store:
@@ -34,11 +46,6 @@ def samples_of_run(folder: Path) -> list[Sample]:
             scenario = material.scenario_of(dialogue.case)
             if NAME in scenario.data:
                 samples += _samples_of(dialogue, scenario)
-    if not samples:
-        raise UsageError(
-            f"{folder} has no reasoning whose claims about payoffs were checked",
-            "generate it with --strategy verified, from scenarios that have data: payoffs",
-        )
     return samples
 
 

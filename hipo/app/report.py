@@ -90,7 +90,7 @@ def report(
         evaluation=evaluation_section(
             list(_evaluations(folder, evaluations, material.scheme)), name
         ),
-        statistics=tuple(statistics_sections(folder, name, material.scheme)),
+        statistics=tuple(statistics_sections(folder, name, material.scheme, notice)),
     )
     encoder = _encoder(material.recipe, notice) if embeddings else None
     text = asyncio.run(_built(folder, options, name, encoder))

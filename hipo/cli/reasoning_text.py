@@ -39,6 +39,7 @@ def reasoning_as_text(figures: ReasoningFigures, oddities: Sequence[Oddity]) -> 
         _claims(figures),
         _matrices(figures),
         _rates(figures),
+        _failed_claims(figures),
         _error_types(figures),
         _agreement(figures),
         _oddities(oddities),
@@ -94,6 +95,17 @@ def _rates(figures: ReasoningFigures) -> str:
         rows.append([judge, *(f"{_number(c.rate)} ({c.wrong}/{c.total})" for c in cells)])
     header = ["by", *(f"{_game(game)} {stage}" for game in games for stage in STAGES)]
     return f"Share of reasonings that are not right\n{columns(header, rows)}"
+
+
+def _failed_claims(figures: ReasoningFigures) -> str:
+    if not figures.failed_claims:
+        return ""
+    counts = {(c.game, c.kind, c.stage): c.count for c in figures.failed_claims}
+    rows = [
+        [_game(game), kind, *(f"{counts[game, kind, stage]:,}" for stage in STAGES)]
+        for game, kind in dict.fromkeys((c.game, c.kind) for c in figures.failed_claims)
+    ]
+    return f"Claims that failed, by kind of mistake\n{columns(['game', 'kind', *STAGES], rows)}"
 
 
 def _error_types(figures: ReasoningFigures) -> str:

@@ -59,6 +59,17 @@ class ErrorTypeCount:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedClaimCount:
+    """How many claims of a kind of mistake do not hold in first or in last attempts of a game."""
+
+    game: str
+    kind: str
+    """A label of ``err_type``, as raters give them."""
+    stage: Stage
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningFigures:
     """Everything that is counted."""
 
@@ -72,6 +83,8 @@ class ReasoningFigures:
     not_counted: Mapping[Stage, int]
     """Logs without gold or without a verdict of the solver."""
     error_rates: tuple[ErrorRate, ...]
+    failed_claims: tuple[FailedClaimCount, ...]
+    """Empty where no claim failed in a first or a last attempt."""
     error_types: tuple[ErrorTypeCount, ...]
     agreement: tuple[AgreementRow, ...]
 
@@ -90,6 +103,9 @@ class ReasoningFigures:
             "error_rates": [
                 {**_fields(rate), "game": rate.game or None, "rate": rate.rate}
                 for rate in self.error_rates
+            ],
+            "failed_claims": [
+                {**_fields(count), "game": count.game or None} for count in self.failed_claims
             ],
             "error_types": [
                 {**_fields(count), "game": count.game or None} for count in self.error_types
@@ -138,6 +154,7 @@ def reasoning_figures(
         if forms
         else {},
         error_rates=tuple(_error_rates(samples, raters, truth)),
+        failed_claims=tuple(_failed_claims(samples)),
         error_types=tuple(_error_types(samples, raters)),
         agreement=_agreement(raters, how) if len(raters) > 1 else (),
     )
@@ -204,6 +221,21 @@ def _error_rates(
                 known = [answer for answer in answers if answer is not None]
                 rates.append(ErrorRate(game, judge, stage, known.count(False), len(known)))
     return rates
+
+
+def _failed_claims(samples: Sequence[Sample]) -> list[FailedClaimCount]:
+    counts = []
+    for game in games_of_samples(samples):
+        found = Counter(
+            (kind, stage)
+            for sample in _of_game(samples, game)
+            for stage in STAGES
+            for kind in sample.failed_kinds(stage)
+        )
+        for kind in ERROR_TYPES.values():
+            if any(found[kind, stage] for stage in STAGES):
+                counts += [FailedClaimCount(game, kind, s, found[kind, s]) for s in STAGES]
+    return counts
 
 
 def _error_types(samples: Sequence[Sample], raters: Sequence[RaterForm]) -> list[ErrorTypeCount]:

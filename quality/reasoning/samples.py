@@ -71,6 +71,12 @@ class Sample:
         """Tell whether no claim of an attempt failed; None where that is not known."""
         return self.verdicts[0 if stage == "original" else -1].supported
 
+    def failed_kinds(self, stage: Stage) -> list[str]:
+        """Return the kind of mistake of every claim of an attempt that failed."""
+        kinds = {c.text: c.claim.mistake for c in self.attempt(stage).predicates or () if c.claim}
+        failing = self.verdicts[0 if stage == "original" else -1].failing
+        return [kinds[text] for text in failing if text in kinds]
+
     def failed_queries(self) -> str:
         """Return the failed claims of all attempts in the notation of forms: ``0#a.b.:1#c.``."""
         return ":".join(

@@ -137,3 +137,16 @@ def test_the_figures_of_the_run_and_of_the_answers_are_about_the_same_questions(
     (judge,) = answers["answerers"]
     (whole,) = [c for c in judge["accuracy"] if not c["role"] and not c["face_act"]]
     assert whole["questions"] == answers["questions"]
+
+
+def test_the_report_has_the_face_acts_and_intentions_of_the_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert hipo(["report", str(folder / "run"), "--no-embeddings"]) == 0
+    page = (folder / "run" / "report.html").read_text()
+    section = page[page.index("Face acts and intentions") :]
+    run = figures(capsys, folder / "run")
+    (whole,) = (row for row in run["statistics"]["rows"] if not row["role"] and not row["face_act"])
+    for shown in (f"{whole['labelled']} (", f">{whole['runs']}<", "by 3 people"):
+        assert shown in section
+    assert "Disagreement of people" in page

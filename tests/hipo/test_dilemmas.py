@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+from collections import Counter
 
 import pytest
 
 from hipo.app.run import open_run
 from hipo.cli.main import run
 from pipeline.offline_reasoner.engine import game_in, recalled
+from pipeline.reasoning.grammar import read_predicate
 from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.run_store import RunStore
 from pipeline.verifiers.payoffs import payoff_data
@@ -87,6 +89,22 @@ def test_a_run_and_its_logs_have_the_same_figures(made, tmp_path):
     assert again["oddities"] == []
 
 
+def test_failed_claims_are_counted_by_the_mistake_that_they_are(made, tmp_path):
+    expected = Counter()
+    for _, turn in decisions(made):
+        for stage, attempt in (
+            ("original", turn.trace.attempts[0]),
+            ("final", turn.trace.attempts[-1]),
+        ):
+            for claim in attempt.verification.claims:
+                if not claim.holds:
+                    expected[read_predicate(claim.notation).mistake, stage] += 1
+    assert expected
+    found = figures(tmp_path, made)["failed_claims"]
+    told = Counter({(c["kind"], c["stage"]): c["count"] for c in found if not c["game"]})
+    assert +told == expected
+
+
 def test_people_who_reviewed_a_run_are_its_raters(made, tmp_path):
     labels = []
     for place, (dialogue, turn) in enumerate(decisions(made)):
@@ -118,7 +136,9 @@ def test_people_who_reviewed_a_run_are_its_raters(made, tmp_path):
 def test_a_run_is_verified_and_reported(made, capsys):
     assert run(["verify", str(made), "--judge", "offline/judge", "-q"]) == 0
     assert run(["report", str(made), "--no-embeddings"]) == 0
-    assert (made / "report.html").is_file()
+    page = (made / "report.html").read_text()
+    assert "Reasoning in games" in page
+    assert "wrong in the end" in page
     assert run(["agreement", str(made), "--of", "verifier", "--with", "external"]) == 0
     assert "correct" in capsys.readouterr().out
 

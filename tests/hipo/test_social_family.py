@@ -112,4 +112,8 @@ def test_what_is_exported_is_asked_about_in_three_modes_and_reported(folder: Pat
     assert {row["mode"] for row in rows} == set(MODES)
     assert all(row["labels"]["emotion"] in EMOTIONS for row in rows)
     assert hipo(["report", str(folder)]) == 0
-    assert "speaker" in (folder / "report.html").read_text().casefold()
+    page = (folder / "report.html").read_text()
+    assert "speaker" in page.casefold()
+    section = page[page.index("Disagreement of people") :]
+    assert "Disagreements between neighbours on the wheel" in section
+    assert section.index("surprise") < section.index(f"{2 * ITEMS} (100.0%)")
