@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from pipeline.call_records import CallContext
 from pipeline.client import AnswerUnusable
 from prompts.question import Question
+from prompts.script_view import ScriptView
 from prompts.turn_views import AnsweringView
 from scenarios.case import Case
 from scenarios.dialogue import History, Wanted
@@ -65,3 +66,16 @@ class TurnTask:
     def context(self, purpose: str, *, role: str = "responder") -> CallContext:
         """Describe one of the calls that this utterance takes."""
         return call_context(self.case, self.turn, purpose, role=role, epoch=self.epoch)
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptTask:
+    """One dialogue to be written as a whole."""
+
+    case: Case
+    view: ScriptView
+    epoch: int = 0
+
+    def context(self, purpose: str, *, role: str = "responder") -> CallContext:
+        """Describe one of the calls that the dialogue takes; it counts as its first turn's."""
+        return call_context(self.case, 0, purpose, role=role, epoch=self.epoch)

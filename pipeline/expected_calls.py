@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pipeline.voting import Encoder
     from prompts.actors import ActorPrompts
     from prompts.question import Question
+    from prompts.script_view import ScriptView
     from prompts.turn_views import AnsweringView
     from scenarios.dialogue import Critique, Draft, History, Wanted
     from scenarios.spec import RoleKey, Scenario
@@ -32,11 +33,13 @@ class SampleTurn:
     scenario: Scenario
     role: RoleKey
     """The id of the role that speaks."""
+    script: ScriptView | None = None
+    """The dialogue it is in, for whoever writes it as a whole; None where there is no flow."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCalls:
-    """Samples of one kind that are drawn for one labelled utterance; for estimates."""
+    """Samples of one kind that are drawn for one labelled utterance, or dialogue; for estimates."""
 
     kind: str
     """What they are for, in a word: ``responder``, ``reflect``."""
@@ -45,9 +48,11 @@ class ExpectedCalls:
     question: Callable[[SampleTurn], Question[object]]
     """Returns an example, whose length is taken for that of all."""
     answer_tokens: int
-    """Usual length of an answer, JSON included."""
+    """Usual length of an answer, JSON included; of each turn in it where it is a dialogue."""
     expected: float = 1
     most: float = 1
+    per_dialogue: bool = False
+    """Whether samples are drawn once for a dialogue, and hold all turns that nobody has fixed."""
 
 
 @dataclass(frozen=True, slots=True)

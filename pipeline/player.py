@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
-from pipeline.asking import Asker, TurnTask, call_context
-from pipeline.strategies.protocol import Strategy
+from pipeline.asking import Asker, ScriptTask, TurnTask, call_context
+from pipeline.strategies.protocol import ScriptStrategy, Spoken, Strategy
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
+from prompts.script_view import script_view
 from prompts.turn_views import answering_view, asking_view
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn, Wanted, history_of
@@ -29,8 +31,8 @@ class CasePlayer:
     prompts: ActorPrompts
     arm: str
     """The id of the arm that plays."""
-    strategy: Strategy
-    """How the utterances are made that are labelled."""
+    strategy: Strategy | ScriptStrategy
+    """How the utterances are made that are labelled, or all of them."""
     asker: Asker
     """Asks the models of the arm; the strategy asks through the same one."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
@@ -52,16 +54,20 @@ class CasePlayer:
             ProviderError: the endpoint did not answer.
         """
         scenario = self._scenario(case)
+        plan = planned_turns(scenario, case)
+        if isinstance(self.strategy, ScriptStrategy):
+            script = await self._script(self.strategy, scenario, case, plan, epoch)
+            return Dialogue(case=case, arm=self.arm, turns=script)
         turns: list[Turn] = []
         answers = 0
-        for planned in planned_turns(scenario, case):
+        for planned in plan:
             if planned.text is not None:
                 turns.append(_fixed(len(turns), planned, planned.text))
             elif not planned.labelled:
                 turns.append(await self._ask(_Next(scenario, case, planned, turns, epoch)))
             else:
                 next_turn = _Next(scenario, case, planned, turns, epoch)
-                turns.append(await self._answer(next_turn, answers))
+                turns.append(await self._answer(self.strategy, next_turn, answers))
                 answers += 1
         return Dialogue(case=case, arm=self.arm, turns=tuple(turns))
 
@@ -75,9 +81,48 @@ class CasePlayer:
             self.prompts.initiator(view, history_of(coming.before)),
             call_context(case, index, "initiator", role="initiator", epoch=coming.epoch),
         )
-        return Turn(index, planned.role, text, "improvised", labelled=_labelled(planned))
+        return _unlabelled(index, planned, text)
 
-    async def _answer(self, coming: _Next, place: int) -> Turn:
+    async def _script(
+        self,
+        strategy: ScriptStrategy,
+        scenario: Scenario,
+        case: Case,
+        plan: Sequence[PlannedTurn],
+        epoch: int,
+    ) -> tuple[Turn, ...]:
+        """Return all turns, those that nobody has fixed as the strategy writes them."""
+        view = script_view(
+            scenario,
+            self.scheme,
+            case,
+            plan,
+            manner=partial(self._manner, case),
+            wanted=self._all_wanted(case, scenario, plan),
+        )
+        written = iter(await strategy.script(ScriptTask(case, view, epoch)))
+        turns = []
+        for index, (planned, told) in enumerate(zip(plan, view.turns, strict=True)):
+            if planned.text is not None:
+                turns.append(_fixed(index, planned, planned.text))
+            elif not planned.labelled:
+                turns.append(_unlabelled(index, planned, next(written).draft.text))
+            else:
+                turns.append(self._labelled(index, planned, told.wanted, next(written)))
+        return tuple(turns)
+
+    def _all_wanted(
+        self, case: Case, scenario: Scenario, plan: Sequence[PlannedTurn]
+    ) -> tuple[Wanted, ...]:
+        """Return the labels wanted of each labelled turn, in order."""
+        if self.design is None:
+            return ()
+        labelled = [planned.role for planned in plan if planned.labelled]
+        return tuple(
+            self.design.wanted(case, scenario, place, role) for place, role in enumerate(labelled)
+        )
+
+    async def _answer(self, strategy: Strategy, coming: _Next, place: int) -> Turn:
         """Return the next turn that is labelled, made by the strategy."""
         case, planned, index = coming.case, coming.planned, len(coming.before)
         view = answering_view(
@@ -86,11 +131,15 @@ class CasePlayer:
         wanted: Wanted = ()
         if self.design:
             wanted = self.design.wanted(case, coming.scenario, place, planned.role)
-        spoken = await self.strategy.utter(
+        spoken = await strategy.utter(
             TurnTask(
                 case, index, view, history_of(coming.before), wanted, coming.epoch, planned.role
             )
         )
+        return self._labelled(index, planned, wanted, spoken)
+
+    def _labelled(self, index: int, planned: PlannedTurn, wanted: Wanted, spoken: Spoken) -> Turn:
+        """Return a turn with the labels that were declared with it."""
         return Turn(
             index=index,
             role=planned.role,
@@ -100,7 +149,7 @@ class CasePlayer:
             declared_goal=spoken.draft.goal if self.scheme.assigned else None,
             tactic=spoken.draft.tactic,
             trace=spoken.trace,
-            labelled=_labelled(planned),
+            labelled=_is_labelled(planned),
         )
 
     def _scenario(self, case: Case) -> Scenario:
@@ -126,9 +175,14 @@ class _Next:
 
 def _fixed(index: int, planned: PlannedTurn, text: str) -> Turn:
     """Return a turn that nobody improvises."""
-    return Turn(index, planned.role, text, "opening", labelled=_labelled(planned))
+    return Turn(index, planned.role, text, "opening", labelled=_is_labelled(planned))
 
 
-def _labelled(planned: PlannedTurn) -> bool | None:
+def _unlabelled(index: int, planned: PlannedTurn, text: str) -> Turn:
+    """Return a turn whose words are not labelled."""
+    return Turn(index, planned.role, text, "improvised", labelled=_is_labelled(planned))
+
+
+def _is_labelled(planned: PlannedTurn) -> bool | None:
     """Return what a turn says of its role; without a flow it is known from the role."""
     return planned.labelled if planned.phase else None

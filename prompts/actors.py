@@ -11,6 +11,9 @@ from prompts.pair_prompts import AnswerForm, PairPrompts
 from prompts.prompt import Prompt, prompts_fingerprint
 from prompts.question import Question
 from prompts.role_views import InitiatorView, ResponderView, initiator_view, responder_view
+from prompts.screenplays import SCREENPLAY_TEMPLATES, ScreenplayPrompts
+from prompts.script_answers import Script
+from prompts.script_view import ScriptView
 from prompts.speaker_view import SpeakerView
 from prompts.speakers import SPEAKER_TEMPLATES, SpeakerPrompts
 from prompts.turn_views import AnsweringView, AskingView
@@ -38,6 +41,7 @@ class ActorPrompts:
         order: AnswerOrder = "plan",
         *,
         flow: bool = False,
+        script: bool = False,
     ) -> None:
         """Render the system messages, and every prompt once so that mistakes show early.
 
@@ -48,6 +52,7 @@ class ActorPrompts:
                 the paper's order alone.
             flow: whether some scenario has a flow. Under a scheme that assigns nothing all have
                 one, and so they may where stored templates are those of flows.
+            script: whether somebody writes whole conversations; known of stored templates, too.
 
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
@@ -61,18 +66,24 @@ class ActorPrompts:
         """Whether the templates of flows are among those that dialogues depend on."""
         self._pair = PairPrompts(templates, scheme, self.form) if scheme.assigned else None
         self._speakers: SpeakerPrompts | None = None
+        self._screenplays: ScreenplayPrompts | None = None
+        self.script = script or SCREENPLAY_TEMPLATES[0] in stored
+        """Whether the templates of screenplays are among those that dialogues depend on."""
         names = FIRST_TEMPLATES if are_first(templates) else ACTOR_TEMPLATES
         own = names if self._pair else ()
-        self.names = (*own, *(SPEAKER_TEMPLATES if self.flow else ()))
+        speaking = SPEAKER_TEMPLATES if self.flow else ()
+        self.names = (*own, *speaking, *(SCREENPLAY_TEMPLATES if self.script else ()))
         """The templates that dialogues of these prompts depend on."""
         prompts: tuple[Prompt[object], ...] = self._pair.prompts if self._pair else ()
         if self.flow:
             prompts = (*prompts, *self.speakers.samples)
+        if self.script:
+            prompts = (*prompts, self.screenplays.sample)
         self.fingerprint = prompts_fingerprint(templates, self.names, scheme, prompts)
 
     def __reduce__(self) -> tuple[object, ...]:
         # compiled templates do not travel: they are remade
-        return _remade, (self.templates, self._scheme, self._order, self.flow)
+        return _remade, (self.templates, self._scheme, self._order, self.flow, self.script)
 
     @property
     def pair(self) -> PairPrompts:
@@ -93,6 +104,17 @@ class ActorPrompts:
         if self._speakers is None:
             self._speakers = SpeakerPrompts(self.templates, self._scheme, plan=self.form.plan)
         return self._speakers
+
+    @property
+    def screenplays(self) -> ScreenplayPrompts:
+        """Those of whole conversations of a flow; made when the first of them is asked."""
+        if self._screenplays is None:
+            self._screenplays = ScreenplayPrompts(self.templates, self._scheme)
+        return self._screenplays
+
+    def screenplay(self, view: ScriptView) -> Question[Script]:
+        """Ask for every turn of a conversation that nobody has fixed, with its labels."""
+        return self.screenplays.write(view)
 
     def initiator(self, view: AskingView, history: History) -> Question[str]:
         """Ask for the next utterance of somebody whose words are not labelled."""
@@ -136,5 +158,7 @@ class ActorPrompts:
         return self.pair.revise(view, history, draft, critiques, wanted)
 
 
-def _remade(templates: Templates, scheme: Scheme, order: AnswerOrder, flow: bool) -> ActorPrompts:
-    return ActorPrompts(templates, scheme, order, flow=flow)
+def _remade(
+    templates: Templates, scheme: Scheme, order: AnswerOrder, flow: bool, script: bool
+) -> ActorPrompts:
+    return ActorPrompts(templates, scheme, order, flow=flow, script=script)

@@ -12,6 +12,7 @@ from pipeline.expected_calls import SampleTurn
 from pipeline.providers.protocol import Usage
 from pipeline.strategies.registry import STRATEGIES
 from prompts.question import Question
+from prompts.script_view import ScriptView, script_view
 from prompts.turn_views import answering_view, asking_view
 from scenarios.arms import Arm
 from scenarios.case import Case
@@ -130,7 +131,10 @@ def estimate_generation(
 def _calls(
     prepared: Prepared, arm: Arm, left: Remainder, samples: Sequence[_Sample]
 ) -> tuple[Calls, ...]:
-    """Return what an arm asks for: its questions, and what its strategy says for each answer."""
+    """Return what an arm asks for: its questions, and what its strategy says for each answer.
+
+    A strategy that writes whole dialogues asks nothing as the initiator.
+    """
     asked = _mean_tokens(sample.asked for sample in samples if sample.asked is not None)
     settings = prepared.recipe.strategy_settings(arm.strategy)
 
@@ -140,28 +144,34 @@ def _calls(
         drawn = left.drawn.get(kind, 0)  # a dialogue that was broken off has these already
         return Calls(kind, role, max(0, expected - drawn), max(0, most - drawn), prompt, answer)
 
-    questions = left.questions
-    return (
-        calls(
-            "initiator",
-            "initiator",
-            expected=questions,
-            most=questions,
-            prompt=asked,
-            answer=QUESTION_TOKENS,
-        ),
-        *(
+    strategy, questions = STRATEGIES.get(arm.strategy), left.questions
+    answered = []
+    for of in strategy.calls(settings):
+        times, length = left.exchanges, of.answer_tokens
+        if of.per_dialogue:
+            times = left.dialogues
+            length = round(length * (left.exchanges + questions) / max(left.dialogues, 1))
+        answered.append(
             calls(
                 of.kind,
                 of.role,
-                expected=left.exchanges * of.expected,
-                most=left.exchanges * of.most,
+                expected=times * of.expected,
+                most=times * of.most,
                 prompt=_mean_tokens(of.question(s.turn) for s in samples if s.turn is not None),
-                answer=of.answer_tokens,
+                answer=length,
             )
-            for of in STRATEGIES.get(arm.strategy).calls(settings)
-        ),
+        )
+    if strategy.knows_all:
+        return tuple(answered)
+    initiator = calls(
+        "initiator",
+        "initiator",
+        expected=questions,
+        most=questions,
+        prompt=asked,
+        answer=QUESTION_TOKENS,
     )
+    return (initiator, *answered)
 
 
 def sample_cases(prepared: Prepared) -> list[Case]:
@@ -214,13 +224,34 @@ def _samples(prepared: Prepared) -> Iterator[_Sample]:
     for case in sample_cases(prepared):
         answers = 0
         history: History = ()
-        for planned in planned_turns(prepared.scenarios[case.scenario], case):
+        plan = planned_turns(prepared.scenarios[case.scenario], case)
+        script = _script(prepared, case, plan)
+        for planned in plan:
             if planned.text is None:
-                yield _sample(prepared, case, planned, history, answers)
+                sample = _sample(prepared, case, planned, history, answers)
+                yield (
+                    sample
+                    if sample.turn is None
+                    else _Sample(turn=replace(sample.turn, script=script))
+                )
                 answers += planned.labelled
             history = (*history, (planned.role, planned.text or UTTERANCE))
             if answers == SAMPLED_ANSWERS:
                 break
+
+
+def _script(prepared: Prepared, case: Case, plan: Sequence[PlannedTurn]) -> ScriptView | None:
+    """Return a dialogue for whoever writes it as a whole; None where nobody does."""
+    if not prepared.prompts.script:
+        return None
+    varied = dict(case.variation)
+    return script_view(
+        prepared.scenarios[case.scenario],
+        prepared.scheme,
+        case,
+        plan,
+        manner=lambda role: manner_lines(prepared.axes, varied, role),
+    )
 
 
 def _sample(

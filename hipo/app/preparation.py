@@ -16,7 +16,7 @@ from pipeline.recipe import Recipe
 from pipeline.run_identity import describe
 from pipeline.run_material import RunMaterial, material_items
 from pipeline.store.materials import MaterialItem
-from pipeline.strategies.registry import STRATEGIES
+from pipeline.strategies.registry import STRATEGIES, StrategyExtension
 from pipeline.tactics import TacticDesign
 from pipeline.verifiers.registry import VERIFIERS
 from prompts.actors import ActorPrompts
@@ -125,13 +125,9 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     scheme = ingredients.scheme()
     plan = _plan(recipe, ingredients, scheme)
     scenarios, axes = plan.scenarios, plan.axes
-    flow = any(scenario.flow for scenario in scenarios)
-    prompts = ActorPrompts(ingredients.templates(), scheme, recipe.answer_order, flow=flow)
+    prompts = _prompts(recipe, ingredients, scheme, scenarios)
     tactics = ingredients.tactics()
     arms, uses = _arms(recipe)
-    for critic in _critics(recipe):
-        for scenario in scenarios:
-            CRITICS.get(critic).check(scenario)
     _check_languages(recipe, uses)
     config = describe(
         scheme=scheme,
@@ -171,6 +167,28 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     )
     _check_budget(prepared)
     return prepared
+
+
+def _prompts(
+    recipe: Recipe, ingredients: Ingredients, scheme: Scheme, scenarios: Iterable[Scenario]
+) -> ActorPrompts:
+    """Return the prompts of all that the strategies ask for.
+
+    Raises:
+        UsageError: a strategy or its critic cannot play one of the scenarios.
+    """
+    strategies = [STRATEGIES.get(name) for name in recipe.strategies]
+    critics = [CRITICS.get(name) for name in _critics(recipe)]
+    for scenario in scenarios:
+        for check in (*(one.check for one in strategies), *(one.check for one in critics)):
+            check(scenario)
+    return ActorPrompts(
+        ingredients.templates(),
+        scheme,
+        recipe.answer_order,
+        flow=any(scenario.flow for scenario in scenarios),
+        script=any(strategy.knows_all for strategy in strategies),
+    )
 
 
 def _as_begun(recipe: Recipe, stored: RunMaterial | None) -> Recipe:
@@ -243,6 +261,7 @@ def _arms(recipe: Recipe) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], Mod
         sampling = {
             "temperature": strategy.temperature(settings),
             "top_p": strategy.top_p(settings),
+            "max_tokens": _longest_answer(recipe, strategy),
         }
         models = {
             role: _use(recipe, role, table, sampling if role == "responder" else {})
@@ -260,6 +279,13 @@ def _arms(recipe: Recipe) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], Mod
     return tuple(arms), uses
 
 
+def _longest_answer(recipe: Recipe, strategy: StrategyExtension[Any]) -> int | None:
+    """Return the length that a strategy needs for an answer; None where the recipe has its say."""
+    said = (recipe.models.default, recipe.models.responder)
+    given = any(settings.max_tokens is not None for settings in said)
+    return None if given else strategy.longest_answer
+
+
 def _check_roles(recipe: Recipe, asked: Set[str]) -> None:
     """Refuse a model for a role that nobody asks; ``reflector`` may stand in any recipe."""
     roles = ("default", *sorted(asked | {"initiator", "responder", "reflector"}))
@@ -272,7 +298,7 @@ def _check_roles(recipe: Recipe, asked: Set[str]) -> None:
 
 
 def _use(
-    recipe: Recipe, role: str, table: PriceTable, sampling: Mapping[str, float | None]
+    recipe: Recipe, role: str, table: PriceTable, sampling: Mapping[str, float | int | None]
 ) -> ModelUse:
     """Resolve the settings of one role; what a strategy says goes before the recipe's."""
     settings = recipe.models.role(role)

@@ -12,6 +12,7 @@ import orjson
 
 from outputs.dataset.told_audit import ToldAudit
 from outputs.reliability import Reliability
+from pipeline.strategies.registry import STRATEGIES
 from scenarios.schemes.model import Scheme
 
 ColumnKind = Literal[
@@ -137,6 +138,15 @@ class ExportFacts:
     """What labels can be read from, where that was asked; of this set, or of its run."""
     licence: str | None = None
     """Identifier of the licence the publisher chose, as the Hugging Face hub spells it."""
+
+    @property
+    def written_knowing_all(self) -> tuple[str, ...]:
+        """Strategies of the dialogues in which one model wrote everybody, told what each keeps back."""
+        names = sorted({name for one in self.generators for name in one.strategies})
+        found = ((name, STRATEGIES.find(name)) for name in names)
+        return tuple(
+            name for name, strategy in found if strategy is not None and strategy.knows_all
+        )
 
     @property
     def primary(self) -> tuple[ExportedFile, ...]:

@@ -13,6 +13,7 @@ from pipeline.offline.rationales import Reasons
 from pipeline.offline.reading import ActorRequest, AnswerKey, PromptNotUnderstood, read_prompt
 from pipeline.offline.reflecting import reflect
 from pipeline.offline.responding import read_scene, speak
+from pipeline.offline.screenwriting import is_screenplay, write_screenplay
 from pipeline.offline.speaking import speak_in_flow
 from pipeline.offline.staging import cast_of
 from pipeline.offline.tactics import (
@@ -40,8 +41,10 @@ def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
     Raises:
         PromptNotUnderstood: a section the rules need is missing.
     """
-    asked = read_prompt(messages)
     state = hash_texts(text for message in messages for text in message)
+    if is_screenplay(messages):
+        return _json(write_screenplay(messages, state, seed))
+    asked = read_prompt(messages)
     words = Dice(state, _WORDS, seed, asked.corrections)
     if asked.speaker:
         return _json(speak_in_flow(asked, state, seed))

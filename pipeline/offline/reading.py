@@ -124,7 +124,7 @@ def answer_fields(system: str) -> tuple[AnswerKey, ...]:
     Raises:
         PromptNotUnderstood: there is no such section, or no key in it.
     """
-    text = _sections(system).get("Answer format")
+    text = sections_of(system).get("Answer format")
     if text is None:
         raise PromptNotUnderstood("section '# Answer format'")
     fields = tuple(_field(name, value) for name, value in _FIELD.findall(text))
@@ -160,7 +160,7 @@ def lines_of(section: str) -> dict[str, str]:
     return sections
 
 
-def _sections(text: str) -> dict[str, str]:
+def sections_of(text: str) -> dict[str, str]:
     """Split a text at its ``# Heading`` lines; the first of two equal headings counts."""
     values: dict[str, str] = {}
     for heading, section in _cut(text, list(_HEADING.finditer(text))):

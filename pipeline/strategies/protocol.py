@@ -1,11 +1,11 @@
-"""What a strategy is: it produces the utterances that are labelled."""
+"""What a strategy is: it produces the utterances that are labelled, or a dialogue as a whole."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from pipeline.asking import TurnTask
+from pipeline.asking import ScriptTask, TurnTask
 from scenarios.dialogue import Draft, Trace
 
 
@@ -22,6 +22,19 @@ class Strategy(Protocol):
 
     async def utter(self, task: TurnTask) -> Spoken:
         """Produce one utterance.
+
+        Raises:
+            AnswerUnusable: the model's answers could not be read.
+            ProviderError: the endpoint did not answer.
+        """
+
+
+@runtime_checkable
+class ScriptStrategy(Protocol):
+    """Produces the turns of a whole dialogue, whoever speaks."""
+
+    async def script(self, task: ScriptTask) -> tuple[Spoken, ...]:
+        """Produce every turn that nobody has fixed, in the order of ``task.view.written``.
 
         Raises:
             AnswerUnusable: the model's answers could not be read.

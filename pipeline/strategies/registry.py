@@ -16,7 +16,8 @@ from scenarios.plugins import PointName
 from scenarios.strict import Strict
 
 if TYPE_CHECKING:  # importing a recipe reads this module: it must stay light
-    from pipeline.strategies.protocol import Strategy
+    from pipeline.strategies.protocol import ScriptStrategy, Strategy
+    from scenarios.spec import Scenario
 
 S = TypeVar("S", bound=Strict)
 
@@ -39,7 +40,7 @@ class StrategyExtension(Generic[S]):
     summary: str
     """What it does with a draft, for help texts; a few words."""
     settings: type[S]
-    build: Callable[[ArmParts, S], Strategy]
+    build: Callable[[ArmParts, S], Strategy | ScriptStrategy]
     calls: Callable[[S], Sequence[ExpectedCalls]]
     """Returns what it asks for; the roles in there are those that need a model."""
     identity: Callable[[S], Mapping[str, object]] = all_settings
@@ -54,11 +55,19 @@ class StrategyExtension(Generic[S]):
     """Whether it needs an encoder; which one is part of the arm's id, too."""
     critics: Callable[[S], Sequence[str]] = lambda _: ()
     """Returns the names of the critics it uses."""
+    knows_all: bool = False
+    """Whether the responder's model writes what everybody says, knowing what each keeps back: it is
+    a :class:`pipeline.strategies.protocol.ScriptStrategy`, and nobody is asked as the initiator."""
+    longest_answer: int | None = None
+    """Tokens of the responder's longest answer where a recipe says nothing; None: as everywhere."""
+    check: Callable[[Scenario], None] = lambda _: None
+    """Raises ``UsageError`` where it cannot play a scenario, before anything is sent."""
 
     def roles(self, settings: S) -> tuple[str, ...]:
-        """Return the roles whose models are asked, the initiator first."""
+        """Return the roles whose models are asked, the initiator first if it is one of them."""
         asked = (calls.role for calls in self.calls(settings))
-        return tuple(dict.fromkeys(("initiator", "responder", *asked)))
+        speaking = ("responder",) if self.knows_all else ("initiator", "responder")
+        return tuple(dict.fromkeys((*speaking, *asked)))
 
 
 STRATEGIES: Final[ExtensionPoint[StrategyExtension[Any]]] = ExtensionPoint(
@@ -69,8 +78,11 @@ STRATEGIES: Final[ExtensionPoint[StrategyExtension[Any]]] = ExtensionPoint(
         "reflective": "pipeline.strategies.reflective:STRATEGY",
         "consistency": "pipeline.strategies.consistency:STRATEGY",
         "verified": "pipeline.strategies.verified:STRATEGY",
+        "screenplay": "pipeline.strategies.screenplay:STRATEGY",
     },
 )
 """Every strategy by its name."""
-ANY_SCENARIO: Final = tuple(name for name in STRATEGIES.shipped if name != "verified")
-"""Those that ship and play any scenario; the others need data that a program checks words by."""
+ANY_SCENARIO: Final = tuple(
+    name for name in STRATEGIES.shipped if name not in ("verified", "screenplay")
+)
+"""Those that ship and play any scenario; the others need data to check words by, or a flow."""

@@ -15,6 +15,7 @@ from hipo.app.preparation import prepare
 from hipo.cli.main import run
 from pipeline.recipe import Recipe
 from pipeline.store.run_store import RunStore
+from pipeline.strategies.registry import STRATEGIES
 from scenarios.catalogue import Catalogue
 from scenarios.flow import planned_turns
 from scenarios.pack import FAMILIES, LIBRARY
@@ -32,13 +33,15 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.parametrize("strategy", ["direct", "screenplay"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_family_is_played_and_nobody_is_told_what_another_keeps(
-    scheme: str, tmp_path: Path
+    scheme: str, strategy: str, tmp_path: Path
 ) -> None:
+    knows_all = STRATEGIES.get(strategy).knows_all
     folder, names = tmp_path / "run", BY_SCHEME[scheme][:5]
     wish = ["generate", "--scheme", scheme, "--model", "offline/rules", "-n", str(len(names))]
-    assert run([*wish, "-o", str(folder), "-q"]) == 0
+    assert run([*wish, "--strategy", strategy, "-o", str(folder), "-q"]) == 0
     with RunStore.open(folder, readonly=True) as store:
         dialogues = list(store.dialogues())
         assert len(dialogues) == len(names)
@@ -54,10 +57,11 @@ def test_a_family_is_played_and_nobody_is_told_what_another_keeps(
                 role = dialogue.turns[call.requests[0].turn].role
                 asked = "\n".join(text for _, text in call.messages)
                 for fact in scenario.facts:
-                    assert (" ".join(fact.text.split()) in asked) == (fact.owner == role)
+                    told = knows_all or fact.owner == role
+                    assert (" ".join(fact.text.split()) in asked) == told
 
 
-@pytest.mark.parametrize("strategy", ["direct", "reflective"])
+@pytest.mark.parametrize("strategy", ["direct", "reflective", "screenplay"])
 def test_labels_that_are_wanted_concern_whoever_speaks(strategy: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     wish = ["--scheme", "face_acts", "--scenarios", "blood_drive", "--tactics", "balanced"]
@@ -104,11 +108,12 @@ def test_hipos_list_names_the_others_and_no_run_of_hipo_plays_them(
     assert not any(name in estimate for names in BY_SCHEME.values() for name in names)
 
 
+@pytest.mark.parametrize("strategy", ["direct", "screenplay"])
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_what_is_announced_is_what_is_asked(scheme: str, tmp_path: Path) -> None:
-    recipe = Recipe.model_validate(
-        {"models": {"default": "offline/rules"}, "scheme": scheme, "n": 4, "name": "announced"}
-    )
+def test_what_is_announced_is_what_is_asked(scheme: str, strategy: str, tmp_path: Path) -> None:
+    models = {"default": "offline/rules"}
+    wish = {"models": models, "scheme": scheme, "strategies": strategy, "n": 4, "name": "announced"}
+    recipe = Recipe.model_validate(wish)
     [arm] = estimate_generation(prepare(recipe)).arms
     made = asyncio.run(generate_prepared(prepare(recipe), tmp_path / "run"))
     assert sum(calls.expected for calls in arm.calls) == made.calls
@@ -130,3 +135,17 @@ def test_a_dialogue_of_a_flow_that_is_shown_as_json_is_imported_as_it_is(
         (again,) = store.dialogues()
     said = [(t.role, t.text, t.kind, t.labelled, t.tactic) for t in dialogue.turns]
     assert [(t.role, t.text, t.kind, t.labelled, t.tactic) for t in again.turns] == said
+
+
+@pytest.mark.parametrize("strategy", ["direct", "screenplay"])
+def test_a_card_says_where_one_model_knew_what_everybody_keeps_back(
+    strategy: str, tmp_path: Path
+) -> None:
+    made, exported = str(tmp_path / "run"), tmp_path / "set"
+    wish = ["--scheme", "face_acts", "--scenarios", "blood_drive", "--model", "offline/rules"]
+    assert run(["generate", "-n", "1", *wish, "--strategy", strategy, "-o", made, "-q"]) == 0
+    target = ["--to", "sft", "--splits", "100,0,0", "--any", "--no-parquet", "-o", str(exported)]
+    assert run(["export", made, *target]) == 0
+    card = " ".join((exported / "README.md").read_text("utf-8").split())
+    told = "Not so dialogues of the strategy screenplay: one model wrote all turns"
+    assert (told in card) == STRATEGIES.get(strategy).knows_all

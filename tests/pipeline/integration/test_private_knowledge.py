@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.strategies.registry import ANY_SCENARIO, STRATEGIES
 from scenarios.catalogue import Catalogue
 from scenarios.schemes.registry import load_scheme
 from tests.pipeline.integration.command import Hipo
@@ -31,7 +32,9 @@ def _without_quotes(message: str, said: set[str]) -> str:
     return message
 
 
-@pytest.mark.parametrize("strategy", ["direct", "reflective", "consistency"])
+@pytest.mark.parametrize(
+    "strategy", [name for name in ANY_SCENARIO if not STRATEGIES.get(name).knows_all]
+)
 def test_no_request_of_the_initiator_holds_a_fact_a_goal_or_a_rationale(
     tmp_path: Path, strategy: str
 ) -> None:
