@@ -11,7 +11,7 @@ from tests.quality.review.serving import Served
 from tests.quality.review.visitor import Visitor, csrf_of
 
 Pick = Callable[[str, Sequence[str]], str]
-"""From the name of a field (``t3.manner``) and the values on offer to one of them."""
+"""From the name of a field (``t3.manner``) and the values on offer to one of them; empty: left blank."""
 
 
 def review(site: Served, name: str, pick: Pick) -> int:
@@ -39,4 +39,22 @@ def _chosen(page: str, pick: Pick) -> dict[str, str]:
     boxes = r'type="(?:radio|checkbox)" name="([^"]+)" value="([^"]*)"'
     for field, value in re.findall(boxes, page):
         offered.setdefault(unescape(field), []).append(unescape(value))
-    return {field: pick(field, values) for field, values in offered.items()}
+    for field, options in re.findall(r'(?s)<select name="([^"]+)"[^>]*>(.*?)</select>', page):
+        values = re.findall(r'<option value="([^"]+)"', options)
+        offered[unescape(field)] = [unescape(value) for value in values]
+    picked = {field: pick(field, values) for field, values in offered.items()}
+    return {field: value for field, value in picked.items() if value}
+
+
+def settle(site: Served, name: str, pick: Pick) -> int:
+    """Settle all that people answered as one expert; returns how many items that were."""
+    expert, settled = Visitor(site.url), 0
+    expert.come_in(site.link("expert"), name)
+    _, listing = expert.get("/adjudicate")
+    for path in dict.fromkeys(re.findall(r'href="(/adjudicate/\d+)"', listing.text)):
+        _, page = expert.get(path)
+        fields = {**_chosen(page.text, pick), "verdict": "accepted", "note": ""}
+        sent = expert.submit(path, urlencode({"csrf": csrf_of(page.text), **fields}))
+        assert sent.status == 303, sent.text
+        settled += 1
+    return settled
