@@ -34,7 +34,7 @@ class AsStored:
     def __init__(self, dialogue):
         self.answers = dialogue.answers()
 
-    def wanted(self, case, scenario, turn):
+    def wanted(self, case, scenario, turn, role=""):
         return self.answers[turn].wanted
 
 

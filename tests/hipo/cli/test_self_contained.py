@@ -286,7 +286,7 @@ def test_files_that_are_gone_are_taken_from_the_run(made: Hipo) -> None:
     more = made("generate", "mine.yaml", "-n", "6", "-o", "run")
     assert more.code == 0, more.err
     assert more.err.startswith(
-        "going on with the templates, 1 scenario, the axes and the tactics stored in the run"
+        "going on with 1 scenario, the axes, the templates and the tactics stored in the run"
     )
     assert ids("select count(*) from cases") == [(6,)]
     assert ids("select count(*) from prompts where layout is null") == [(0,)]

@@ -43,7 +43,7 @@ MISTAKES = {
     "any of a set": (("SET", *TASK, *MODEL, "--any"), "--any is for runs"),
     "another scheme": (
         ("SET", *TASK, *MODEL, "--scheme", "cei"),
-        "has labels of the scheme hipo@2, and cei is cei@1",
+        "has labels of the scheme hipo@2, and cei is cei@2",
     ),
     "a run that is not verified": (("RUN", *TASK, *MODEL), "has not been verified"),
     "price": (
