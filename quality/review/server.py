@@ -167,6 +167,7 @@ def server(
         proxy_headers=False,
         server_header=False,
         access_log=False,  # addresses hold one-time tokens
+        log_config=None,  # uvicorn's own would close every handler that the process has
         log_level="warning",
         loop="asyncio",  # others do not accept by the listener's own rule
         http=protocol_with(header_s),

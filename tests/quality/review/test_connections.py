@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -204,3 +205,19 @@ def test_a_proxy_that_does_not_tell_who_asks_is_refused_in_words(run: Path) -> N
         answer = Visitor(site.url, X_Forwarded_Proto="https").send("GET", "/login")
         assert answer.status == 403
         assert "X-Forwarded-For" in answer.text
+
+
+class Closed(logging.Handler):
+    """A handler that tells whether somebody has closed it."""
+
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+        super().close()
+
+
+def test_a_program_that_serves_the_page_keeps_its_log_handlers(run: Path) -> None:
+    handler = Closed()
+    with served(run, everything=True):
+        assert not handler.closed
