@@ -121,7 +121,9 @@ def label_columns(scheme: Scheme) -> tuple[Column, ...]:
 def labelled_dimensions(scheme: Scheme) -> tuple[Dimension, ...]:
     """Return the dimensions that a turn can have a label of: by its speaker, or by an expert."""
     spans = tuple(d for d in scheme.read_dimensions("span") if d.by == "declared")
-    return (*scheme.utterance_dimensions, *spans)
+    declared = (*scheme.utterance_dimensions, *spans)
+    # Where nobody declares anything, all labels are those of people.
+    return declared or scheme.people_dimensions("utterance")
 
 
 def label_column(dimension: str) -> str:
@@ -159,9 +161,14 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
     dimensions = scheme.utterance_dimensions
     needed = len(dimensions)
 
+    names = frozenset(dimension.id for dimension in dimensions)
+
     def test(turn: Turn) -> bool:
-        # The labels first: most turns have none.
-        return len(turn.tactic) == needed and turn.is_answer
+        # The labels first: most turns have none. Experts decide on more than speakers declare.
+        more = len(turn.tactic) - needed
+        return turn.is_answer and (
+            more == 0 or (more > 0 and names <= {label.dimension for label in turn.tactic})
+        )
 
     def test_by_role(turn: Turn) -> bool:
         found = {label.dimension: label.value for label in turn.tactic}

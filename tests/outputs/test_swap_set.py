@@ -159,7 +159,12 @@ def test_what_an_expert_decided_counts_before_what_judges_found(tmp_path, said):
 
 @pytest.mark.parametrize(
     ("kind", "task"),
-    [(kind, task.name) for kind in KINDS.shipped for task in KINDS.get(kind).tasks],
+    [
+        (kind, task.name)
+        for kind in KINDS.shipped
+        for task in KINDS.get(kind).tasks
+        if kind != "intention-mcq"  # its questions are of another scheme
+    ],
 )
 def test_every_kind_yields_the_same_rows_as_often_as_it_is_asked(tmp_path, played_run, kind, task):
     passes = []
