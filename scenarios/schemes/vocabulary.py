@@ -11,6 +11,7 @@ from functools import lru_cache
 from scenarios.schemes.model import Dimension, LabelValue
 
 _SEPARATORS = re.compile(r"[,;|\n]")
+_SIGN = re.compile(r"[^\W_]\s*(?P<sign>[-+\u2212\u2013])[\W_]*\Z")
 _NUMBER = re.compile(r"[-+]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})")
 
 
@@ -18,7 +19,7 @@ def resolve_label(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] 
     """Return the label that ``raw`` names, and whether an alias or a normalisation was needed.
 
     Names are tried as they are, then as aliases, then without regard to case, then without regard
-    to spaces and punctuation; a spelling that fits two labels fits none. A multi dimension takes a
+    to spaces and punctuation, first with and then without a plus or minus at the end; a spelling that fits two labels fits none. A multi dimension takes a
     list or a text with separators and keeps the order of the dimension; an interval dimension
     takes a number in its range.
 
@@ -99,11 +100,21 @@ def _bare(text: str) -> str:
     return "".join(char for char in folded if unicodedata.category(char)[0] in "LMN")
 
 
+def _signed(text: str) -> str:
+    """Leave letters, marks and digits, and the plus or minus that follows the last of them.
+
+    The sign tells ``hneg+`` from ``hneg-``; whatever else stands around a name, such as the marks
+    of Markdown or a full stop, goes.
+    """
+    sign = _SIGN.search(text)
+    return _bare(text) + ("" if sign is None else "+" if sign["sign"] == "+" else "-")
+
+
 def _as_it_is(text: str) -> str:
     return text
 
 
-_LEVELS: tuple[Callable[[str], str], ...] = (_as_it_is, _folded, _bare)
+_LEVELS: tuple[Callable[[str], str], ...] = (_as_it_is, _folded, _signed, _bare)
 """How loosely a name is compared, one after the other."""
 
 

@@ -65,12 +65,13 @@ def test_the_whole_plan_is_played_without_a_failure_and_facts_are_told_apart(tmp
     assert endings(run) == {"generated": 1134}
     dialogues = list(run.dialogues())
     assert all(len(d.turns) == 2 + 2 * d.case.turns for d in dialogues)
-    # One refusal may serve several facts; a conversation about one of them serves no other.
+    # One refusal may serve several facts; a longer conversation serves another one by chance only.
     apart = told_apart(d for d in dialogues if d.case.turns > 1)
     assert len(apart) == 31 * 2 * 2
-    assert {facts for said in apart.values() for facts in map(frozenset, said.values())} == {
-        frozenset({fact}) for d in dialogues for fact in [d.case.fact]
-    }
+    served = [facts for said in apart.values() for facts in said.values()]
+    assert {fact for facts in served for fact in facts} == {d.case.fact for d in dialogues}
+    shared = [facts for facts in served if len(facts) > 1]
+    assert len(shared) * 100 < len(served), shared
 
 
 def test_every_fact_is_played_by_vote_without_a_failure(tmp_path):

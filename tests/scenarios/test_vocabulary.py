@@ -24,11 +24,21 @@ _edges = st.text(alphabet=string.whitespace + ".,:;!?\"'()*`-_", max_size=4)
 @given(st.sampled_from(_single), _edges, _edges, st.randoms(use_true_random=False))
 def test_every_alias_resolves_in_any_case_with_any_space_and_punctuation(row, before, after, rng):
     dimension, label, name = row
+    signs = "+-" if name.endswith(("+", "-")) else ""  # there a sign is a letter: hneg+, hneg-
     letters = [rng.choice([c.upper(), c.lower()]) for c in name]
-    spelled = before + "".join(
-        rng.choice([" ", "-", "_", "  ", ""]) if not c.isalnum() else c for c in letters
-    )
-    assert resolve_label(dimension, spelled + after) == (label, spelled + after != label)
+    between = [" ", "  ", ""] if signs else [" ", "-", "_", "  ", ""]
+    spelled = "".join(c if c.isalnum() or c in signs else rng.choice(between) for c in letters)
+    written = before + spelled + after
+    assert resolve_label(dimension, written) == (label, written != label)
+
+
+@pytest.mark.parametrize("written", ["**hneg+**.", "`HNEG +`", "h-neg+"])
+def test_a_sign_at_the_end_of_a_name_tells_two_labels_apart(written):
+    face_act = load_scheme("face_acts").dimension("face_act")
+    assert resolve_label(face_act, written) == ("hneg+", True)
+    minus = written.replace("+", "\N{MINUS SIGN}")
+    assert resolve_label(face_act, minus) == ("hneg-", True)
+    assert resolve_label(face_act, written.replace("+", "")) is None
 
 
 @given(st.sampled_from([row[0] for row in _single]), st.text(max_size=30))
@@ -61,9 +71,11 @@ def test_a_spelling_that_fits_two_labels_fits_none_unless_it_is_exact(names):
             for name in (label.id, *label.aliases)
             if "".join(c for c in name.casefold() if c.isalnum()) == key
         }
-        # but for case and the width of spaces
-        exact = {" ".join(n.casefold().split()) for x in labels for n in (x.id, *x.aliases)}
-        if len(fitting) > 1 and bare.casefold() not in exact:
+        # but for case and the width of spaces, and for a sign that only one of them ends with
+        spelled = [n.casefold() for x in labels for n in (x.id, *x.aliases)]
+        exact = {" ".join(name.split()) for name in spelled}
+        signed = any(name.rstrip(" .").endswith(("+", "-")) for name in spelled)
+        if len(fitting) > 1 and bare.casefold() not in exact and not signed:
             assert resolve_label(dimension, bare) is None
 
 
