@@ -22,7 +22,7 @@ from pipeline.offline_reasoner.reasoner import Rates, Reasoner, Weighing, in_wor
 from pipeline.offline_reasoner.sentences import claims_in
 from pipeline.reasoning.game import Game, shipped_games
 from pipeline.reasoning.solver import correction
-from pipeline.strategies.verified import Verified
+from pipeline.strategies.verified import VerifiedRevision
 from prompts.environment import Templates
 from quality.reasoning.binary_matrix import binary_matrix
 from scenarios.case import make_case
@@ -105,7 +105,7 @@ async def reasoned(game: Game, rates: Rates, seed: int, scenario: Scenario):
         scheme="payoff_reasoning", scenario=played.id, scenario_fingerprint="", fact="", goal="",
         turns=1, language="en", variation={}, repetition=0, seed=seed,
     )  # fmt: skip
-    strategy = Verified(asker, asker, ClaimVerification(parts))
+    strategy = VerifiedRevision(asker, asker, ClaimVerification(parts))
     spoken = await strategy.utter(TurnTask(case, 1, None, (), ()))
     attempts = spoken.trace.attempts
     passed = [attempts[place].verification.holds for place in (0, -1)]

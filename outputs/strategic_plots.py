@@ -12,11 +12,11 @@ from outputs.plots.curves import Curve, curve_chart
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
 from quality.strategic.moves import COMMITMENTS, MAXIMS
-from quality.strategic.trajectory import Standing
+from quality.strategic.trajectory import StandingAfter
 from scenarios.atomic_files import write_text
 from scenarios.fingerprint import fingerprint
 
-_METRICS: dict[str, Callable[[Standing], float | None]] = {
+_METRICS: dict[str, Callable[[StandingAfter], float | None]] = {
     "NRBaT": lambda standing: standing.nrbat,
     "NRA": lambda standing: standing.nra,
     "benefit so far": lambda standing: standing.bat_sum,

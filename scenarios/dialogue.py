@@ -77,7 +77,7 @@ class CheckedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class CheckedUtterance:
     """What a program found of an utterance: the claims in it, and labels that follow from them."""
 
     verifier: str
@@ -96,7 +96,7 @@ class Attempt:
 
     draft: Draft
     critiques: tuple[Critique, ...] = ()
-    verification: Verification | None = None
+    verification: CheckedUtterance | None = None
     """What a program found, where one was asked."""
 
 

@@ -14,8 +14,8 @@ from pipeline.reasoning.log import ReasoningLog, is_log, read_log, write_log
 from quality.reasoning.completing import completed, merged, new_form
 from quality.reasoning.figures import ReasoningFigures, reasoning_figures
 from quality.reasoning.form import GAME, RaterForm, log_name, read_form
-from quality.reasoning.gold import GoldRow, gold, rater_forms
-from quality.reasoning.samples import Sample, make_sample
+from quality.reasoning.gold import RaterGoldRow, gold, rater_forms
+from quality.reasoning.samples import ReasoningSample, make_sample
 from quality.tables.oddities import Oddity, Place, shown
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
@@ -32,9 +32,9 @@ _IN_FOLDERS = (".txt", ".log", ".csv", ".tsv")
 class ReasoningSet:
     """Logs and forms, what follows from them, and what was odd."""
 
-    samples: list[Sample]
+    samples: list[ReasoningSample]
     forms: list[RaterForm]
-    truth: Mapping[str, GoldRow]
+    truth: Mapping[str, RaterGoldRow]
     oddities: list[Oddity] = field(default_factory=list)
 
     def figures(self) -> ReasoningFigures:
@@ -227,7 +227,7 @@ def _told_games(forms: Iterable[RaterForm]) -> dict[str, list[str]]:
     return told
 
 
-def _unmatched(samples: Sequence[Sample], forms: Sequence[RaterForm]) -> list[Oddity]:
+def _unmatched(samples: Sequence[ReasoningSample], forms: Sequence[RaterForm]) -> list[Oddity]:
     """Say which rows have no log, which logs have no row, and where a form differs from a log."""
     oddities: list[Oddity] = []
     by_name = {sample.key: sample for sample in samples}

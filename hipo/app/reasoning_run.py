@@ -11,7 +11,7 @@ from pipeline.store.queries.annotations import open_annotations
 from pipeline.store.run_store import RunStore
 from pipeline.verifiers.payoffs import CORRECT, ERROR_TYPE, NAME, payoff_data
 from quality.reasoning.form import COLUMNS, FormRow, RaterForm, log_name
-from quality.reasoning.samples import Sample, make_sample
+from quality.reasoning.samples import ReasoningSample, make_sample
 from quality.tables.oddities import Place
 from scenarios.annotations import HUMAN, Annotation
 from scenarios.dialogue import Attempt, Dialogue
@@ -19,7 +19,7 @@ from scenarios.errors import UsageError
 from scenarios.spec import Scenario
 
 
-def samples_of_run(folder: Path) -> list[Sample]:
+def samples_of_run(folder: Path) -> list[ReasoningSample]:
     """Return the reasonings of a run, of which there has to be one.
 
     Raises:
@@ -34,12 +34,12 @@ def samples_of_run(folder: Path) -> list[Sample]:
     return samples
 
 
-def checked_reasonings(folder: Path) -> list[Sample]:
+def checked_reasonings(folder: Path) -> list[ReasoningSample]:
     """Return the reasonings of a run: turns whose claims were checked, by dialogue and turn.
 
     A turn in which nobody claims or chooses anything is talk, and no reasoning.
     """
-    samples: list[Sample] = []
+    samples: list[ReasoningSample] = []
     with RunStore.open(folder, readonly=True) as store:
         material = load_material(store)
         for dialogue in store.dialogues():
@@ -49,7 +49,7 @@ def checked_reasonings(folder: Path) -> list[Sample]:
     return samples
 
 
-def forms_of_run(folder: Path, samples: Iterable[Sample]) -> list[RaterForm]:
+def forms_of_run(folder: Path, samples: Iterable[ReasoningSample]) -> list[RaterForm]:
     """Return what people said of the reasonings, a form for each of them.
 
     They read what was said in the end: of a reasoning with several attempts they say nothing of the
@@ -68,7 +68,7 @@ def forms_of_run(folder: Path, samples: Iterable[Sample]) -> list[RaterForm]:
     return list(forms.values())
 
 
-def _samples_of(dialogue: Dialogue, scenario: Scenario) -> Iterator[Sample]:
+def _samples_of(dialogue: Dialogue, scenario: Scenario) -> Iterator[ReasoningSample]:
     data = payoff_data(scenario)
     for turn in dialogue.turns:
         attempts = () if turn.trace is None else turn.trace.attempts
@@ -83,7 +83,7 @@ def _samples_of(dialogue: Dialogue, scenario: Scenario) -> Iterator[Sample]:
             yield sample
 
 
-def _reasons(sample: Sample) -> bool:
+def _reasons(sample: ReasoningSample) -> bool:
     claims = any(verdict.checked or verdict.malformed for verdict in sample.verdicts)
     return claims or bool(sample.choice("original") or sample.choice("final"))
 

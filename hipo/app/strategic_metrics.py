@@ -9,7 +9,7 @@ from typing import Final
 
 from hipo.app.annotated import Annotated, open_annotated
 from hipo.app.run_folders import RUNS, is_run
-from quality.strategic.comparison import Likeness, likeness
+from quality.strategic.comparison import LabelLikeness, likeness
 from quality.strategic.discourses import AnswerLabel, Discourse, discourses
 from quality.strategic.distributions import Distribution, distribution
 from quality.strategic.formula import Formula, formula_from
@@ -38,9 +38,9 @@ class StrategicMetrics:
     """One per dialogue and annotator, with the metrics of every answer."""
     distributions: tuple[Distribution, ...]
     """One per discourse, in the same order."""
-    agreement: tuple[Likeness, ...]
+    agreement: tuple[LabelLikeness, ...]
     """Of the reference annotators with each other; empty where they are fewer than two."""
-    against: tuple[Likeness, ...]
+    against: tuple[LabelLikeness, ...]
     """Of the reference annotators with the others; empty where there are none."""
     outcome: tuple[OutcomeModel, ...]
     """Of the reference annotators."""
@@ -179,7 +179,7 @@ def _kind_of(annotator: str) -> str:
     return kind if kind in KINDS[1:] else HUMAN
 
 
-def _agreement(found: Sequence[Discourse], threshold: int) -> Sequence[Likeness]:
+def _agreement(found: Sequence[Discourse], threshold: int) -> Sequence[LabelLikeness]:
     if len({discourse.annotator for discourse in found}) < 2:
         return ()
     return likeness(found, None, threshold=threshold)

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 
 from hipo.app.strategic_metrics import StrategicMetrics
 from hipo.cli.console import columns, number, plain, plural
-from quality.strategic.comparison import Likeness
+from quality.strategic.comparison import LabelLikeness
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
 from quality.strategic.moves import COMMITMENTS, MAXIMS
@@ -62,7 +62,7 @@ def _sections(found: StrategicMetrics) -> Iterator[str]:
         yield "\n".join(["Odd in the files:", *shown, *more])
 
 
-def _only(row: Likeness, name: str) -> Likeness:
+def _only(row: LabelLikeness, name: str) -> LabelLikeness:
     return replace(row, pairs=tuple(pair for pair in row.pairs if pair.second == name))
 
 
@@ -98,7 +98,7 @@ def _ends(distributions: Iterable[Distribution]) -> str:
     return columns(header, rows)
 
 
-def _agreement(rows: Iterable[Likeness]) -> str:
+def _agreement(rows: Iterable[LabelLikeness]) -> str:
     table = []
     for row in rows:
         defined = [pair for pair in row.pairs if pair.value is not None]
@@ -180,7 +180,7 @@ def strategic_as_json(found: StrategicMetrics) -> dict[str, object]:
     }
 
 
-def _likeness(row: Likeness) -> dict[str, object]:
+def _likeness(row: LabelLikeness) -> dict[str, object]:
     return plain(row, "quantity statistic value p", pairs=[asdict(pair) for pair in row.pairs])
 
 

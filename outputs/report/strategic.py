@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table
 from outputs.report.wording import NOTHING, count, percent
 from outputs.strategic_plots import along_plot, labels_plot
-from quality.strategic.comparison import Likeness
+from quality.strategic.comparison import LabelLikeness
 from quality.strategic.discourses import Discourse
 from quality.strategic.distributions import Distribution
 from quality.strategic.moves import COMMITMENTS, MAXIMS
@@ -25,7 +25,7 @@ _LEAD = (
 def strategic_section(
     discourses: Sequence[Discourse],
     distributions: Sequence[Distribution],
-    likeness: Sequence[Likeness],
+    likeness: Sequence[LabelLikeness],
     outcome: Sequence[OutcomeModel],
     run: str,
 ) -> ReportSection:
@@ -88,13 +88,13 @@ def _course(discourses: Sequence[Discourse], dialogue: str) -> Plot:
     return Plot(f"NRBaT along {dialogue[:8]}", along_plot(own, "NRBaT"))
 
 
-def _likeness(rows: Iterable[Likeness]) -> Table:
+def _likeness(rows: Iterable[LabelLikeness]) -> Table:
     table = tuple(tuple(row) for row in _pairs(rows))
     caption = "How far annotators agree, pair by pair"
     return Table(caption, ("of", "statistic", "first", "second", "value", "answers"), table)
 
 
-def _pairs(rows: Iterable[Likeness]) -> Iterator[tuple[str, ...]]:
+def _pairs(rows: Iterable[LabelLikeness]) -> Iterator[tuple[str, ...]]:
     for row in rows:
         for pair in row.pairs:
             yield (

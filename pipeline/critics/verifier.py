@@ -10,7 +10,7 @@ from pipeline.critics.registry import CriticExtension
 from pipeline.expected_calls import ArmParts, ExpectedCalls, SampleTurn
 from pipeline.verifiers.registry import Verifier, verifier_for
 from prompts.question import Question
-from scenarios.dialogue import Critique, Draft, Verification
+from scenarios.dialogue import CheckedUtterance, Critique, Draft
 from scenarios.spec import Scenario
 
 ROLE = "verifier"
@@ -24,7 +24,7 @@ class ClaimVerification:
     parts: ArmParts
     _verifiers: dict[tuple[str, str], Verifier[Any]] = field(default_factory=dict, repr=False)
 
-    async def verify(self, task: TurnTask, draft: Draft, attempt: int) -> Verification:
+    async def verify(self, task: TurnTask, draft: Draft, attempt: int) -> CheckedUtterance:
         """Return what a program says of a draft.
 
         Raises:
@@ -50,7 +50,7 @@ class ClaimVerification:
         return self._verifiers[key]
 
 
-def critiques_of(found: Verification) -> tuple[Critique, ...]:
+def critiques_of(found: CheckedUtterance) -> tuple[Critique, ...]:
     """Return what is said back about an utterance: every claim, and whether it holds."""
     return tuple(Critique(claim.kind, claim.holds, claim.reason) for claim in found.claims)
 

@@ -11,11 +11,11 @@ from scenarios.dialogue import (
     Attempt,
     Candidate,
     CheckedClaim,
+    CheckedUtterance,
     Critique,
     Draft,
     TacticLabel,
     Trace,
-    Verification,
 )
 from scenarios.schemes.model import LabelValue
 
@@ -83,11 +83,11 @@ def _plain_attempt(attempt: Attempt) -> list[object]:
     return plain
 
 
-def _verification(plain: Sequence[Any] | None = None) -> Verification | None:
+def _verification(plain: Sequence[Any] | None = None) -> CheckedUtterance | None:
     if plain is None:
         return None
     verifier, claims, labels = plain
-    return Verification(verifier, tuple(CheckedClaim(*c) for c in claims), _labels(labels))
+    return CheckedUtterance(verifier, tuple(CheckedClaim(*c) for c in claims), _labels(labels))
 
 
 def _plain_draft(draft: Draft) -> list[object]:

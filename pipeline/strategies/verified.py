@@ -25,7 +25,7 @@ class VerifiedSettings(Strict):
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class VerifiedRevision:
     """At most ``max_attempts`` versions of an utterance, each checked; the last one is said.
 
     What failed is told in words, with what holds instead. The last version is checked, too, so
@@ -60,9 +60,9 @@ class Verified:
         return Spoken(draft, trace)
 
 
-def _build(parts: ArmParts, settings: VerifiedSettings) -> Verified:
+def _build(parts: ArmParts, settings: VerifiedSettings) -> VerifiedRevision:
     verification = ClaimVerification(parts)
-    return Verified(parts.prompts, parts.asker, verification, settings.max_attempts)
+    return VerifiedRevision(parts.prompts, parts.asker, verification, settings.max_attempts)
 
 
 def _calls(settings: VerifiedSettings) -> list[ExpectedCalls]:

@@ -16,7 +16,7 @@ from pipeline.verifiers.registry import VerifierExtension
 from prompts.environment import Templates
 from prompts.prompt import Prompt, make_prompt
 from prompts.question import Question
-from scenarios.dialogue import CheckedClaim, TacticLabel, Verification
+from scenarios.dialogue import CheckedClaim, CheckedUtterance, TacticLabel
 from scenarios.errors import UsageError
 from scenarios.spec import RoleKey, Scenario
 from scenarios.strict import Strict
@@ -94,7 +94,7 @@ class PayoffVerifier:
             }
         )
 
-    def verify(self, claims: tuple[QuotedClaim, ...]) -> Verification:
+    def verify(self, claims: tuple[QuotedClaim, ...]) -> CheckedUtterance:
         """Solve every claim; the same claim counts once."""
         checked: dict[str, CheckedClaim] = {}
         wrong: dict[str, None] = {}
@@ -110,7 +110,7 @@ class PayoffVerifier:
         labels = [TacticLabel(CORRECT, str(int(not wrong)))]
         if wrong:
             labels.append(TacticLabel(ERROR_TYPE, tuple(wrong)))
-        return Verification(NAME, found, tuple(labels))
+        return CheckedUtterance(NAME, found, tuple(labels))
 
     def _described(self, names: tuple[str, str]) -> tuple[tuple[str, str], ...]:
         return tuple((name, self.choices.get(name, "")) for name in names)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from prompts.environment import Templates
 from prompts.question import Question
-from scenarios.dialogue import Verification
+from scenarios.dialogue import CheckedUtterance
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
 from scenarios.plugins import PointName
@@ -31,7 +31,7 @@ class Verifier(Protocol[C]):
             text: what is to be said.
         """
 
-    def verify(self, claims: tuple[C, ...]) -> Verification:
+    def verify(self, claims: tuple[C, ...]) -> CheckedUtterance:
         """Say of every claim whether it holds, and which labels follow."""
 
 

@@ -43,7 +43,7 @@ class OpenItem:
 
 
 @dataclass(frozen=True, slots=True)
-class GoldRow:
+class AdjudicatedRow:
     """The label of an item, on what it rests, and the note that goes with it."""
 
     item: str
@@ -106,7 +106,7 @@ def gold_with_notes(
     dimension: Dimension,
     answers: Iterable[Answer],
     expert: Mapping[str, ExpertLabel] | None = None,
-) -> list[GoldRow]:
+) -> list[AdjudicatedRow]:
     """Settle every item: the label of more than half, or else the expert's, with a note.
 
     What the expert says of an item with a majority changes nothing but the note: the votes stand,
@@ -125,7 +125,9 @@ def gold_with_notes(
     ]
 
 
-def _settled(item: str, said: Mapping[str, LabelValue], expert: ExpertLabel | None) -> GoldRow:
+def _settled(
+    item: str, said: Mapping[str, LabelValue], expert: ExpertLabel | None
+) -> AdjudicatedRow:
     level = difficulty(list(said.values()))
     note = expert.note if expert else ""
     if level in ("unanimous", "majority"):
@@ -135,12 +137,14 @@ def _settled(item: str, said: Mapping[str, LabelValue], expert: ExpertLabel | No
         elif level == "majority" and not note:
             others = ", ".join(f"{who} {what!r}" for who, what in said.items() if what != label)
             note = f"differs: {others}"
-        return GoldRow(item, label, level, note, said)
+        return AdjudicatedRow(item, label, level, note, said)
     if expert:
-        return GoldRow(item, expert.label, "expert", note, said)
+        return AdjudicatedRow(item, expert.label, "expert", note, said)
     if len(said) == 1:
-        return GoldRow(item, next(iter(said.values())), "single", "one annotator alone", said)
-    return GoldRow(item, None, "open", "no majority, and no expert has decided", said)
+        return AdjudicatedRow(
+            item, next(iter(said.values())), "single", "one annotator alone", said
+        )
+    return AdjudicatedRow(item, None, "open", "no majority, and no expert has decided", said)
 
 
 def _poles(

@@ -11,7 +11,7 @@ from scenarios.schemes.model import Dimension, LabelValue
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class LabelDifference:
     """One answer that is not the reference."""
 
     item: str
@@ -28,7 +28,7 @@ class ReferenceRow:
     annotator: str
     """Empty: all annotators together."""
     items: int
-    differing: tuple[Difference, ...]
+    differing: tuple[LabelDifference, ...]
 
     @property
     def same(self) -> int:
@@ -95,12 +95,12 @@ def _rows(
     asked = [answer for answer in answers if answer.dimension == dimension.id]
     rows = []
     for group, members in by_group(asked, groups):
-        pairs: dict[str, list[Difference]] = defaultdict(list)
+        pairs: dict[str, list[LabelDifference]] = defaultdict(list)
         for answer in members:
             expected = reference_of(answer)
             if expected is not None:
                 pairs[answer.annotator].append(
-                    Difference(answer.item, answer.annotator, answer.value, expected)
+                    LabelDifference(answer.item, answer.annotator, answer.value, expected)
                 )
         everybody = [pair for _, own in sorted(pairs.items()) for pair in own]
         rows += [

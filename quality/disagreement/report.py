@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from quality.annotations import Answer
 from quality.disagreement.adjudication import (
+    AdjudicatedRow,
     ExpertLabel,
-    GoldRow,
     OpenItem,
     gold_with_notes,
     to_adjudicate,
@@ -46,7 +46,7 @@ class DisagreementReport:
     references: tuple[ReferenceRow, ...]
     """Each annotator against the gold labels; empty without gold labels."""
     to_adjudicate: tuple[OpenItem, ...]
-    gold: tuple[GoldRow, ...]
+    gold: tuple[AdjudicatedRow, ...]
     """The majority or the expert's label, with its note."""
 
 

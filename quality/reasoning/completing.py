@@ -25,13 +25,13 @@ from quality.reasoning.form import (
     STAGES,
     RaterForm,
 )
-from quality.reasoning.gold import GoldRow, rater_forms
-from quality.reasoning.samples import Sample
+from quality.reasoning.gold import RaterGoldRow, rater_forms
+from quality.reasoning.samples import ReasoningSample
 
 _CODES: Final = {label: code for code, label in ERROR_TYPES.items()}
 
 
-def new_form(samples: Iterable[Sample]) -> str:
+def new_form(samples: Iterable[ReasoningSample]) -> str:
     """Return a form for raters as CSV: what the logs say, and empty cells for what people say.
 
     The failed claims stay out of it: a rater is to judge without the solver.
@@ -44,7 +44,9 @@ def new_form(samples: Iterable[Sample]) -> str:
     return _as_csv(COLUMNS, rows)
 
 
-def completed(form: RaterForm, samples: Mapping[str, Sample], truth: Mapping[str, GoldRow]) -> str:
+def completed(
+    form: RaterForm, samples: Mapping[str, ReasoningSample], truth: Mapping[str, RaterGoldRow]
+) -> str:
     """Return a form with its automatic columns filled in, as CSV.
 
     Args:
@@ -63,7 +65,9 @@ def completed(form: RaterForm, samples: Mapping[str, Sample], truth: Mapping[str
 
 
 def merged(
-    samples: Sequence[Sample], forms: Sequence[RaterForm], truth: Mapping[str, GoldRow]
+    samples: Sequence[ReasoningSample],
+    forms: Sequence[RaterForm],
+    truth: Mapping[str, RaterGoldRow],
 ) -> str:
     """Return one table of all raters as CSV: the gold, and what each of them says."""
     raters = rater_forms(forms)
@@ -91,7 +95,7 @@ def _automatic() -> tuple[str, ...]:
     return (CON_MAT, FAILED_QUERIES, *PREDICTED.values())
 
 
-def _cell(sample: Sample, truth: Mapping[str, GoldRow]) -> str:
+def _cell(sample: ReasoningSample, truth: Mapping[str, RaterGoldRow]) -> str:
     row = truth.get(sample.key)
     predicted = sample.predicted("original")
     true = None if row is None else row.correct["original"]

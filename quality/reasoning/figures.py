@@ -13,8 +13,8 @@ from quality.bootstrap import Resampling
 from quality.reasoning.binary_matrix import BinaryMatrix, binary_matrix
 from quality.reasoning.error_types import ERROR_TYPES
 from quality.reasoning.form import CORRECT, ERR_TYPE, STAGES, RaterForm, Stage
-from quality.reasoning.gold import GoldRow, gold, rater_forms
-from quality.reasoning.samples import Sample
+from quality.reasoning.gold import RaterGoldRow, gold, rater_forms
+from quality.reasoning.samples import ReasoningSample
 from scenarios.schemes.model import Dimension, Label
 
 ALL_GAMES = ""
@@ -127,7 +127,7 @@ class ReasoningFigures:
 
 
 def reasoning_figures(
-    samples: Sequence[Sample], forms: Sequence[RaterForm], how: Resampling | None = None
+    samples: Sequence[ReasoningSample], forms: Sequence[RaterForm], how: Resampling | None = None
 ) -> ReasoningFigures:
     """Count everything there is to count about logs, and about forms where there are any.
 
@@ -160,7 +160,7 @@ def reasoning_figures(
     )
 
 
-def games_of_samples(samples: Sequence[Sample]) -> list[str]:
+def games_of_samples(samples: Sequence[ReasoningSample]) -> list[str]:
     """Return the games there are, all of them together first."""
     named = sorted({sample.game_id for sample in samples if sample.game_id})
     return [ALL_GAMES, *named] if len(named) > 1 else [ALL_GAMES]
@@ -170,7 +170,7 @@ def _fields(record: Any) -> dict[str, Any]:
     return {name: getattr(record, name) for name in record.__slots__}
 
 
-def _claims(samples: Sequence[Sample]) -> ClaimCounts:
+def _claims(samples: Sequence[ReasoningSample]) -> ClaimCounts:
     verdicts = [verdict for sample in samples for verdict in sample.verdicts]
     return ClaimCounts(
         well_formed=sum(verdict.checked for verdict in verdicts),
@@ -180,7 +180,9 @@ def _claims(samples: Sequence[Sample]) -> ClaimCounts:
     )
 
 
-def _case(sample: Sample, truth: Mapping[str, GoldRow], stage: Stage) -> tuple[bool, bool] | None:
+def _case(
+    sample: ReasoningSample, truth: Mapping[str, RaterGoldRow], stage: Stage
+) -> tuple[bool, bool] | None:
     """Return (predicted, true) of a log, or None where either is not known."""
     predicted = sample.predicted(stage)
     row = truth.get(sample.key)
@@ -189,7 +191,7 @@ def _case(sample: Sample, truth: Mapping[str, GoldRow], stage: Stage) -> tuple[b
 
 
 def _matrices(
-    samples: Sequence[Sample], truth: Mapping[str, GoldRow]
+    samples: Sequence[ReasoningSample], truth: Mapping[str, RaterGoldRow]
 ) -> dict[tuple[str, Stage], BinaryMatrix]:
     matrices: dict[tuple[str, Stage], BinaryMatrix] = {}
     for game in games_of_samples(samples):
@@ -199,12 +201,14 @@ def _matrices(
     return matrices
 
 
-def _of_game(samples: Sequence[Sample], game: str) -> list[Sample]:
+def _of_game(samples: Sequence[ReasoningSample], game: str) -> list[ReasoningSample]:
     return [sample for sample in samples if game in (ALL_GAMES, sample.game_id)]
 
 
 def _error_rates(
-    samples: Sequence[Sample], raters: Sequence[RaterForm], truth: Mapping[str, GoldRow]
+    samples: Sequence[ReasoningSample],
+    raters: Sequence[RaterForm],
+    truth: Mapping[str, RaterGoldRow],
 ) -> list[ErrorRate]:
     rates = []
     for game in games_of_samples(samples):
@@ -223,7 +227,7 @@ def _error_rates(
     return rates
 
 
-def _failed_claims(samples: Sequence[Sample]) -> list[FailedClaimCount]:
+def _failed_claims(samples: Sequence[ReasoningSample]) -> list[FailedClaimCount]:
     counts = []
     for game in games_of_samples(samples):
         found = Counter(
@@ -238,7 +242,9 @@ def _failed_claims(samples: Sequence[Sample]) -> list[FailedClaimCount]:
     return counts
 
 
-def _error_types(samples: Sequence[Sample], raters: Sequence[RaterForm]) -> list[ErrorTypeCount]:
+def _error_types(
+    samples: Sequence[ReasoningSample], raters: Sequence[RaterForm]
+) -> list[ErrorTypeCount]:
     counts = []
     for game in games_of_samples(samples):
         keys = {sample.key for sample in _of_game(samples, game)}

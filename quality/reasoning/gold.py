@@ -9,7 +9,7 @@ from quality.reasoning.form import STAGES, RaterForm, Stage
 
 
 @dataclass(frozen=True, slots=True)
-class GoldRow:
+class RaterGoldRow:
     """What all raters together say of one log."""
 
     log: str
@@ -19,7 +19,7 @@ class GoldRow:
     """Every kind of mistake that somebody found."""
 
 
-def gold(forms: Sequence[RaterForm]) -> dict[str, GoldRow]:
+def gold(forms: Sequence[RaterForm]) -> dict[str, RaterGoldRow]:
     """Return what the forms agree on, by log; only forms that have a row for a log count.
 
     One rater who says that the reasoning is wrong settles that it is not right, whatever else is
@@ -35,10 +35,10 @@ def rater_forms(forms: Iterable[RaterForm]) -> list[RaterForm]:
     return [form for form in forms if not form.is_merged]
 
 
-def _merged(name: str, forms: Sequence[RaterForm]) -> GoldRow:
+def _merged(name: str, forms: Sequence[RaterForm]) -> RaterGoldRow:
     rows = [form.rows[name] for form in forms if name in form.rows]
     found = [label for row in rows for label in row.error_types]
-    return GoldRow(
+    return RaterGoldRow(
         log=name,
         correct={stage: _unanimous([row.correct[stage] for row in rows]) for stage in STAGES},
         error_types=tuple(dict.fromkeys(found)),

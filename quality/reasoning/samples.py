@@ -44,7 +44,7 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class Sample:
+class ReasoningSample:
     """One log, and what follows from it."""
 
     log: ReasoningLog
@@ -101,7 +101,7 @@ def make_sample(
     *,
     told: Iterable[str] = (),
     only: tuple[str, Game] | None = None,
-) -> Sample | None:
+) -> ReasoningSample | None:
     """Solve the claims of a log; None where there is no attempt in it.
 
     Args:
@@ -120,7 +120,7 @@ def make_sample(
         done = "its claims are not solved again; the log's own verdicts count"
         oddities.append(Oddity(place, "unknown_game", found, done))
     verdicts = tuple(_verdict(attempt, game, place, oddities) for attempt in log.attempts)
-    sample = Sample(log, game_id, game, verdicts, oddities)
+    sample = ReasoningSample(log, game_id, game, verdicts, oddities)
     for stage in STAGES if len(verdicts) > 1 else STAGES[:1]:
         number = sample.attempt(stage).number
         if not sample.choice(stage):

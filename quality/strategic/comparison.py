@@ -35,7 +35,7 @@ class PairFigure:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class LabelLikeness:
     """One statistic: its mean over the pairs that have one, and every pair."""
 
     quantity: str
@@ -56,7 +56,7 @@ class Likeness:
 
 def likeness(
     people: Sequence[Discourse], others: Sequence[Discourse] | None, *, threshold: int
-) -> list[Likeness]:
+) -> list[LabelLikeness]:
     """Compare every two annotators, or every one of ``people`` with every one of ``others``.
 
     Answers are joined by dialogue and turn. A pair that shares nothing of a quantity has no figure
@@ -87,7 +87,7 @@ def likeness(
                 figures += [measure(a, b, answers), measure(b, a, [(y, x) for x, y in answers])]
             else:
                 figures.append(measure(a, b, answers))
-        rows.append(Likeness(name, statistic, tuple(figures)))
+        rows.append(LabelLikeness(name, statistic, tuple(figures)))
     return rows
 
 

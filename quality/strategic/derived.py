@@ -8,10 +8,10 @@ from typing import Final
 from quality.derived import DerivedFunction, Rows
 from quality.strategic.formula import formula_from
 from quality.strategic.moves import read_move
-from quality.strategic.trajectory import Standing, trajectory
+from quality.strategic.trajectory import StandingAfter, trajectory
 
 
-def _metric(name: str, read: Callable[[Standing], float | None]) -> DerivedFunction:
+def _metric(name: str, read: Callable[[StandingAfter], float | None]) -> DerivedFunction:
     def compute(rows: Rows, parameters: Mapping[str, object]) -> list[float | None]:
         moves = [read_move(row) for row in rows]
         return [read(standing) for standing in trajectory(moves, formula_from(parameters))]

@@ -11,7 +11,7 @@ import numpy as np
 
 from quality.strategic.discourses import Discourse, LabelledAnswer
 from quality.strategic.moves import COMMITMENTS, MAXIMS, Commitment, Maxim
-from quality.strategic.trajectory import Standing, is_violated
+from quality.strategic.trajectory import StandingAfter, is_violated
 
 RATINGS = (1, 2, 3, 4)
 
@@ -44,7 +44,7 @@ class Distribution:
     pat: Spread
     net: Spread
     """Benefit less penalty of an answer."""
-    last: Standing | None
+    last: StandingAfter | None
     """Where the witness stands after the last answer."""
 
 
@@ -75,7 +75,7 @@ def distribution(discourse: Discourse, threshold: int) -> Distribution:
     )
 
 
-def _net(standing: Standing) -> float | None:
+def _net(standing: StandingAfter) -> float | None:
     if standing.bat is None or standing.pat is None:
         return None
     return standing.bat - standing.pat
@@ -87,7 +87,9 @@ def _violated(answers: Iterable[LabelledAnswer], maxim: Maxim, threshold: int) -
     return sum(known) / len(known) if known else None
 
 
-def _spread(answers: Iterable[LabelledAnswer], read: Callable[[Standing], float | None]) -> Spread:
+def _spread(
+    answers: Iterable[LabelledAnswer], read: Callable[[StandingAfter], float | None]
+) -> Spread:
     values = [v for a in answers if (v := read(a.standing)) is not None]
     if not values:
         return Spread(None, None, None, None)

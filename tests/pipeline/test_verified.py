@@ -12,7 +12,7 @@ from pipeline.store.traces import trace_from, trace_json
 from pipeline.store.verifications import verified_labels
 from pipeline.strategies.reflective import Reflective
 from pipeline.strategies.registry import ANY_SCENARIO, STRATEGIES
-from pipeline.strategies.verified import Verified
+from pipeline.strategies.verified import VerifiedRevision
 from pipeline.verifiers.claim_format import QuotedClaim
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
@@ -26,7 +26,7 @@ WRONG = QuotedClaim(PairPayoff(whose="you", amount=3, mine="R", theirs="R"), "th
 
 def verified(asker, scenario=GAME, **settings):
     parts = ArmParts(PROMPTS, asker, None, {scenario.id: scenario})
-    return Verified(PROMPTS, asker, ClaimVerification(parts), **settings)
+    return VerifiedRevision(PROMPTS, asker, ClaimVerification(parts), **settings)
 
 
 async def said(*answers, **settings):

@@ -1,4 +1,4 @@
-from quality.disagreement.references import Difference, against_reference, against_released
+from quality.disagreement.references import LabelDifference, against_reference, against_released
 from tests.quality.disagreement.tables import FEELING, said
 
 ANSWERS = said({"one": "sad glad sad", "two": "cross cross -", "three": "glad sad sad"})
@@ -9,7 +9,7 @@ def test_everybody_comes_first_then_each_annotator():
     assert [(row.annotator, row.items, row.same) for row in rows] == [
         ("", 5, 4), ("Ada", 2, 2), ("Ben", 2, 1), ("Cy", 1, 1),
     ]  # fmt: skip
-    assert rows[2].differing == (Difference("one", "Ben", "glad", "sad"),)
+    assert rows[2].differing == (LabelDifference("one", "Ben", "glad", "sad"),)
     assert rows[2].share == 0.5
 
 
@@ -28,5 +28,5 @@ def test_groups_have_rows_of_their_own():
 def test_a_raw_export_is_held_against_what_was_released_under_the_same_name():
     released = said({"one": "sad sad sad", "two": "cross cross cross"})
     rows = {row.annotator: row for row in against_released(FEELING, ANSWERS, released)}
-    assert rows["Ben"].differing == (Difference("one", "Ben", "glad", "sad"),)
+    assert rows["Ben"].differing == (LabelDifference("one", "Ben", "glad", "sad"),)
     assert (rows["Ada"].items, rows["Cy"].items, rows[""].items) == (2, 1, 5)

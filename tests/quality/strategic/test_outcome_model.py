@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from quality.strategic.discourses import Discourse, LabelledAnswer
 from quality.strategic.moves import Move
 from quality.strategic.outcome_model import outcome_model, outcome_models, roc_area
-from quality.strategic.trajectory import Standing
+from quality.strategic.trajectory import StandingAfter
 
 
 def answer(bat, pat, winner, *reasons):
     move = Move(winner=winner, reasons=frozenset(reasons))
-    return LabelledAnswer(0, move, Standing(bat, pat, 0, 0, None, None))
+    return LabelledAnswer(0, move, StandingAfter(bat, pat, 0, 0, None, None))
 
 
 def sampled(count=400, seed=0):
