@@ -60,7 +60,7 @@ def import_file(
     With --map files are tables: dialogues and what annotators said of them, which agreement, quality
     control, reports and reviews then see. What is odd in a table is named row by row.
     """
-    file, target = files[0], output or RUNS / files[0].stem
+    target = output or RUNS / files[0].stem
     if map_name is not None:
         if scheme is not None or scenario_dir or real_names:
             raise UsageError(
@@ -68,10 +68,7 @@ def import_file(
                 "leave --scheme, --scenario-dir and --real-names out",
             )
         brought = import_tables(files, map_name, target, generator=generator)
-        if output_format is Format.JSON:
-            write_json(table_as_json(brought))
-        else:
-            print(_table_as_text(brought))
+        _show(table_as_json(brought), _table_as_text(brought), output_format)
         return ExitCode.DONE
     if len(files) > 1:
         raise UsageError(
@@ -79,18 +76,22 @@ def import_file(
             "join them, or say with --map what tables hold",
         )
     imported = import_dialogues(
-        file,
+        files[0],
         target,
         scheme=scheme or "hipo",
         scenario_dirs=scenario_dir,
         real_names=real_names,
         generator=generator,
     )
-    if output_format is Format.JSON:
-        write_json(imported_as_json(imported))
-    else:
-        print(_as_text(imported))
+    _show(imported_as_json(imported), _as_text(imported), output_format)
     return ExitCode.DONE
+
+
+def _show(as_json: dict[str, object], as_text: str, output_format: Format) -> None:
+    if output_format is Format.JSON:
+        write_json(as_json)
+    else:
+        print(as_text)
 
 
 def imported_as_json(imported: ImportedRun) -> dict[str, object]:

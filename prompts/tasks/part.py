@@ -129,7 +129,20 @@ class TaskPart:
             runner_up=task.runner_up,
             thoughts=TextField("reading", thoughts) if task.thoughts and thoughts and mode == "cot" else None,
         )  # fmt: skip
-        static = {
+        answer = self.form.format(_FORMAT_NAMES[task.subject])
+        self.prompt: Prompt[tuple[BlindLabel, ...]] = make_prompt(
+            self.stem, templates, answer, self._told(scheme, thoughts)
+        )
+        self.explanation = _explanation_format()
+        self.asked = tuple(dimension.id for dimension in self.dimensions)
+        """The ids of its dimensions."""
+        self._fixed = {d.id: d.values for d in self.dimensions}
+        self._orders = [(d.id, OptionOrder(d)) for d in self.dimensions]
+
+    def _told(self, scheme: Scheme, thoughts: str | None) -> dict[str, object]:
+        """Return what the system message says whatever the item."""
+        task = self._task
+        return {
             **reader_text(scheme, self.dimensions),
             "dimensions": tuple(map(self._text, self.dimensions)),
             "reasoned": bool(self.form.reasoned),
@@ -142,15 +155,6 @@ class TaskPart:
             "thinks": thoughts if self.form.thoughts is not None else "",
             "conditional": any(d.when for d in self.dimensions),
         }
-        answer = self.form.format(_FORMAT_NAMES[task.subject])
-        self.prompt: Prompt[tuple[BlindLabel, ...]] = make_prompt(
-            self.stem, templates, answer, static
-        )
-        self.explanation = _explanation_format()
-        self.asked = tuple(dimension.id for dimension in self.dimensions)
-        """The ids of its dimensions."""
-        self._fixed = {d.id: d.values for d in self.dimensions}
-        self._orders = [(d.id, OptionOrder(d)) for d in self.dimensions]
 
     def listing(self, item: TaskItem) -> Listing:
         """Return what is listed for an item.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.chunks import chunks
 from pipeline.store.annotations import Key, read_annotations
-from pipeline.store.migrations import check_current
-from pipeline.store.sqlite import DATABASE, connect_readonly
+from pipeline.store.opening import open_snapshot
 from scenarios.annotations import Annotation
 
 PAGE = 500
@@ -68,9 +67,5 @@ def open_annotations(folder: Path) -> Iterator[AnnotationReader]:
     Raises:
         UsageError: the run was written by another version of hipo.
     """
-    path = folder / DATABASE
-    with closing(connect_readonly(path)) as connection:
-        check_current(connection, path)
-        connection.execute("begin")
+    with open_snapshot(folder) as connection:
         yield AnnotationReader(connection)
-        connection.execute("commit")

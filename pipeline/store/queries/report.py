@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.store.migrations import check_current
+from pipeline.store.opening import open_snapshot
 from pipeline.store.queries.report_rows import (
     CaseVotes,
     EndingCount,
@@ -22,7 +22,6 @@ from pipeline.store.queries.report_rows import (
     UtteranceCount,
     VoteCount,
 )
-from pipeline.store.sqlite import DATABASE, connect_readonly
 from pipeline.store.traces import Stored, label_from
 from scenarios.annotations import IMPORT
 from scenarios.schemes.model import LabelValue
@@ -293,12 +292,8 @@ def open_figures(folder: Path) -> Iterator[Figures]:
     Raises:
         UsageError: the run was written by another version of hipo.
     """
-    path = folder / DATABASE
-    with closing(connect_readonly(path)) as connection:
-        check_current(connection, path)
-        connection.execute("begin")
+    with open_snapshot(folder) as connection:
         yield Figures(connection)
-        connection.execute("commit")
 
 
 def _pair(by: str, dimension: str, first: Stored, second: Stored, n: int) -> PairCount:
