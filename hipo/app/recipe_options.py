@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hipo.app.option_groups import OptionGroup
 from pipeline.model_settings import ModelSettings
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import changed
@@ -31,6 +32,11 @@ class RecipeOption:
     help: str
     many: bool = False
     """Whether it takes several values, repeated or separated by commas."""
+    also: str = ""
+    """Another name of it."""
+    rare: bool = False
+    """Whether it stands under ``--help-all`` alone."""
+    group: OptionGroup = OptionGroup.MODELS
 
     @property
     def parameter(self) -> str:
@@ -40,34 +46,96 @@ class RecipeOption:
 
 RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     RecipeOption(
-        "scenarios", "--scenarios", str, "Ids, categories, globs or tag:...; default all.", True
+        "scenarios",
+        "--scenarios",
+        str,
+        "Ids, categories, globs or tag:...; default all.",
+        True,
+        group=OptionGroup.SCENARIOS,
     ),
     RecipeOption(
-        "facts", "--facts", str, "Facts, as id or scenario/id, globs too; default all.", True
+        "facts",
+        "--facts",
+        str,
+        "Facts, as id or scenario/id, globs too; default all.",
+        True,
+        rare=True,
+        group=OptionGroup.SCENARIOS,
     ),
-    RecipeOption("goals", "--goals", str, "Goal labels; default all of the scheme.", True),
-    RecipeOption("turns", "--turns", str, "Improvised exchanges; default 1,2,3.", True),
+    RecipeOption(
+        "goals",
+        "--goals",
+        str,
+        "Goal labels; default all of the scheme.",
+        True,
+        group=OptionGroup.SCENARIOS,
+    ),
+    RecipeOption(
+        "turns",
+        "--turns",
+        str,
+        "Improvised exchanges; default 1,2,3.",
+        True,
+        group=OptionGroup.SCENARIOS,
+    ),
     RecipeOption(
         "openings",
         "--openings",
         str,
         "shared (all goals open alike, default), or by-goal (a statement each, the paper's way).",
+        rare=True,
+        group=OptionGroup.SCENARIOS,
     ),
-    RecipeOption("languages", "--language", str, "Language codes; default en.", True),
     RecipeOption(
-        "n", "-n", int, "How many cases, spread over scenarios, goals and turns; default all."
+        "languages",
+        "--language",
+        str,
+        "Language codes; default en.",
+        True,
+        rare=True,
+        group=OptionGroup.SCENARIOS,
     ),
-    RecipeOption("repetitions", "--repetitions", int, "How often to play every case; default 1."),
-    RecipeOption("seed", "--seed", int, "Seed of the run; default 0."),
-    RecipeOption("scheme", "--scheme", str, "Label scheme, an id or a file; default hipo."),
     RecipeOption(
-        "scenario_dirs", "--scenario-dir", Path, "A folder of scenarios; repeatable.", True
+        "n",
+        "-n",
+        int,
+        "How many cases, spread over scenarios, goals and turns; default all.",
+        also="--count",
+        group=OptionGroup.SCENARIOS,
+    ),
+    RecipeOption(
+        "repetitions",
+        "--repetitions",
+        int,
+        "How often to play every case; default 1.",
+        rare=True,
+        group=OptionGroup.SCENARIOS,
+    ),
+    RecipeOption(
+        "seed", "--seed", int, "Seed of the run; default 0.", rare=True, group=OptionGroup.SCENARIOS
+    ),
+    RecipeOption(
+        "scheme",
+        "--scheme",
+        str,
+        "Label scheme, an id or a file; default hipo.",
+        group=OptionGroup.SCENARIOS,
+    ),
+    RecipeOption(
+        "scenario_dirs",
+        "--scenario-dir",
+        Path,
+        "A folder of scenarios; repeatable.",
+        True,
+        group=OptionGroup.SCENARIOS,
     ),
     RecipeOption(
         "real_names",
         "--real-names/--aliases",
         bool,
         "Names as on the public record, which plays documented facts only.",
+        rare=True,
+        group=OptionGroup.SCENARIOS,
     ),
     RecipeOption(
         "strategies",
@@ -75,73 +143,170 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         str,
         f"One or several of {', '.join(STRATEGIES.shipped)}, or one of a plugin; default direct.",
         True,
+        group=OptionGroup.STRATEGIES,
     ),
     RecipeOption(
-        "tactics", "--tactics", str, "free (the actor chooses, default), balanced, or a file."
+        "tactics",
+        "--tactics",
+        str,
+        "free (the actor chooses, default), balanced, or a file.",
+        group=OptionGroup.STRATEGIES,
     ),
     RecipeOption(
-        "vary", "--vary", str, "Axes of variation: persona, register, style, opening.", True
-    ),
-    RecipeOption("consistency.k", "--k", int, "Candidates per utterance (consistency); default 4."),
-    RecipeOption(
-        "embedding.model", "--embedding-model", str, "What compares candidates (consistency)."
-    ),
-    RecipeOption(
-        "embedding.device", "--embedding-device", str, "auto (default), cpu, cuda or mps."
-    ),
-    RecipeOption(
-        "prompt_dir", "--prompt-dir", Path, "A folder whose templates replace the shipped ones."
-    ),
-    RecipeOption("plugins", "--plugin", Path, "A Python file of extensions; repeatable.", True),
-    RecipeOption(
-        "models.default.model", "--model", str, "provider/name for every role; see: hipo models."
+        "vary",
+        "--vary",
+        str,
+        "Axes of variation: persona, register, style, opening.",
+        True,
+        rare=True,
+        group=OptionGroup.STRATEGIES,
     ),
     RecipeOption(
-        "models.initiator.model", "--initiator-model", str, "Another model for the initiator."
+        "consistency.k",
+        "--k",
+        int,
+        "Candidates per utterance (consistency); default 4.",
+        rare=True,
+        group=OptionGroup.STRATEGIES,
     ),
     RecipeOption(
-        "models.responder.model", "--responder-model", str, "Another model for the responder."
+        "embedding.model",
+        "--embedding-model",
+        str,
+        "What compares candidates (consistency).",
+        rare=True,
+        group=OptionGroup.STRATEGIES,
     ),
     RecipeOption(
-        "models.reflector.model", "--reflector-model", str, "Another model for reflection."
+        "embedding.device",
+        "--embedding-device",
+        str,
+        "auto (default), cpu, cuda or mps.",
+        rare=True,
+        group=OptionGroup.STRATEGIES,
+    ),
+    RecipeOption(
+        "prompt_dir",
+        "--prompt-dir",
+        Path,
+        "A folder whose templates replace the shipped ones.",
+        rare=True,
+        group=OptionGroup.STRATEGIES,
+    ),
+    RecipeOption(
+        "plugins",
+        "--plugin",
+        Path,
+        "A Python file of extensions; repeatable.",
+        True,
+        rare=True,
+        group=OptionGroup.STRATEGIES,
+    ),
+    RecipeOption(
+        "models.default.model",
+        "--model",
+        str,
+        "provider/name for every role; see: hipo models.",
+        also="-m",
+    ),
+    RecipeOption(
+        "models.initiator.model",
+        "--initiator-model",
+        str,
+        "Another model for the initiator.",
+        rare=True,
+    ),
+    RecipeOption(
+        "models.responder.model",
+        "--responder-model",
+        str,
+        "Another model for the responder.",
+        rare=True,
+    ),
+    RecipeOption(
+        "models.reflector.model",
+        "--reflector-model",
+        str,
+        "Another model for reflection.",
+        rare=True,
     ),
     RecipeOption("models.default.base_url", "--base-url", str, "Where to send requests."),
     RecipeOption(
         "models.default.api_key_env", "--api-key-env", str, "Variable that holds the key."
     ),
-    RecipeOption("models.default.temperature", "--temperature", float, "Default 0.2."),
-    RecipeOption("models.default.top_p", "--top-p", float, "Default 0.6."),
-    RecipeOption("models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024."),
+    RecipeOption("models.default.temperature", "--temperature", float, "Default 0.2.", rare=True),
+    RecipeOption("models.default.top_p", "--top-p", float, "Default 0.6.", rare=True),
+    RecipeOption(
+        "models.default.max_tokens", "--max-tokens", int, "Longest answer; default 1024.", rare=True
+    ),
     RecipeOption(
         "models.default.structured",
         "--structured",
         str,
         "How answers get their form: auto (default), native (a schema is sent), instruct (in words).",
+        rare=True,
     ),
-    RecipeOption("prices", "--prices", Path, "A price table that goes before the shipped one."),
     RecipeOption(
-        "budget_usd", "--budget-usd", float, "Stop before the run, over its life, costs more."
+        "prices",
+        "--prices",
+        Path,
+        "A price table that goes before the shipped one.",
+        rare=True,
+        group=OptionGroup.LIMITS,
     ),
-    RecipeOption("budget_tokens", "--budget-tokens", int, "Stop before the run uses more tokens."),
+    RecipeOption(
+        "budget_usd",
+        "--budget-usd",
+        float,
+        "Stop before the run, over its life, costs more.",
+        group=OptionGroup.LIMITS,
+    ),
+    RecipeOption(
+        "budget_tokens",
+        "--budget-tokens",
+        int,
+        "Stop before the run uses more tokens.",
+        rare=True,
+        group=OptionGroup.LIMITS,
+    ),
     RecipeOption(
         "limits.max_concurrency",
         "--max-concurrency",
         int,
         "Requests in flight; default 32, which compatible/ comes up to from 4 while it pays.",
+        group=OptionGroup.LIMITS,
     ),
-    RecipeOption("limits.max_requests_per_minute", "--max-requests-per-minute", int, "Per model."),
-    RecipeOption("limits.max_tokens_per_minute", "--max-tokens-per-minute", int, "Per model."),
+    RecipeOption(
+        "limits.max_requests_per_minute",
+        "--max-requests-per-minute",
+        int,
+        "Per model.",
+        rare=True,
+        group=OptionGroup.LIMITS,
+    ),
+    RecipeOption(
+        "limits.max_tokens_per_minute",
+        "--max-tokens-per-minute",
+        int,
+        "Per model.",
+        rare=True,
+        group=OptionGroup.LIMITS,
+    ),
     RecipeOption(
         "limits.timeout_s",
         "--timeout",
         float,
         "Seconds allowed for a request; default 600 for compatible/ and hf/, else 120.",
+        rare=True,
+        group=OptionGroup.LIMITS,
     ),
     RecipeOption(
         "limits.wait_for_endpoint",
         "--wait-for-endpoint",
         str,
         "How long to wait for an endpoint that does not answer, e.g. 30m; 0 does not; default 1h.",
+        rare=True,
+        group=OptionGroup.LIMITS,
     ),
 )
 OPTION_OF: Mapping[str, str] = {

@@ -12,6 +12,7 @@ from hipo.app.evaluation import evaluate_async
 from hipo.app.evaluation_estimates import estimate_evaluation
 from hipo.app.evaluation_plan import plan_evaluation
 from hipo.app.evaluation_settings import EvaluationSettings
+from hipo.app.option_groups import OptionGroup
 from hipo.app.recipe_options import RecipeChanges, overridden, split
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
@@ -24,6 +25,8 @@ from hipo.cli.evaluate_report import (
 from hipo.cli.main import command_app
 from hipo.cli.options import (
     DRY_RUN,
+    JSON_SHAPES,
+    QUIET,
     ResumeChoice,
     with_group,
     with_recipe_options,
@@ -45,7 +48,7 @@ def _asked(
         "hipo-oracle, ...) or its file; repeatable.",
     ),
     model: list[str] = typer.Option(
-        [], "--model", metavar="MODEL", show_default=False,
+        [], "-m", "--model", rich_help_panel=OptionGroup.MODELS, metavar="MODEL", show_default=False,
         help="provider/name; repeatable; see: hipo models.",
     ),
     mode: list[str] = typer.Option(
@@ -53,33 +56,33 @@ def _asked(
         help="zero-shot, cot, icl, two-phase; repeatable; default the first of each task.",
     ),
     examples: Path | None = typer.Option(
-        None, "--examples", help="Worked examples for --mode icl; default those that ship."
+        None, "--examples", hidden=True, help="Worked examples for --mode icl; default those that ship."
     ),
     scheme: str | None = typer.Option(
-        None, "--scheme", help="Of a set whose manifest names none that ships: an id or a file."
+        None, "--scheme", hidden=True, help="Of a set whose manifest names none that ships: an id or a file."
     ),
     take_any: bool = typer.Option(False, "--any", help="Of a run, every dialogue, accepted or not."),
     items: str | None = typer.Option(
-        None, "--items", metavar="FILE|RUN", show_default=False,
+        None, "--items", hidden=True, metavar="FILE|RUN", show_default=False,
         help="Ask about these items alone: ids in a file (results.jsonl will do), or what people are "
         "asked in the quiz of a run (RUN or RUN:STUDY).",
     ),
     n: int | None = typer.Option(
-        None, "-n", min=1, help="Items per task, drawn evenly over classes; default all."),
+        None, "-n", "--count", min=1, help="Items per task, drawn evenly over classes; default all."),
     balance: str | None = typer.Option(
         None, "--balance", metavar="DIM",
         help="The dimension over whose classes -n draws; default the goal, if items have one.",
     ),
     seed: int = typer.Option(0, "--seed", min=0, help="Of -n, of worked examples, of models."),
     repeat: int = typer.Option(
-        1, "--repeat", min=1, metavar="N",
+        1, "--repeat", hidden=True, min=1, metavar="N",
         help="Ask about up to 100 items N times, to see how often answers change.",
     ),
     temperature: float | None = typer.Option(
-        None, "--temperature", help="Default 0, where the model takes it.", show_default=False
+        None, "--temperature", rich_help_panel=OptionGroup.MODELS, hidden=True, help="Default 0, where the model takes it.", show_default=False
     ),
     keep_going: bool = typer.Option(
-        False, "--keep-going", help="Ask on though nothing that a model says can be read."),
+        False, "--keep-going", hidden=True, help="Ask on though nothing that a model says can be read."),
 ) -> Chosen:  # fmt: skip
     return {
         "tasks": split(task),
@@ -99,7 +102,7 @@ def _asked(
 
 
 @app.command("run")
-@with_group("asked", _asked)
+@with_group("asked", _asked, heading=OptionGroup.TASKS)
 @with_recipe_options(
     "models.default.base_url",
     "models.default.api_key_env",
@@ -128,6 +131,7 @@ def run(
     resume: ResumeChoice = typer.Option(
         ResumeChoice.IF_POSSIBLE,
         "--resume",
+        hidden=True,
         help="An evaluation that is there: refuse it, continue it if it asks the same, or continue "
         "it in any case, ask anew what differs, and record the change.",
     ),
@@ -135,13 +139,14 @@ def run(
         False, "--retry-failed", help="Ask again where no answer came."
     ),
     no_page: bool = typer.Option(
-        False, "--no-page", help="Write rows alone; hipo evaluate report makes a page of them."
+        False,
+        "--no-page",
+        hidden=True,
+        help="Write rows alone; hipo evaluate report makes a page of them.",
     ),
     dry_run: bool = DRY_RUN,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
-    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    output_format: Format = JSON_SHAPES,
+    quiet: bool = QUIET,
     status: StatusFile,
 ) -> int:
     """Ask models for the labels of items, and go on where that stopped before.

@@ -9,12 +9,13 @@ from pathlib import Path
 import typer
 
 from hipo.app.export import DataSet, ExportExtras, export_options, make_data_set
+from hipo.app.option_groups import OptionGroup
 from hipo.app.recipe_options import split
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, hush, number, plain, plural, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
-from hipo.cli.options import PLUGINS, with_group
+from hipo.cli.options import PLUGINS, QUIET, with_group
 from outputs.aspects import ASPECTS
 from outputs.contamination import overlap_share
 from outputs.export_kind import KINDS, PROMPT_MODES, ExportOptions
@@ -42,7 +43,11 @@ class LabelChoice(StrEnum):
 def _options(
     *,
     to: str = typer.Option(
-        ..., "--to", metavar="KIND", help=f"What for: {', '.join(KINDS.shipped)}, or a plugin's."
+        ...,
+        "--to",
+        metavar="KIND",
+        rich_help_panel="Options",
+        help=f"What for: {', '.join(KINDS.shipped)}, or a plugin's.",
     ),
     task: str | None = typer.Option(
         None, "--task", help="What is learnt: label (default), actor, initiator (sft)."
@@ -51,28 +56,48 @@ def _options(
         [], "--aspect", help=f"Of {', '.join(ASPECTS)} (benchmark, sft of labels); default all."
     ),
     mode: list[str] = typer.Option(
-        [], "--mode", help=f"Of {', '.join(PROMPT_MODES)}: prompts in rows (benchmark); or none."
+        [],
+        "--mode",
+        hidden=True,
+        help=f"Of {', '.join(PROMPT_MODES)}: prompts in rows (benchmark); or none.",
     ),
     rationale: bool = typer.Option(
-        False, "--rationale", help="Reasons before labels; those that give facts away go (sft)."
+        False,
+        "--rationale",
+        hidden=True,
+        help="Reasons before labels; those that give facts away go (sft).",
     ),
     row: str | None = typer.Option(
         None, "--format", help=f"Of {', '.join(FORMATS.shipped)} (sft, dpo); default messages."
     ),
     split_by: SplitBy = typer.Option(
-        SplitBy.SCENARIO, "--split-by", help="What no two splits share."
+        SplitBy.SCENARIO,
+        "--split-by",
+        rich_help_panel=OptionGroup.SPLITS,
+        help="What no two splits share.",
     ),
     splits: str = typer.Option(
-        "80,10,10", "--splits", help="Shares of train, validation, test; 100,0,0 for one set."
+        "80,10,10",
+        "--splits",
+        rich_help_panel=OptionGroup.SPLITS,
+        help="Shares of train, validation, test; 100,0,0 for one set.",
     ),
-    seed: int = typer.Option(0, "--seed", help="Of splits and balancing."),
+    seed: int = typer.Option(
+        0,
+        "--seed",
+        rich_help_panel=OptionGroup.SPLITS,
+        hidden=True,
+        help="Of splits and balancing.",
+    ),
     balance: str | None = typer.Option(
         None, "--balance", metavar="DIMENSION", help="As many rows of each of its labels."
     ),
     include_deception: bool = typer.Option(
         False, "--include-deception", help="Let a model learn to deceive (dpo, sft of actors)."
     ),
-    parquet: bool = typer.Option(True, "--parquet/--no-parquet", help="Parquet beside JSON lines."),
+    parquet: bool = typer.Option(
+        True, "--parquet/--no-parquet", hidden=True, help="Parquet beside JSON lines."
+    ),
     plugins: list[Path] | None = PLUGINS,
 ) -> ExportOptions:
     return export_options(
@@ -98,10 +123,15 @@ def _selection(
     scenarios: list[str] = typer.Option([], "--scenarios", help="Ids, categories, globs, tag:..."),
     goals: list[str] = typer.Option([], "--goals", help="Goal labels."),
     strategies: list[str] = typer.Option([], "--strategy", help="Of these strategies only."),
-    arms: list[str] = typer.Option([], "--arm", help="Of these arms only: beginnings of ids."),
-    languages: list[str] = typer.Option([], "--language", help="Language codes."),
+    arms: list[str] = typer.Option(
+        [], "--arm", hidden=True, help="Of these arms only: beginnings of ids."
+    ),
+    languages: list[str] = typer.Option([], "--language", hidden=True, help="Language codes."),
     labels: LabelChoice = typer.Option(
-        LabelChoice.ADJUDICATED, "--labels", help="An expert's where there are, or the declared."
+        LabelChoice.ADJUDICATED,
+        "--labels",
+        hidden=True,
+        help="An expert's where there are, or the declared.",
     ),
 ) -> Selection:
     return Selection(
@@ -119,27 +149,54 @@ def _selection(
 def _extras(
     *,
     against: list[Path] = typer.Option(
-        [], "--against", metavar="SET", help="Compare with another set; tells the overlap."
+        [],
+        "--against",
+        hidden=True,
+        metavar="SET",
+        help="Compare with another set; tells the overlap.",
     ),
     remove_overlap: bool = typer.Option(
-        False, "--remove-overlap", help="Leave rows out that overlap with a set of --against."
+        False,
+        "--remove-overlap",
+        hidden=True,
+        help="Leave rows out that overlap with a set of --against.",
     ),
     compare_splits: bool = typer.Option(
-        False, "--compare-splits", help="Tell the overlap of train with the other splits."
+        False,
+        "--compare-splits",
+        hidden=True,
+        help="Tell the overlap of train with the other splits.",
     ),
     embeddings: bool = typer.Option(
-        True, "--embeddings/--no-embeddings", help="Compare by meaning as well, if installed."
+        True,
+        "--embeddings/--no-embeddings",
+        hidden=True,
+        help="Compare by meaning as well, if installed.",
     ),
     licence: str | None = typer.Option(
-        None, "--license", help="Of the data, as the hub spells it; none is assumed."
+        None,
+        "--license",
+        rich_help_panel=OptionGroup.PUBLISHING,
+        help="Of the data, as the hub spells it; none is assumed.",
     ),
     push: str | None = typer.Option(
-        None, "--push-to-hub", metavar="REPO", help="Send it to the Hugging Face hub (HF_TOKEN)."
+        None,
+        "--push-to-hub",
+        rich_help_panel=OptionGroup.PUBLISHING,
+        metavar="REPO",
+        help="Send it to the Hugging Face hub (HF_TOKEN).",
     ),
-    public: bool = typer.Option(False, "--public", help="Make what is pushed public."),
+    public: bool = typer.Option(
+        False,
+        "--public",
+        rich_help_panel=OptionGroup.PUBLISHING,
+        hidden=True,
+        help="Make what is pushed public.",
+    ),
     max_shortcut: float | None = typer.Option(
         None,
         "--max-shortcut",
+        hidden=True,
         min=0,
         max=1,
         metavar="X",
@@ -160,9 +217,9 @@ def _extras(
 
 
 @app.command("export")
-@with_group("options", _options)
-@with_group("selection", _selection)
-@with_group("extras", _extras)
+@with_group("options", _options, heading=OptionGroup.ROWS)
+@with_group("selection", _selection, heading=OptionGroup.DIALOGUES)
+@with_group("extras", _extras, heading=OptionGroup.CHECKS)
 def export_command(
     *,
     output: Path = typer.Option(..., "-o", "--output", help="The folder to make."),
@@ -171,9 +228,12 @@ def export_command(
     selection: Selection,
     extras: ExportExtras,
     output_format: Format = typer.Option(
-        Format.TEXT, "--print", help="json: see docs/json-shapes.md."
+        Format.TEXT,
+        "--print",
+        rich_help_panel=OptionGroup.OUTPUT,
+        help="json: see docs/json-shapes.md.",
     ),
-    quiet: bool = typer.Option(False, "-q", "--quiet", help="No summary."),
+    quiet: bool = QUIET,
 ) -> int:
     """Make a data set of accepted dialogues: rows, card, datasheet, Croissant and manifest.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from hipo.app.generation import generate_prepared
+from hipo.app.option_groups import OptionGroup
 from hipo.app.pilot import run_pilot
 from hipo.app.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.preparation import Prepared, prepare
@@ -27,6 +28,7 @@ from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json,
 from hipo.cli.main import command_app
 from hipo.cli.options import (
     DRY_RUN,
+    QUIET,
     ResumeChoice,
     with_recipe_options,
     with_status_file,
@@ -46,6 +48,7 @@ app = command_app()
 _RESUME = typer.Option(
     ResumeChoice.IF_POSSIBLE,
     "--resume",
+    hidden=True,
     help="A run that is there: refuse it, continue it if its configuration is the same, or "
     "continue it in any case and record the change.",
 )
@@ -53,12 +56,17 @@ _PREVIEW = typer.Option(
     0, "--preview", min=0, metavar="N", help="Play N dialogues, print them, keep nothing."
 )
 _VERIFY = typer.Option(
-    False, "--verify", help="Judge and decide on each dialogue as it is finished."
+    False,
+    "--verify",
+    rich_help_panel=OptionGroup.VERIFICATION,
+    help="Judge and decide on each dialogue as it is finished.",
 )
 _ACCEPTED = typer.Option(
     None,
     "--accepted",
     min=1,
+    hidden=True,
+    rich_help_panel=OptionGroup.VERIFICATION,
     metavar="N",
     help="Go on until N dialogues are accepted, the "
     "budget ends, or -n cases are played; implies --verify.",
@@ -67,6 +75,7 @@ _PILOT = typer.Option(
     None,
     "--pilot",
     min=1,
+    hidden=True,
     metavar="N",
     help="With --dry-run: really play and verify N cases, "
     "keep nothing, and forecast yield and cost.",
@@ -93,9 +102,12 @@ def generate(
     accepted: int | None = _ACCEPTED,
     pilot: int | None = _PILOT,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json prints the estimate, the preview, or the run's state."
+        Format.TEXT,
+        "--format",
+        rich_help_panel=OptionGroup.OUTPUT,
+        help="json prints the estimate, the preview, or the run's state.",
     ),
-    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    quiet: bool = QUIET,
     status: StatusFile,
     overrides: VerificationOverrides,
     given: RecipeChanges,

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from hipo.cli.errors import MEANINGS, guarded
+from hipo.cli.grouped_help import WIDEST, CommandApp
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
@@ -24,8 +25,11 @@ RUN = typer.Argument(..., metavar="RUN", help="A folder, or a name under ./runs.
 
 def command_app(**settings: Any) -> typer.Typer:
     """Return an app of one command or a group, set up as all of ours are."""
-    settings.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
-    return typer.Typer(rich_markup_mode=None, add_completion=False, **settings)
+    settings.setdefault(
+        "context_settings",
+        {"help_option_names": ["-h", "--help"], "max_content_width": WIDEST},
+    )
+    return CommandApp(rich_markup_mode=None, add_completion=False, **settings)
 
 
 class LogLevel(StrEnum):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import typer
+from typer.models import OptionInfo
 
+from hipo.app.option_groups import OptionGroup
 from hipo.app.recipe_options import RECIPE_OPTIONS, RecipeChanges
 from hipo.app.verification import VerificationOverrides
+from hipo.cli.console import Format
 from hipo.cli.status_file import StatusFile
 from scenarios.plugins import load_plugins
 
@@ -31,6 +35,8 @@ def with_group(
     name: str,
     build: Callable[..., object],
     parameters: Sequence[inspect.Parameter] | None = None,
+    *,
+    heading: OptionGroup | None = None,
 ) -> Callable[[Command], Command]:
     """Return a decorator that puts options in the place of a command's parameter ``name``.
 
@@ -40,10 +46,11 @@ def with_group(
         name: of the parameter, which gets what ``build`` returns.
         build: is called with the value of each of the parameters, by name.
         parameters: keyword-only, with options of typer as defaults; None: those of ``build``.
+        heading: in the help, of those that name none themselves.
     """
     if parameters is None:
         parameters = tuple(inspect.signature(build, eval_str=True).parameters.values())
-    group = tuple(parameters)
+    group = tuple(_under(heading, parameter) for parameter in parameters)
 
     def decorate(command: Command) -> Command:
         own = inspect.signature(command, eval_str=True).parameters.values()
@@ -61,6 +68,16 @@ def with_group(
     return decorate
 
 
+def _under(heading: OptionGroup | None, parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter whose option stands under a heading."""
+    option = parameter.default
+    if heading is None or not isinstance(option, OptionInfo) or option.rich_help_panel is not None:
+        return parameter
+    option = copy(option)
+    option.rich_help_panel = heading
+    return parameter.replace(default=option)
+
+
 def _load(files: list[Path] | None) -> list[Path] | None:
     load_plugins(files or ())
     return files
@@ -70,6 +87,8 @@ STATUS_FILE = typer.Option(
     None,
     "--status-file",
     metavar="FILE",
+    rich_help_panel=OptionGroup.OUTPUT,
+    hidden=True,
     help="Keep a small JSON file up to date: state, counts, cost, exit code; see docs/overnight.md.",
 )
 PLUGINS = typer.Option(
@@ -80,16 +99,30 @@ PLUGINS = typer.Option(
     help="A Python file of extensions; repeatable.",
 )
 """For commands that read runs: the files are loaded as soon as the option is read."""
+JSON_SHAPES = typer.Option(
+    Format.TEXT,
+    "--format",
+    rich_help_panel=OptionGroup.OUTPUT,
+    help="json: see docs/json-shapes.md.",
+)
+QUIET = typer.Option(
+    False,
+    "-q",
+    "--quiet",
+    rich_help_panel=OptionGroup.OUTPUT,
+    help="No progress, no summary.",
+)
 DRY_RUN = typer.Option(
     False, "--dry-run", help="Say what it would take (calls, tokens, cost); send nothing."
 )
 
 
-def with_recipe_options(*fields: str) -> Callable[[Command], Command]:
+def with_recipe_options(*fields: str, taken: Collection[str] = ()) -> Callable[[Command], Command]:
     """Return a decorator that gives a command options of the table, as its parameter ``given``.
 
     Args:
         fields: of the recipe, in the order of the options; none: every one of the table.
+        taken: second names, e.g. ``-m``, that are those of options of the command itself.
     """
     known = {option.field: option for option in RECIPE_OPTIONS}
     options = [known[field] for field in fields or known]
@@ -101,7 +134,14 @@ def with_recipe_options(*fields: str) -> Callable[[Command], Command]:
         inspect.Parameter(
             option.parameter,
             inspect.Parameter.KEYWORD_ONLY,
-            default=typer.Option(None, option.name, help=option.help, show_default=False),
+            default=typer.Option(
+                None,
+                *(name for name in (option.name, option.also) if name and name not in taken),
+                help=option.help,
+                show_default=False,
+                hidden=option.rare,
+                rich_help_panel=option.group,
+            ),
             annotation=(list[option.kind] if option.many else option.kind) | None,  # type: ignore[name-defined]
         )
         for option in options
@@ -117,36 +157,38 @@ def _overrides(
         "NAME=provider/model; repeat it for a panel.",
     ),
     judge_style: str | None = typer.Option(
-        None, "--judge-style", metavar="commit|verify", show_default=False,
+        None, "--judge-style", metavar="commit|verify", show_default=False, hidden=True,
         help="commit (default): external judges name labels without seeing the declared ones; "
         "verify: they say whether the declared ones are carried, as in the paper.",
     ),
     foils: int | None = typer.Option(
-        None, "--foils", min=0, show_default=False,
+        None, "--foils", min=0, show_default=False, hidden=True,
         help="With verify: of how many answers judges are also shown wrong labels, one at a time, "
         "to see what their yes is worth; default 200, or all.",
     ),
     self_judge: str | None = typer.Option(
-        None, "--self-judge", metavar="MODEL", help="Who labels anew; default the generator."
+        None, "--self-judge", metavar="MODEL", hidden=True,
+        help="Who labels anew; default the generator.",
     ),
-    no_self: bool = typer.Option(False, "--no-self", help="No self-judgement."),
+    no_self: bool = typer.Option(False, "--no-self", hidden=True, help="No self-judgement."),
     policy: str | None = typer.Option(
         None, "--policy",
         help="review (flagged waits for people, default), auto (flagged is discarded), gates "
         "(judges do not decide), or a file.",
     ),
     gates: list[str] | None = typer.Option(
-        None, "--gate", metavar="NAME", show_default=False,
+        None, "--gate", metavar="NAME", show_default=False, hidden=True,
         help="A gate of a plugin to ask beside those that ship; repeatable.",
     ),
     allow_same_judge: bool = typer.Option(
-        False, "--allow-same-judge", help="Let the generator's model be an external judge."
+        False, "--allow-same-judge", hidden=True,
+        help="Let the generator's model be an external judge.",
     ),
     judge_base_url: str | None = typer.Option(
-        None, "--judge-base-url", help="Where the named judges are reached."
+        None, "--judge-base-url", hidden=True, help="Where the named judges are reached."
     ),
     judge_api_key_env: str | None = typer.Option(
-        None, "--judge-api-key-env", help="Variable that holds their key."
+        None, "--judge-api-key-env", hidden=True, help="Variable that holds their key."
     ),
 ) -> VerificationOverrides:  # fmt: skip
     return VerificationOverrides(
@@ -163,7 +205,7 @@ def _overrides(
     )
 
 
-with_verification_options = with_group("overrides", _overrides)
+with_verification_options = with_group("overrides", _overrides, heading=OptionGroup.VERIFICATION)
 """Gives a command the options of verification; it gets them as ``overrides``."""
 
 

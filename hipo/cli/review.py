@@ -79,7 +79,7 @@ def serve(
     seed: int = typer.Option(42, "--seed", help="Decides orders and draws."),
     everything: bool = typer.Option(False, "--all", help="Every dialogue, flagged or not."),
     most: int | None = typer.Option(
-        None, "-n", min=1, help="At most so many items, drawn; a quiz evenly."
+        None, "-n", "--count", min=1, help="At most so many items, drawn; a quiz evenly."
     ),
     balance: str | None = _BALANCE,
     category: list[str] = typer.Option([], "--category", help="Only this category; repeatable."),

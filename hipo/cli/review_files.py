@@ -55,7 +55,9 @@ def export_answers(
         ModeChoice.REVIEW, "--mode", help="Of a study that is begun by this."
     ),
     everything: bool = typer.Option(False, "--all", help="The same: every dialogue."),
-    most: int | None = typer.Option(None, "-n", min=1, help="The same: at most so many."),
+    most: int | None = typer.Option(
+        None, "-n", "--count", min=1, help="The same: at most so many."
+    ),
     per_item: int = typer.Option(3, "--per-item", min=1, help="The same: people per item."),
 ) -> int:
     """Write a study for another tool, or to print: its dialogues, and the answers so far.

@@ -76,7 +76,9 @@ def show(
 @app.command("tail")
 def tail(
     run: str = RUN,
-    count: int = typer.Option(10, "-n", min=0, help="How many of what ended last to begin with."),
+    count: int = typer.Option(
+        10, "-n", "--count", min=0, help="How many of what ended last to begin with."
+    ),
     keep_following: bool = typer.Option(
         True, "--follow/--no-follow", help="Go on as long as the run is played."
     ),

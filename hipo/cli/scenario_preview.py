@@ -41,7 +41,11 @@ def preview(
     *,
     target: str = TARGET,
     model: str | None = typer.Option(
-        None, "--model", help="provider/name for both roles; see: hipo models.", show_default=False
+        None,
+        "-m",
+        "--model",
+        help="provider/name for both roles; see: hipo models.",
+        show_default=False,
     ),
     fact: str | None = typer.Option(
         None, "--fact", help="The id of the private fact; default the first.", show_default=False

@@ -32,7 +32,7 @@ def show(
         False, "--trace", help="Candidates with their scores, or attempts with their critiques."
     ),
     prompts: bool = typer.Option(False, "--prompts", help="Every prompt of its case, verbatim."),
-    count: int = typer.Option(20, "-n", min=1, help="How many to list."),
+    count: int = typer.Option(20, "-n", "--count", min=1, help="How many to list."),
     skip: int = typer.Option(0, "--skip", min=0, help="How many to leave out before that."),
     failed: bool = typer.Option(False, "--failed", help="List failed cases with their reasons."),
     output_format: Format = typer.Option(

@@ -16,6 +16,8 @@ from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import command_app
 from hipo.cli.options import (
     DRY_RUN,
+    JSON_SHAPES,
+    QUIET,
     with_recipe_options,
     with_status_file,
     with_verification_options,
@@ -31,7 +33,7 @@ app = command_app()
 
 
 @app.command("study")
-@with_recipe_options()
+@with_recipe_options(taken=("-m",))
 @with_verification_options
 @with_status_file
 def study(
@@ -41,6 +43,7 @@ def study(
     ),
     models: list[str] | None = typer.Option(
         None,
+        "-m",
         "--models",
         metavar="MODEL,...",
         help="Models to compare, as provider/name; default the recipe's.",
@@ -50,10 +53,8 @@ def study(
         None, "-o", "--output", help="Folder; default ./runs/<name of the recipe>-study."
     ),
     dry_run: bool = DRY_RUN,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
-    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no table."),
+    output_format: Format = JSON_SHAPES,
+    quiet: bool = QUIET,
     status: StatusFile,
     overrides: VerificationOverrides,
     given: RecipeChanges,

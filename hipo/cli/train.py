@@ -8,6 +8,7 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.option_groups import OptionGroup
 from hipo.app.recipe_options import split
 from hipo.app.train import TunedModel, train
 from hipo.app.tuned_evaluation import (
@@ -19,7 +20,7 @@ from hipo.app.tuned_evaluation import (
 from hipo.cli.console import Format, columns, hush, number, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.main import command_app
-from hipo.cli.options import with_group
+from hipo.cli.options import QUIET, with_group
 from hipo.cli.progress import watcher
 from outputs.result_tables.documents import results_as_markdown
 from outputs.result_tables.model import ResultBlock
@@ -49,17 +50,17 @@ def _model(
         help="Folder of a model, a .gguf file, or an id of the Hugging Face hub.",
     ),
     lora_rank: int | None = typer.Option(None, "--lora-rank", help="Default 16."),
-    lora_alpha: int | None = typer.Option(None, "--lora-alpha", help="Default 32."),
-    lora_dropout: float | None = typer.Option(None, "--lora-dropout", help="Default 0.05."),
+    lora_alpha: int | None = typer.Option(None, "--lora-alpha", hidden=True, help="Default 32."),
+    lora_dropout: float | None = typer.Option(None, "--lora-dropout", hidden=True, help="Default 0.05."),
     lora_targets: str | None = typer.Option(
-        None, "--lora-targets", metavar="NAMES", help="Modules, with commas; default all-linear."
+        None, "--lora-targets", hidden=True, metavar="NAMES", help="Modules, with commas; default all-linear."
     ),
     max_length: int | None = typer.Option(
         None, "--max-length",
         help="Tokens of a row at most; longer ones are left out whole. Default: the model's window.",
     ),
     dtype: str | None = typer.Option(
-        None, "--dtype", help="auto (bfloat16 on a GPU that has it), float32, bfloat16, float16."
+        None, "--dtype", hidden=True, help="auto (bfloat16 on a GPU that has it), float32, bfloat16, float16."
     ),
     device: str | None = typer.Option(None, "--device", help="auto (default), cpu, cuda or mps."),
 ) -> Options:  # fmt: skip
@@ -75,22 +76,22 @@ def _schedule(
     steps: int | None = typer.Option(None, "--steps", help="Instead of epochs."),
     batch: int | None = typer.Option(None, "--batch", help="Rows at once; default 1."),
     accumulate: int | None = typer.Option(
-        None, "--accumulate", help="Batches of which one step is made; default 16."
+        None, "--accumulate", hidden=True, help="Batches of which one step is made; default 16."
     ),
-    warmup: float | None = typer.Option(None, "--warmup", help="Share of the steps; default 0.03."),
+    warmup: float | None = typer.Option(None, "--warmup", hidden=True, help="Share of the steps; default 0.03."),
     beta: float | None = typer.Option(
         None, "--beta", help="Of dpo: how near to the base it stays; default 0.1."
     ),
     seed: int | None = typer.Option(None, "--seed", help="Of weights and order; default 0."),
     gradient_checkpointing: bool | None = typer.Option(
-        None, "--gradient-checkpointing/--no-gradient-checkpointing", show_default=False,
+        None, "--gradient-checkpointing/--no-gradient-checkpointing", hidden=True, show_default=False,
         help="Less memory, a fifth more time; default no.",
     ),
     save_every: int | None = typer.Option(
-        None, "--save-every", help="Steps between checkpoints; default a tenth of all."
+        None, "--save-every", hidden=True, help="Steps between checkpoints; default a tenth of all."
     ),
     validation_rows: int | None = typer.Option(
-        None, "--validation-rows", help="Whose loss is looked at; default 64, 0 none."
+        None, "--validation-rows", hidden=True, help="Whose loss is looked at; default 64, 0 none."
     ),
 ) -> Options:  # fmt: skip
     return dict(locals())
@@ -108,7 +109,7 @@ def _question(
         help=f"With --evaluate: as of hipo evaluate, repeatable; default {DEFAULT_TASK}.",
     ),
     n: int | None = typer.Option(
-        None, "-n", min=1, help="With --evaluate: items per task, evenly over classes; default all."
+        None, "-n", "--count", min=1, help="With --evaluate: items per task, evenly over classes; default all."
     ),
     allow_overlap: bool = typer.Option(
         False, "--allow-overlap", help="With --evaluate: also items of scenarios trained on."
@@ -124,9 +125,9 @@ def _question(
 
 
 @app.command("train")
-@with_group("model", _model)
-@with_group("schedule", _schedule)
-@with_group("question", _question)
+@with_group("model", _model, heading=OptionGroup.MODELS)
+@with_group("schedule", _schedule, heading=OptionGroup.TRAINING)
+@with_group("question", _question, heading=OptionGroup.TASKS)
 def train_command(
     *,
     data_set: Path = typer.Argument(
@@ -143,9 +144,12 @@ def train_command(
     schedule: Options,
     question: TuningQuestion | None,
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/training.md."
+        Format.TEXT,
+        "--format",
+        rich_help_panel=OptionGroup.OUTPUT,
+        help="json: see docs/training.md.",
     ),
-    quiet: bool = typer.Option(False, "-q", "--quiet", help="Say nothing."),
+    quiet: bool = QUIET,
 ) -> int:
     """Train a LoRA adapter with TRL; the same command goes on after a stop or a kill.
 

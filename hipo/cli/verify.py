@@ -20,6 +20,8 @@ from hipo.cli.estimate_report import judging_as_json, judging_as_text
 from hipo.cli.main import RUN, command_app
 from hipo.cli.options import (
     DRY_RUN,
+    JSON_SHAPES,
+    QUIET,
     with_recipe_options,
     with_status_file,
     with_verification_options,
@@ -55,10 +57,8 @@ def verify(
     ),
     given: RecipeChanges,
     dry_run: bool = DRY_RUN,
-    output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json: see docs/json-shapes.md."
-    ),
-    quiet: bool = typer.Option(False, "-q", "--quiet", help="No progress, no summary."),
+    output_format: Format = JSON_SHAPES,
+    quiet: bool = QUIET,
     status: StatusFile,
     overrides: VerificationOverrides,
     jury: JuryRequest | None,

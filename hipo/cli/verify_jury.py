@@ -10,6 +10,7 @@ from pathlib import Path
 import typer
 
 from hipo.app.jury import JUROR_SCHEME, JUROR_TASK, JuryRequest, hear_jurors_async
+from hipo.app.option_groups import OptionGroup
 from hipo.app.verification import VerificationOverrides, Verified
 from hipo.app.watching import Watcher
 from hipo.cli.console import Format, plural, reasons, write_json
@@ -35,16 +36,20 @@ def _jury(
         show_default=False,
     ),
     juror_task: str = typer.Option(
-        JUROR_TASK, metavar="NAME|FILE", help="What jurors are asked; or cobra-juror-principles."
+        JUROR_TASK,
+        hidden=True,
+        metavar="NAME|FILE",
+        help="What jurors are asked; or cobra-juror-principles.",
     ),
     juror_mode: str | None = typer.Option(
         None,
+        hidden=True,
         metavar="MODE",
         help="How: zero-shot, icl (worked examples), cot, two-phase; default zero-shot.",
         show_default=False,
     ),
     juror_scheme: str = typer.Option(
-        JUROR_SCHEME, metavar="NAME|FILE", help="Whose labels jurors give."
+        JUROR_SCHEME, hidden=True, metavar="NAME|FILE", help="Whose labels jurors give."
     ),
 ) -> JuryRequest | None:
     if not juror:
@@ -57,7 +62,7 @@ def _jury(
     return JuryRequest(models=juror, task=juror_task, mode=mode, scheme=juror_scheme)
 
 
-with_jury_options = with_group("jury", _jury)
+with_jury_options = with_group("jury", _jury, heading=OptionGroup.JURORS)
 """Gives a command the options of jurors; it gets them as ``jury``, None without jurors."""
 
 

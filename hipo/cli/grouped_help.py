@@ -1,0 +1,118 @@
+"""The help of a command: options under headings, the rare ones only where all are asked for.
+
+An option says its heading with ``rich_help_panel=OptionGroup.LIMITS``, and that it is rare with
+``hidden=True``: both are keywords of ``typer.Option``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperCommand, TyperOption
+
+from hipo.app.option_groups import OptionGroup
+
+if TYPE_CHECKING:
+    from typer._click import Context, HelpFormatter, Parameter
+
+WIDEST = 112
+"""Columns of a terminal that a help makes use of; lines are two shorter."""
+ALL = "hipo.help_all"
+"""Key in the ``meta`` of a context: whether a help lists rare options, too."""
+_FIRST_COLUMN = 30
+_UNBROKEN = "\u2011"
+"""A hyphen that no line ends with: it stands in names of options while lines are broken."""
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help has headings, and ``--help-all`` where it has rare options."""
+
+    _help_all: TyperOption | None = None
+
+    def get_params(self, ctx: Context) -> list[Parameter]:
+        """Return the parameters; ``--help-all`` stands before ``--help``."""
+        params = super().get_params(ctx)
+        help_option = self.get_help_option(ctx)
+        rare = sum(_is_rare(param) for param in params)
+        if help_option is None or not rare:
+            return params
+        if self._help_all is None:
+            options = sum(isinstance(param, TyperOption) for param in params) + 1
+            self._help_all = copy(help_option)
+            self._help_all.name, self._help_all.opts = "help_all", ["--help-all"]
+            self._help_all.help = f"Show all {options} options and exit."
+            self._help_all.callback = _show_all
+        return [*params[:-1], self._help_all, params[-1]]
+
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write arguments, then the options of every heading."""
+        everything = bool(ctx.meta.get(ALL))
+        blocks: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+        left_out = 0
+        for param in self.get_params(ctx):
+            if _is_rare(param) and not everything:
+                left_out += 1
+                continue
+            record = _record(param, ctx)
+            if record is not None:
+                blocks[self._heading(param, ctx)].append(record)
+        longest = max((len(name) for rows in blocks.values() for name, _ in rows), default=0)
+        width = min(longest, _FIRST_COLUMN)
+        for heading in _in_order(blocks):
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), text) for name, text in blocks[heading]])
+        if left_out:
+            formatter.write_paragraph()
+            more = f"{left_out} more option{'s' if left_out > 1 else ''}"
+            formatter.write_text(f"{more}: {ctx.command_path} --help-all")
+
+    def get_help(self, ctx: Context) -> str:
+        """Return the help with its hyphens as they are typed."""
+        return super().get_help(ctx).replace(_UNBROKEN, "-")
+
+    def _heading(self, param: Parameter, ctx: Context) -> str:
+        if not isinstance(param, TyperOption):
+            return "Arguments"
+        if param.rich_help_panel is not None:
+            return param.rich_help_panel
+        grouped = any(getattr(other, "rich_help_panel", None) for other in self.params)
+        asks_for_help = param in (self._help_all, self.get_help_option(ctx))
+        return OptionGroup.OUTPUT if grouped and asks_for_help else "Options"
+
+
+class CommandApp(typer.Typer):
+    """An app whose commands have a grouped help."""
+
+    def command(self, name: str | None = None, **settings: Any) -> Any:
+        """Return a decorator that makes a function the command ``name``; see typer."""
+        settings.setdefault("cls", GroupedCommand)
+        return super().command(name, **settings)
+
+
+def _is_rare(param: Parameter) -> bool:
+    return isinstance(param, TyperOption) and param.hidden
+
+
+def _record(param: Parameter, ctx: Context) -> tuple[str, str] | None:
+    """Return name and text of a parameter, with hyphens at which no line is broken."""
+    shown = copy(param)
+    if isinstance(shown, TyperOption):
+        shown.hidden = False
+    record = shown.get_help_record(ctx)
+    return None if record is None else (record[0], record[1].replace("-", _UNBROKEN))
+
+
+def _in_order(headings: Iterable[str]) -> list[str]:
+    known = ["Arguments", "Options", *OptionGroup]
+    return sorted(headings, key=lambda one: known.index(one) if one in known else len(known))
+
+
+def _show_all(ctx: Context, _: Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        ctx.meta[ALL] = True
+        print(ctx.get_help())
+        raise typer.Exit
