@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.translation import label_names
 
-_SEPARATORS = re.compile(r"[,;|\n]")
+_SEPARATORS = re.compile(r"[,;|\n\u3001\uff0c\uff1b]")
 _SIGN = re.compile(r"[^\W_]\s*(?P<sign>[-+\u2212\u2013])[\W_]*\Z")
 _NUMBER = re.compile(r"[-+]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})")
 
@@ -19,9 +20,11 @@ def resolve_label(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] 
     """Return the label that ``raw`` names, and whether an alias or a normalisation was needed.
 
     Names are tried as they are, then as aliases, then without regard to case, then without regard
-    to spaces and punctuation, first with and then without a plus or minus at the end; a spelling that fits two labels fits none. A multi dimension takes a
-    list or a text with separators and keeps the order of the dimension; an interval dimension
-    takes a number in its range.
+    to spaces and punctuation, first with and then without a plus or minus at the end; a spelling
+    that fits two labels fits none. What no name of the scheme fits may be a name that the label has
+    in another language that ships, e.g. Chinese. A multi dimension takes a list or a text with
+    separators and keeps the order of the dimension; an interval dimension takes a number in its
+    range.
 
     Returns:
         ``(label, changed)``, or None where ``raw`` names no label of the dimension.
@@ -48,9 +51,12 @@ def _text(raw: object) -> str | None:
 
 
 def _one(dimension: Dimension, text: str) -> str | None:
-    for level, table in zip(_LEVELS, _tables(dimension), strict=True):
-        if (label := table.get(level(text))) is not None:
-            return label
+    # What is plain ASCII is no name in another language: those are then not even read.
+    tables = _tables(dimension), () if text.isascii() else _translated_tables(dimension)
+    for levels in tables:
+        for level, table in zip(_LEVELS, levels, strict=bool(levels)):
+            if (label := table.get(level(text))) is not None:
+                return label
     return None
 
 
@@ -121,12 +127,22 @@ _LEVELS: tuple[Callable[[str], str], ...] = (_as_it_is, _folded, _signed, _bare)
 @lru_cache(maxsize=256)
 def _tables(dimension: Dimension) -> tuple[Mapping[str, str], ...]:
     """Return one table from spelling to label for each level of looseness."""
+    return _spellings({label.id: (label.id, *label.aliases) for label in dimension.labels})
+
+
+@lru_cache(maxsize=256)
+def _translated_tables(dimension: Dimension) -> tuple[Mapping[str, str], ...]:
+    """Return the same tables for the names of labels in other languages."""
+    return _spellings(label_names(dimension))
+
+
+def _spellings(names: Mapping[str, tuple[str, ...]]) -> tuple[Mapping[str, str], ...]:
     tables: list[dict[str, str]] = []
     for level in _LEVELS:
         meant: dict[str, set[str]] = {}
-        for label in dimension.labels:
-            for name in (label.id, *label.aliases):
-                meant.setdefault(level(name), set()).add(label.id)
+        for label, spelled in names.items():
+            for name in spelled:
+                meant.setdefault(level(name), set()).add(label)
         tables.append(
             {name: labels.pop() for name, labels in meant.items() if name and len(labels) == 1}
         )
