@@ -10,8 +10,9 @@ import orjson
 
 from outputs.comparable import Row
 from outputs.dataset.columns import PROVENANCE
+from scenarios.spec import RESPONDER
 
-_SAID = re.compile(r"^(INITIATOR|RESPONDER): (.*)$", re.MULTILINE)
+_SAID = re.compile(r"^([A-Z][A-Z0-9_ -]{1,40}): (.*)$", re.MULTILINE)
 _TO_LABEL = re.compile(r"^Utterance: (.*)$", re.MULTILINE)
 _PROVENANCE = frozenset(column.name for column in PROVENANCE)
 _LABEL = "label_"
@@ -32,6 +33,8 @@ class RowText:
     """What is to be labelled, or said; empty where it is the conversation, or cannot be told."""
     labels: Mapping[str, str]
     """By dimension; empty where the row is about the conversation."""
+    role: str = RESPONDER
+    """Who says it."""
 
 
 def label_dimensions(row: Row) -> list[str]:
@@ -50,17 +53,19 @@ def row_text(row: Row) -> RowText:
         for name, value in row.items()
         if name.startswith(_LABEL) and isinstance(value, str)
     }
+    role = row.get("role")
+    role = role if isinstance(role, str) and role else RESPONDER
     context = row.get("context")
     if isinstance(context, Sequence) and not isinstance(context, str):
         said = [(str(t["role"]), str(t["content"])) for t in context if isinstance(t, Mapping)]
         utterance = row.get(UTTERANCE)
-        return RowText(tuple(said), utterance if isinstance(utterance, str) else "", labels)
+        return RowText(tuple(said), utterance if isinstance(utterance, str) else "", labels, role)
     own = {k: v for k, v in row.items() if k not in _PROVENANCE and not k.startswith(_LABEL)}
     texts = [text for value in own.values() for text in message_texts(value)]
     found = [(role.lower(), text) for whole in texts for role, text in _SAID.findall(whole)]
     asked = [text for whole in texts for text in _TO_LABEL.findall(whole)]
     utterance = asked[-1] if asked else answer_of(texts[-1])[0] if texts else ""
-    return RowText(tuple(found), utterance, labels)
+    return RowText(tuple(found), utterance, labels, role)
 
 
 def message_texts(value: object, depth: int = 0) -> Iterator[str]:

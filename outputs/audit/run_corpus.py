@@ -80,7 +80,7 @@ def _audited(
 ) -> AuditedDialogue:
     dialogue, scenario = selected.dialogue, selected.scenario
     case, turns = dialogue.case, dialogue.turns
-    said = {turn.index: turn.text for turn in turns if not turn.is_of_labelled_role}
+    by_turn = {turn.index: turn for turn in turns}
     first = next((turn.index for turn in turns if turn.is_answer), answers[0].index)
     fixed = [turn.text for turn in turns if turn.kind == "opening"]
     return AuditedDialogue(
@@ -95,15 +95,20 @@ def _audited(
                 turn.index,
                 turn.text,
                 {x.dimension: str(x.value) for x in turn.tactic if x.dimension in dimensions},
-                said.get(turn.index - 1, ""),
-                said.get(turn.index + 1, ""),
+                _of_another(by_turn.get(turn.index - 1), turn),
+                _of_another(by_turn.get(turn.index + 1), turn),
             )
             for turn in answers
         ),
         opening="\n".join(turn.text for turn in turns if turn.index < first),
-        asked="\n".join(said.values()),
+        asked="\n".join(turn.text for turn in turns if not turn.is_of_labelled_role),
         fact_text=" ".join(f.text for f in scenario.facts if f.id == case.fact or scenario.flow),
         public_text="\n".join([scenario.background, *fixed]),
         traits=dict(case.variation),
         made_by={"strategy": selected.arm.strategy, "model": selected.arm.model},
     )
+
+
+def _of_another(beside: Turn | None, answer: Turn) -> str:
+    """Return the line beside an answer if another role says it."""
+    return "" if beside is None or beside.role == answer.role else beside.text

@@ -127,6 +127,7 @@ def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue |
     if not labelled:
         return None
     first = min(labelled)
+    answering = {text.role for text in labelled.values()}
     return AuditedDialogue(
         case=str(row["case"]),
         pair=str(row.get("pair") or row["case"]),
@@ -137,22 +138,22 @@ def _audited(found: _Gathered, dimensions: Collection[str]) -> AuditedDialogue |
         answers=tuple(
             AuditedAnswer(
                 turn,
-                text.utterance or _said(said, turn, "responder"),
+                text.utterance or _said(said, turn),
                 {d: text.labels[d] for d in dimensions},
-                _said(said, turn - 1, "initiator"),
-                _said(said, turn + 1, "initiator"),
+                _said(said, turn - 1, by_other_than=text.role),
+                _said(said, turn + 1, by_other_than=text.role),
             )
             for turn, text in labelled.items()
         ),
         opening="\n".join(text for _, text in said[:first]),
-        asked="\n".join(text for role, text in said if role == "initiator"),
+        asked="\n".join(text for role, text in said if role not in answering),
         made_by={k: str(row[k]) for k in ("strategy", "model", "language") if k in row},
     )
 
 
-def _said(said: Said, turn: int, role: str) -> str:
+def _said(said: Said, turn: int, by_other_than: str = "") -> str:
     """Return a line by its turn; nothing where the row does not show it."""
-    if 0 <= turn < len(said) and said[turn][0] == role:
+    if 0 <= turn < len(said) and said[turn][0] != by_other_than:
         return said[turn][1]
     return ""
 

@@ -70,6 +70,8 @@ def score_table(audit: Audit, kinds: Sequence[ProbeKind], caption: str) -> Audit
 def frame_table(audit: Audit) -> AuditTable:
     """Return what scores are to be read against, one column per dimension."""
     dimensions = list(dict.fromkeys(f.dimension for f in audit.findings))
+    if not dimensions:
+        return AuditTable("To be read against", ("",), ())
     of = {d: [f for f in audit.findings if f.dimension == d] for d in dimensions}
     gated = {d: [f for f in of[d] if f.kind == "must-not"] for d in dimensions}
     floors = [_number(max(f.floor for f in of[d])) for d in dimensions]
@@ -100,6 +102,12 @@ def _visible(findings: Sequence[ShortcutFinding]) -> str:
 
 def audit_sentences(audit: Audit) -> list[str]:
     """Return what an audit found, and how far it could see, in plain words."""
+    if not audit.findings and not audit.skipped:
+        remarks = [f"{remark[0].upper()}{remark[1:]}." for remark in audit.remarks]
+        return [
+            "Nothing to audit: no dimension has one label for each answer, and no goal.",
+            *remarks,
+        ]
     found = len(audit.shortcuts)
     share = "" if audit.dialogues == audit.of else f" of {audit.of:,}"
     what = f"{found} shortcut{'' if found == 1 else 's'}" if found else "no shortcut"

@@ -11,20 +11,7 @@ from tests.factories import make_new_scenario
 
 QUICK = [probe for probe in PROBES if "MiniLM" not in probe.name]
 """Without the model that takes seconds to load."""
-SUBJECTS = (
-    "car",
-    "boat",
-    "flat",
-    "fern",
-    "ring",
-    "desk",
-    "coat",
-    "bill",
-    "lamp",
-    "door",
-    "roof",
-    "cake",
-)
+SUBJECTS = ("car", "boat", "flat", "fern", "ring", "desk", "coat", "bill")
 
 
 def lines(*texts: tuple[str, str]) -> list[Line]:
@@ -42,7 +29,7 @@ def test_a_goal_that_a_word_tells_is_found_above_swapped_labels(probe) -> None:
         ("No, never, not this {}.", "I will not say a word about that {}."),
         ("Nothing ever happened to the {}.", "I would rather not say, not about the {}."),
     )
-    found = read(told, probe, swaps=60)
+    found = read(told, probe, swaps=20)
     assert found.accuracy == 1.0
     assert found.low <= 0.5 <= found.high < 1.0
 
@@ -53,7 +40,7 @@ def test_styles_that_are_crossed_lie_within_swapped_labels(probe) -> None:
         ("No, never, not this {}.", "I will not say a word about that {}."),
         ("I will not say a word about that {}.", "No, never, not this {}."),
     )
-    found = read(crossed, probe, swaps=60)
+    found = read(crossed, probe, swaps=20)
     assert found.low <= found.accuracy <= found.high
 
 

@@ -13,6 +13,7 @@ from outputs.audit.findings import AUDIT, read_audit
 from outputs.audit.probes import PROBES
 from outputs.audit.run_corpus import run_corpus
 from outputs.audit.set_corpus import scheme_of, set_corpus
+from outputs.audit.telling import told_audit
 from outputs.dataset.reader import row_set
 from outputs.selection import Selection, opened
 from scenarios.errors import UsageError
@@ -65,6 +66,43 @@ def test_a_set_holds_the_dialogues_of_its_run(played, kind):
         assert [(a.turn, a.text, a.labels, a.before, a.after) for a in one.answers] == [
             (a.turn, a.text, a.labels, a.before, a.after) for a in other.answers
         ]
+
+
+@pytest.fixture(scope="module")
+def flows(tmp_path_factory):
+    """Runs whose dialogues follow a flow, each with a benchmark set."""
+    folder = tmp_path_factory.mktemp("flows")
+    for scheme, count in (("cobra", 5), ("face_acts", 2), ("payoff_reasoning", 2)):
+        run = folder / scheme
+        hipo(f"generate --scheme {scheme} --model offline/rules -n {count} -o {run} -q")
+        hipo(f"export {run} --to benchmark --any --splits 100,0,0 --no-parquet -o {run}_set -q")
+    return folder
+
+
+@pytest.mark.parametrize("scheme", ["cobra", "face_acts"])
+def test_a_set_of_any_roles_holds_the_dialogues_of_its_run(flows, scheme):
+    whole = corpus_of(flows / scheme)
+    path = flows / f"{scheme}_set"
+    found = set_corpus(row_set(path, scheme), scheme_of(path))
+    assert found.scheme == whole.scheme
+    answers = {
+        (one.case, a.turn): (a.text, a.labels, a.before)
+        for one in found.dialogues
+        for a in one.answers
+    }
+    assert answers == {
+        (one.case, a.turn): (a.text, a.labels, a.before)
+        for one in whole.dialogues
+        for a in one.answers
+    }
+    assert sum(bool(before) for _, _, before in answers.values()) > len(answers) / 2
+
+
+def test_a_scheme_without_single_labels_has_nothing_to_audit_and_the_audit_says_so(flows):
+    found = audit(flows / "payoff_reasoning")
+    told = told_audit(found)
+    assert told.tables == ()
+    assert told.sentences[0].startswith("Nothing to audit: no dimension has one label")
 
 
 def test_what_a_set_does_not_hold_is_said(played):
