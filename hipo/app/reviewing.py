@@ -12,8 +12,9 @@ from pipeline.store.run_store import RunStore
 from quality.review.consent import load_consent
 from quality.review.forms import quiz_hides
 from quality.review.queueing import QueueSelection, fill
-from quality.review.service import Access, ReviewService
+from quality.review.service import ReviewService
 from quality.review.translations import Translations
+from quality.web.access import Access
 from scenarios.case import Case
 from scenarios.errors import UsageError
 from scenarios.log import logger

@@ -19,7 +19,7 @@ from hipo.cli.review_people import app as people_app
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
-    from quality.review.server import Address
+    from quality.web.server import Address
 
 app = command_app(
     no_args_is_help=True,
@@ -116,7 +116,7 @@ def serve(
         lease_minutes=lease_minutes,
     )
     _check_packages()
-    from quality.review.server import Address  # noqa: PLC0415 - optional
+    from quality.web.server import Address  # noqa: PLC0415 - optional
 
     proxies, urls = tuple(trusted_proxy), tuple(public_url)
     folder = gold_run(run) if mode is ModeChoice.GOLD else find_run(run)
@@ -125,14 +125,15 @@ def serve(
 
 
 def _serve(folder: Path, options: ReviewOptions, address: Address) -> None:
-    from quality.review.server import access_at, listening, server  # noqa: PLC0415 - optional
+    from quality.review.app import build_app  # noqa: PLC0415 - optional
+    from quality.web.server import access_at, listening, server  # noqa: PLC0415 - optional
 
     def announce(role: str, token: str) -> None:
         say(f"  {role + ':':11}{address.url}/enter?token={token}")
 
     service = open_review(folder, options, lambda accounts: access_at(address, accounts), announce)
     with service.store, listening(address) as listener:
-        serving = server(service, address)
+        serving = server(build_app(service), address)
         items = len(service.store.sheets.items(service.study))
         say(f"{items} items, {options.per_item} annotators each; Ctrl-C ends the page")
         if service.access.accounts:

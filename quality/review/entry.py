@@ -11,21 +11,19 @@ from starlette.responses import RedirectResponse, Response
 from pipeline.store.review_people import name_key
 from quality.review.password_checks import AttemptRefused, Refusal
 from quality.review.passwords import hashed, return_code
-from quality.review.sessions import LASTS_S, new_token
 from quality.review.translations import ORIGINAL
 from quality.review.web import (
-    RefusedRequest,
     VisitorSession,
     cookie_name,
     desk_of,
-    first,
     guest_of,
     origin_of,
     page,
     seated,
-    sent_form,
     set_cookie,
 )
+from quality.web.requests import RefusedRequest, first, sent_form
+from quality.web.sessions import LASTS_S, new_token
 
 router = APIRouter()
 LONGEST_NAME = 60
@@ -100,7 +98,7 @@ async def login(request: Request) -> Response:
 async def leave(request: Request) -> Response:
     """Log out."""
     service, guest = desk_of(request), guest_of(request)
-    await sent_form(request, guest)
+    await sent_form(request, guest.token)
     await service.store.people.close_session(guest.token)
     response = page(
         request, "refused", heading="Goodbye", message="You are logged out. Close this page."
@@ -119,7 +117,7 @@ async def consent_page(request: Request) -> Response:
 async def consent(request: Request) -> Response:
     """Store that somebody agreed."""
     service, guest = desk_of(request), guest_of(request)
-    data = await sent_form(request, guest)
+    data = await sent_form(request, guest.token)
     if first(data, "agree") != "yes":
         return page(request, "consent", guest, 422, consent=service.consent)
     await service.store.people.consent(guest.token, service.consent.fingerprint)
@@ -139,7 +137,7 @@ async def name_page(request: Request) -> Response:
 async def name(request: Request) -> Response:
     """Make somebody known, or let them go on with the code they were given."""
     service, guest = desk_of(request), guest_of(request)
-    data = await sent_form(request, guest)
+    data = await sent_form(request, guest.token)
     if guest.visit.annotator is not None:
         return RedirectResponse("/", 303)
     if guest.visit.consent != service.consent.fingerprint:
@@ -206,7 +204,7 @@ async def language_page(request: Request) -> Response:
 async def language(request: Request) -> Response:
     """Store the language."""
     service, guest = desk_of(request), guest_of(request)
-    data = await sent_form(request, guest)
+    data = await sent_form(request, guest.token)
     chosen = first(data, "language")
     if chosen not in service.translations.languages:
         raise RefusedRequest(422, "This language is not on offer.")

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pipeline.store.reviews import ReviewStore
 from quality.review.answer_table import item_name
-from quality.review.counts import read_count
 from quality.review.exhibits import Exhibits, ReviewDialogue
+from quality.web.counts import read_count
 from scenarios.reviews import Item, ReviewStudy, Sheet
 from scenarios.schemes.model import Dimension, LabelValue, Scheme
 

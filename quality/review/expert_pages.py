@@ -15,16 +15,8 @@ from quality.review.forms import form_values, read_form
 from quality.review.opinions import read_text
 from quality.review.scenario_reports import scenario_reports
 from quality.review.service import ReviewService
-from quality.review.web import (
-    RefusedRequest,
-    RowNumber,
-    desk_of,
-    expert,
-    first,
-    page,
-    saved,
-    sent_form,
-)
+from quality.review.web import RowNumber, desk_of, expert, page
+from quality.web.requests import RefusedRequest, first, saved, sent_form
 from scenarios.reviews import Adjudication, GivenLabel, Sheet
 from scenarios.verdicts import Decision
 
@@ -68,7 +60,7 @@ async def adjudicate_page(request: Request, number: RowNumber) -> Response:
 async def adjudicate(request: Request, number: RowNumber) -> Response:
     """Store the last word on an item."""
     service, guest = desk_of(request), expert(request)
-    data = await sent_form(request, guest)
+    data = await sent_form(request, guest.token)
     item = service.store.sheets.item(service.study, number)
     if item is None:
         raise RefusedRequest(404, "There is no such item.")

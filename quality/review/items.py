@@ -8,7 +8,6 @@ import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from quality.review.counts import read_count
 from quality.review.exhibits import ReviewDialogue
 from quality.review.forms import Filled, form_values, read_form
 from quality.review.gold import gold_labels, scores
@@ -19,18 +18,9 @@ from quality.review.opinions import (
     reasons,
 )
 from quality.review.service import ReviewService
-from quality.review.web import (
-    RefusedRequest,
-    RowNumber,
-    VisitorSession,
-    annotator,
-    desk_of,
-    first,
-    page,
-    saved,
-    sent_form,
-    wants_json,
-)
+from quality.review.web import RowNumber, VisitorSession, annotator, desk_of, page
+from quality.web.counts import read_count
+from quality.web.requests import RefusedRequest, first, saved, sent_form, wants_json
 from scenarios.reviews import AnswerRefused, Assignment, FormDraft, Opinion
 
 router = APIRouter()
@@ -74,7 +64,7 @@ async def item(request: Request, number: RowNumber) -> Response:
 async def draft(request: Request, number: RowNumber) -> Response:
     """Keep a form that is not finished."""
     service, guest = desk_of(request), annotator(request)
-    data = await sent_form(request, guest)
+    data = await sent_form(request, guest.token)
     stage = "opinion" if _opines(service, _mine(service, guest, number)) else "labels"
     if first(data, "stage") != stage:
         raise RefusedRequest(409, "This part of the item has been sent already.")
@@ -93,7 +83,7 @@ async def draft(request: Request, number: RowNumber) -> Response:
 async def send(request: Request, number: RowNumber) -> Response:
     """Store what was filled in, or say what is missing."""
     service, guest = desk_of(request), annotator(request)
-    data = await sent_form(request, guest)
+    data = await sent_form(request, guest.token)
     assignment = _mine(service, guest, number)
     try:
         if first(data, "stage") == "opinion":
@@ -107,7 +97,7 @@ async def send(request: Request, number: RowNumber) -> Response:
 async def give_back(request: Request, number: RowNumber) -> Response:
     """Let somebody else have an item."""
     service, guest = desk_of(request), annotator(request)
-    await sent_form(request, guest)
+    await sent_form(request, guest.token)
     try:
         await service.store.give_back(service.study, number, guest.person.seq)
     except AnswerRefused as error:
@@ -242,7 +232,7 @@ async def filter_page(request: Request) -> Response:
 async def set_filter(request: Request) -> Response:
     """Store which items somebody wants to see."""
     service, guest = desk_of(request), annotator(request)
-    data = await sent_form(request, guest)
+    data = await sent_form(request, guest.token)
     await service.store.people.update_session(
         guest.token, category=first(data, "category"), reason=first(data, "reason")
     )
@@ -274,7 +264,7 @@ async def finish_page(request: Request) -> Response:
 async def finish(request: Request) -> Response:
     """Close somebody's answers."""
     service, guest = desk_of(request), annotator(request)
-    await sent_form(request, guest)
+    await sent_form(request, guest.token)
     await service.store.finish(service.study, guest.person.seq)
     return RedirectResponse("/finish", 303)
 

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.store.reviews import ReviewStore
-from quality.review.client_address import Network
 from quality.review.consent import Consent
 from quality.review.exhibits import Exhibits, ScenarioOf
 from quality.review.password_checks import PasswordChecks
 from quality.review.queueing import QueueSelection, fill
-from quality.review.sessions import Links
 from quality.review.translations import Translations
 from quality.review.verdicts import settled
+from quality.web.access import Access
+from quality.web.sessions import Links
 from scenarios.reviews import (
     Assignment,
     GivenLabel,
@@ -27,20 +27,6 @@ from scenarios.reviews import (
 from scenarios.schemes.model import Scheme
 
 REFRESH_S = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How people get in, and over what."""
-
-    accounts: bool = False
-    """Whether people log in with a password; otherwise a one-time link lets them in."""
-    tls: bool = False
-    """Whether browsers speak TLS to the server or to the proxy before it."""
-    proxies: tuple[Network, ...] = ()
-    """The only addresses requests may come from, if there is a proxy."""
-    hosts: frozenset[str] = frozenset()
-    """Names the server answers to, in lower case, with the port unless it is the usual one."""
 
 
 @dataclass(slots=True)
@@ -58,7 +44,7 @@ class ReviewService:
     lease_s: float = 1200.0
     announce: Callable[[PersonRole, str], None] = lambda role, token: None
     exhibits: Exhibits = field(init=False)
-    links: Links = field(init=False)
+    links: Links[PersonRole] = field(init=False)
     passwords: PasswordChecks = field(init=False, default_factory=PasswordChecks)
     _filled_at: float = field(init=False, default_factory=time.monotonic)
     _filling: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)

@@ -1,49 +1,29 @@
-"""What every page needs: session, form data, templates, error responses."""
+"""What every page of a review needs: the guest, their session, the templates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import parse_qs
 
 from fastapi import Path as InPath
 from fastapi import Request
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from jinja2 import Environment
+from starlette.responses import HTMLResponse, Response
 
-from quality.review.client_address import client_address
 from quality.review.forms import shown_value
 from quality.review.service import ReviewService
-from quality.review.sessions import LASTS_S, form_token, is_form_token
 from quality.review.translations import ORIGINAL
+from quality.web.client_address import client_address
+from quality.web.requests import Redirect, RefusedRequest
+from quality.web.sessions import LASTS_S, form_token
+from quality.web.templates import compile_all, page_templates
 from scenarios.fingerprint import content_id
 from scenarios.reviews import Annotator, Visit
 
 PAGES = Path(__file__).parent / "pages"
-MOST_FIELDS = 2_000
 RowNumber = Annotated[int, InPath(ge=1, le=2**63 - 1)]
 """The number of a row in the path of a page: as far as SQLite counts."""
-
-
-class Redirect(Exception):
-    """The guest has to go to another page first."""
-
-    def __init__(self, path: str) -> None:
-        """Name the page."""
-        super().__init__(path)
-        self.path = path
-
-
-class RefusedRequest(Exception):
-    """The request is answered with a message and a status."""
-
-    def __init__(self, status: int, message: str) -> None:
-        """Say what is wrong, for people."""
-        super().__init__(message)
-        self.status = status
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +38,7 @@ class VisitorSession:
         """Who sits before it.
 
         Raises:
-            Elsewhere: they have not said yet.
+            Redirect: they have not said yet.
         """
         if self.visit.annotator is None:
             raise Redirect("/name")
@@ -67,16 +47,9 @@ class VisitorSession:
 
 def environment() -> Environment:
     """Return the templates of the pages; every value is escaped."""
-    templates = Environment(
-        loader=FileSystemLoader(PAGES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = page_templates(PAGES)
     templates.filters["shown"] = lambda value, dimension: shown_value(dimension, value)
-    for name in templates.list_templates():
-        templates.get_template(name)  # compiled now, so that nobody waits for it
+    compile_all(templates)
     return templates
 
 
@@ -116,8 +89,8 @@ def guest_of(request: Request) -> VisitorSession:
     """Return the guest of a request.
 
     Raises:
-        Elsewhere: they have to log in.
-        Refused: there is no session and nothing to log in with.
+        Redirect: they have to log in.
+        RefusedRequest: there is no session and nothing to log in with.
     """
     service = desk_of(request)
     token = request.cookies.get(cookie_name(service), "")
@@ -137,7 +110,7 @@ def seated(request: Request) -> VisitorSession:
     """Return a guest who has been through every page before the first item.
 
     Raises:
-        Elsewhere: they have not.
+        Redirect: they have not.
     """
     service, guest = desk_of(request), guest_of(request)
     visit = guest.visit
@@ -154,7 +127,7 @@ def annotator(request: Request) -> VisitorSession:
     """Return a seated guest who annotates.
 
     Raises:
-        Elsewhere: they are an expert, or not seated yet.
+        Redirect: they are an expert, or not seated yet.
     """
     guest = seated(request)
     if guest.visit.role != "annotator":
@@ -166,38 +139,12 @@ def expert(request: Request) -> VisitorSession:
     """Return a seated guest who is an expert.
 
     Raises:
-        Refused: they are not.
+        RefusedRequest: they are not.
     """
     guest = seated(request)
     if guest.visit.role != "expert":
         raise RefusedRequest(403, "This page is for the expert of the study.")
     return guest
-
-
-async def sent_form(request: Request, guest: VisitorSession | None) -> dict[str, list[str]]:
-    """Return the form that was sent, once it is certain that it comes from our own page.
-
-    Raises:
-        Refused: it does not, or it is no form.
-    """
-    origin = request.headers.get("origin")
-    if origin is not None and origin.partition("://")[2] != request.headers.get("host", ""):
-        raise RefusedRequest(403, "This form was not sent from the review page.")
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        raise RefusedRequest(403, "This form was not sent from the review page.")
-    try:
-        text = (await request.body()).decode("utf-8")
-        data = parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FIELDS)
-    except ValueError as error:
-        raise RefusedRequest(400, "This form cannot be read.") from error
-    if guest is not None and not is_form_token(guest.token, "".join(data.pop("csrf", ()))):
-        raise RefusedRequest(403, "This form is too old or was not made for you. Reload the page.")
-    return data
-
-
-def first(data: Mapping[str, list[str]], name: str, limit: int = 200) -> str:
-    """Return the first value of a field, trimmed, of at most ``limit`` characters."""
-    return "".join(data.get(name, [""])[:1]).strip()[:limit]
 
 
 def page(
@@ -229,43 +176,8 @@ def page(
     return HTMLResponse(html, status)
 
 
-def wants_json(request: Request) -> bool:
-    """Whether the page's script asks, and not the browser itself."""
-    return "application/json" in request.headers.get("accept", "")
-
-
-def saved(request: Request, path: str) -> Response:
-    """Acknowledge what was sent, and say where to go on."""
-    if wants_json(request):
-        return JSONResponse({"saved": True, "next": path})
-    return RedirectResponse(path, 303)
-
-
-def redirect_handler(request: Request, error: Exception) -> Response:
-    """Answer :class:`Redirect`."""
-    path = error.path if isinstance(error, Redirect) else "/"
-    if wants_json(request):
-        body = {"saved": False, "message": "You are no longer logged in.", "next": path}
-        return JSONResponse(body, 401)
-    return RedirectResponse(path, 303)
-
-
-def error_handler(request: Request, error: Exception) -> Response:
-    """Answer :class:`RefusedRequest`."""
-    status, message = 500, "Something went wrong."
-    if isinstance(error, RefusedRequest):
-        status, message = error.status, error.message
-    if wants_json(request):
-        return JSONResponse({"saved": False, "message": message}, status)
-    return page(request, "refused", status=status, message=message, heading=_heading(status))
-
-
-def _heading(status: int) -> str:
-    return {
-        401: "Not let in",
-        403: "Not allowed",
-        404: "Not here",
-        409: "Not counted",
-        422: "Not complete",
-        429: "Too many tries",
-    }.get(status, "That did not work")
+def refusal_page(request: Request, error: RefusedRequest) -> Response:
+    """Say why a request is refused."""
+    return page(
+        request, "refused", status=error.status, message=error.message, heading=error.heading
+    )

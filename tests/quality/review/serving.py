@@ -14,10 +14,11 @@ from hipo.app.generation import generate
 from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.verification import verify
 from pipeline.recipe_source import load_recipe
-from quality.review.bounded_listener import MOST_OF_AN_ADDRESS
-from quality.review.header_deadline import HEADER_S
-from quality.review.server import Address, access_at, listening, server
+from quality.review.app import build_app
 from quality.review.service import ReviewService
+from quality.web.bounded_listener import MOST_OF_AN_ADDRESS
+from quality.web.header_deadline import HEADER_S
+from quality.web.server import Address, access_at, listening, server
 
 
 def generated_run(folder: Path, *, n: int, verified: bool = False, **changes: object) -> Path:
@@ -76,7 +77,7 @@ def served(
         lambda accounts: access_at(address, accounts),
         lambda role, token: links.append((role, token)),
     )
-    running = server(service, address, header_s=header_s)
+    running = server(build_app(service), address, header_s=header_s)
     listener = listening(address, most_of_an_address=most_of_an_address)
     thread = threading.Thread(
         target=lambda: asyncio.run(running.serve(sockets=[listener])), daemon=True

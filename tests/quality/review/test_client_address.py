@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from quality.review.client_address import client_address, is_trusted, trusted_networks
+from quality.web.client_address import client_address, is_trusted, trusted_networks
 from scenarios.errors import UsageError
 
 PROXIES = trusted_networks(["10.0.0.1", "172.18.0.0/16", "fd00::/8"])

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from pipeline.store.reviews import ReviewStore
-from quality.review.bounded_listener import BoundedListener
-from quality.review.client_address import trusted_networks
 from quality.review.passwords import hashed
+from quality.web.bounded_listener import BoundedListener
+from quality.web.client_address import trusted_networks
 from tests.quality.review.serving import proxied, served
 from tests.quality.review.visitor import BY_PROXY, Visitor, log_in
 

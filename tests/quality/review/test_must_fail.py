@@ -13,8 +13,8 @@ import pytest
 from pipeline.store.reviews import ReviewStore
 from quality.review.passwords import hashed
 from quality.review.scenario_reports import scenario_reports
-from quality.review.server import Address
-from quality.review.sessions import form_token
+from quality.web.server import Address
+from quality.web.sessions import form_token
 from scenarios.reviews import Sheet
 from tests.quality.review.serving import (
     Served,

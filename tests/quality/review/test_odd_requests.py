@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from pipeline.store.reviews import ReviewStore
 from quality.review.app import build_app
-from quality.review.sessions import form_token
+from quality.web.sessions import form_token
 from scenarios.reviews import PersonRole
 from tests.quality.review.serving import Served, proxied, served
 from tests.quality.review.visitor import BY_PROXY, Visitor, csrf_of, first_choices

@@ -11,9 +11,9 @@ from quality.review.consent import STORED, load_consent
 from quality.review.exhibits import ReviewDialogue, exhibit
 from quality.review.gold import gold_labels, scores
 from quality.review.passwords import hashed, matches, return_code
-from quality.review.server import Address, access_at
-from quality.review.sessions import Links, form_token, is_form_token
 from quality.review.translations import Translations
+from quality.web.server import Address, access_at
+from quality.web.sessions import Links, form_token, is_form_token
 from scenarios.errors import InputError, UsageError
 from scenarios.reviews import Adjudication, GivenLabel, Item, ReviewStudy, Sheet
 from scenarios.schemes.registry import load_scheme

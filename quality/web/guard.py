@@ -11,9 +11,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from quality.review.client_address import client_address, is_trusted
-from quality.review.counts import read_count
-from quality.review.service import Access
+from quality.web.access import Access
+from quality.web.client_address import client_address, is_trusted
+from quality.web.counts import read_count
 
 LARGEST = 64 * 1024
 """Bytes of a form; the largest form there is has a few hundred fields and two short notes."""

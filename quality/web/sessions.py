@@ -6,9 +6,9 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
-from scenarios.reviews import PersonRole
-
+Role = TypeVar("Role", bound=str)
 LASTS_S = 14 * 24 * 3600.0
 """A session ends after this many seconds."""
 
@@ -28,28 +28,29 @@ def is_form_token(session: str, token: str) -> bool:
     return hmac.compare_digest(form_token(session).encode(), token.encode())
 
 
-class Links:
+class Links(Generic[Role]):
     """Links that let one browser in each; they live as long as the server."""
 
-    def __init__(self, announce: Callable[[PersonRole, str], None]) -> None:
+    def __init__(self, announce: Callable[[Role, str], None]) -> None:
         """Call ``announce(role, token)`` with a fresh link whenever one has been used."""
         self._announce = announce
-        self._unused: dict[bytes, PersonRole] = {}
+        self._unused: dict[bytes, Role] = {}
 
-    def mint(self, role: PersonRole) -> str:
+    def mint(self, role: Role) -> str:
         """Return the token of a new link."""
         token = new_token()
-        self._unused[_digest(token)] = role
+        self._unused[digest(token)] = role
         return token
 
-    def spend(self, token: str) -> PersonRole | None:
+    def spend(self, token: str) -> Role | None:
         """Use a link up; None where it is unknown or has been used."""
-        role = self._unused.pop(_digest(token), None)
+        role = self._unused.pop(digest(token), None)
         if role is not None:
             self._announce(role, self.mint(role))
         return role
 
 
-def _digest(token: str) -> bytes:
+def digest(token: str) -> bytes:
+    """Return what is remembered of a token."""
     # Looking a hash up does not tell by its timing how much of a guess was right.
     return hashlib.sha256(token.encode()).digest()

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from quality.review.client_address import Network, client_address, is_trusted
+from quality.web.client_address import Network, client_address, is_trusted
 
 MOST_OF_AN_ADDRESS = 100
 """Browsers open six each and close them when idle, so that a classroom behind one address fits."""

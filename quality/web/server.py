@@ -1,4 +1,4 @@
-"""Start the review server, and check what a public address needs."""
+"""Serve a page: where, who gets in there, and the server itself."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import uvicorn
+from starlette.types import ASGIApp
 
-from quality.review.app import build_app
-from quality.review.bounded_listener import MOST_OF_AN_ADDRESS, BoundedListener
-from quality.review.client_address import trusted_networks
-from quality.review.header_deadline import HEADER_S, protocol_with
-from quality.review.service import Access, ReviewService
+from quality.web.access import Access
+from quality.web.bounded_listener import MOST_OF_AN_ADDRESS, BoundedListener
+from quality.web.client_address import trusted_networks
+from quality.web.header_deadline import HEADER_S, protocol_with
 from scenarios.errors import UsageError
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -143,13 +143,11 @@ def listening(address: Address, *, most_of_an_address: int = MOST_OF_AN_ADDRESS)
     return listener
 
 
-def server(
-    service: ReviewService, address: Address, *, header_s: float = HEADER_S
-) -> uvicorn.Server:
-    """Return a server of the page; ``run(sockets=[listening(address)])`` starts it.
+def server(app: ASGIApp, address: Address, *, header_s: float = HEADER_S) -> uvicorn.Server:
+    """Return a server of a page; ``run(sockets=[listening(address)])`` starts it.
 
     Args:
-        service: what is served.
+        app: what is served.
         address: where.
         header_s: seconds a connection has for the head of a request.
 
@@ -159,7 +157,7 @@ def server(
     if address.certfile is not None:
         _check_certificate(address.certfile, address.keyfile)
     config = uvicorn.Config(
-        build_app(service),
+        app,
         host=address.host,
         port=address.port,
         ssl_certfile=address.certfile,
