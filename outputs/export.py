@@ -159,11 +159,17 @@ def split_rows(
                 next(numbers) in rejected or not (balance is None or balance.keeps(split, row))
             ):
                 continue
-            used[row["arm"]].add(row["turn"])
+            used[row["arm"]] |= _turns_about(row)
             yield split, row
         for selected in batch:
             if selected.dialogue.arm in used:
                 see(split, selected, used[selected.dialogue.arm])
+
+
+def _turns_about(row: Row) -> Set[object]:
+    """Return the indices of the turns that a row is about; None: the conversation as a whole."""
+    turns = row.get("turns")
+    return {turn["index"] for turn in turns} if isinstance(turns, list) else {row["turn"]}
 
 
 def _whole_units(
@@ -233,6 +239,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         columns=source.columns,
         splits=plan.splits,
         parquet=options.parquet,
+        csv=task.csv,
     )
     with writer:
         rows = split_rows(

@@ -9,6 +9,7 @@ from typing import ClassVar, Final, Literal
 from outputs.aspects import ASPECTS, Aspect
 from outputs.dataset.columns import Row, RowSource
 from outputs.dataset.manifest import ExportedFile
+from outputs.selection import WantedVerdict
 from outputs.splits import Fractions, SplitBy
 from prompts.tasks.model import Mode
 from scenarios.errors import UsageError
@@ -87,6 +88,8 @@ class ExportTask:
     """Makes the files that stand beside the rows for whoever reads them, text by relative path."""
     unit: str | None = None
     """A column: rows with the same value are left out together where one of them overlaps."""
+    csv: bool = False
+    """Whether rows are flat, so that they are written as CSV as well."""
     counted: Callable[[Row], str] | None = None
     """Names what a row is counted as in the notes; None: rows are not counted there."""
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -123,6 +126,10 @@ class ExportKind:
     """Task categories in the vocabulary of the Hugging Face hub, for the card."""
     declared_labels: bool = True
     """Whether the labels of its rows are those that the speakers declared, or an expert decided."""
+    fractions: Fractions = DEFAULT_FRACTIONS
+    """Shares of train, validation and test where none are asked for."""
+    verdict: WantedVerdict = "accepted"
+    """Which dialogues are taken where nothing else is asked for."""
     where_from: str = ""
     """What to look at if there is not one row; told to the user."""
 
@@ -146,6 +153,8 @@ KINDS: Final[ExtensionPoint[ExportKind]] = ExtensionPoint(
     "export kind",
     ExportKind,
     {
+        "dialogues": "outputs.dialogue_set:KIND",
+        "turns": "outputs.turn_set:KIND",
         "sft": "outputs.sft:KIND",
         "dpo": "outputs.preference:KIND",
         "benchmark": "outputs.benchmark_set:KIND",
@@ -155,6 +164,7 @@ KINDS: Final[ExtensionPoint[ExportKind]] = ExtensionPoint(
     },
 )
 """Every kind of data set by its name."""
+DEFAULT_KIND: Final = "dialogues"
 
 
 def places_of(option: KindOption) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from quality.review.spreadsheet import SEPARATOR
 from scenarios.schemes.model import Dimension, LabelValue
 
 RANGES = 10
@@ -29,6 +30,13 @@ def names_of(dimension: Dimension, value: LabelValue) -> tuple[str, ...]:
     low, high = dimension.range
     place = int((value - low) / (high - low) * RANGES)
     return (ranges(dimension.range)[min(max(place, 0), RANGES - 1)],)
+
+
+def label_text(value: LabelValue | None) -> str | None:
+    """Return a value as one text, several labels joined, numbers without needless digits."""
+    if isinstance(value, tuple):
+        return SEPARATOR.join(value)
+    return value if value is None or isinstance(value, str) else f"{value:g}"
 
 
 @lru_cache(maxsize=64)

@@ -25,7 +25,6 @@ from outputs.dataset.told_audit import ToldAudit
 from outputs.export import Exported
 from outputs.export import export as write_data_set
 from outputs.export_kind import (
-    DEFAULT_FRACTIONS,
     KINDS,
     PROMPT_MODES,
     ExportOptions,
@@ -103,7 +102,7 @@ class ExportArguments(TypedDict, total=False):
     split_by: SplitBy
     """What no two splits share, ``scenario`` (default) or ``fact``."""
     fractions: Sequence[float]
-    """Shares of train, validation and test."""
+    """Shares of train, validation and test; left out: those of the kind."""
     seed: int
     """Of splits and balancing."""
     balance: str | None
@@ -119,7 +118,7 @@ def export(
     kind: str,
     output: str | Path,
     *,
-    verdict: WantedVerdict = "accepted",
+    verdict: WantedVerdict | None = None,
     scenarios: Sequence[str] | None = None,
     goals: Sequence[str] | None = None,
     strategies: Sequence[str] | None = None,
@@ -137,10 +136,12 @@ def export(
 
     Args:
         runs: one run or several: what :func:`hipo.generate` returned, a folder, or a name.
-        kind: ``sft`` (fine-tuning), ``dpo`` (preference pairs), ``benchmark``, ``swap``,
-            ``lm-eval``, or a plugin's.
+        kind: ``dialogues`` (the corpus itself), ``turns`` (the same as a flat table), ``sft``
+            (fine-tuning), ``dpo`` (preference pairs), ``benchmark``, ``swap``, ``lm-eval``, or a
+            plugin's.
         output: the folder to make, as a whole or not at all.
-        verdict: ``any`` takes dialogues that are not accepted, too.
+        verdict: ``any`` takes dialogues that are not accepted, too; None is what the kind takes:
+            ``any`` for ``dialogues`` and ``turns``, whose rows say what was decided.
         scenarios: ids, categories, globs or ``tag:...``; None is all.
         goals: goal labels; None is all.
         strategies: None is all.
@@ -157,7 +158,8 @@ def export(
     given = [runs] if isinstance(runs, RunLike) else list(runs)
     folders = tuple(folder_of(run) for run in given)
     filters = (_named(scenarios), _named(goals), _named(strategies))
-    selection = Selection(folders, verdict, *filters, labels=labels)
+    wanted = verdict or KINDS.get(kind).verdict
+    selection = Selection(folders, wanted, *filters, labels=labels)
     return make_data_set(selection, options, Path(output), extras, overwrite=overwrite)
 
 
@@ -187,7 +189,7 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         rationale=arguments.get("rationale", False),
         format=arguments.get("format") or "messages",
         split_by=arguments.get("split_by", "scenario"),
-        fractions=checked_fractions(arguments.get("fractions", DEFAULT_FRACTIONS)),
+        fractions=checked_fractions(arguments.get("fractions") or KINDS.get(kind).fractions),
         seed=arguments.get("seed", 0),
         balance=arguments.get("balance"),
         include_deception=arguments.get("include_deception", False),

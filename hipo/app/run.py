@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from hipo.app.frames import FrameRows, frame_of
 from hipo.app.run_folders import find_run
+from outputs.selection import WantedVerdict
 from pipeline.chunks import chunks
 from pipeline.runner import RunOutcome
 from pipeline.store.queries.dialogues import Ending
@@ -16,6 +18,9 @@ from pipeline.store.run_store import RunStore
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.verdicts import Decision, Flag, Judgement, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _PAGE = 256
 
@@ -80,6 +85,26 @@ class Run:
         with RunStore.open(self.folder, readonly=True) as store:
             for page in chunks(store.reader.endings(status="generated"), _PAGE):
                 yield from _verdicts(store, page)
+
+    def to_pandas(
+        self, rows: FrameRows = "turns", *, verdict: WantedVerdict = "any"
+    ) -> pd.DataFrame:
+        """Return the run as a data frame, with the columns of ``hipo export --to turns``.
+
+        Example::
+
+            turns = open_run("runs/trial").to_pandas()
+            print(turns.groupby("goal")["label_veracity"].value_counts())
+
+        Args:
+            rows: ``turns``, a row a turn, flat; or ``dialogues``, a row a dialogue, with lists and
+                dictionaries in cells.
+            verdict: ``any``, or ``accepted`` for accepted dialogues alone.
+
+        Raises:
+            UsageError: pandas is missing, or there is no such run.
+        """
+        return frame_of(self.folder, rows, verdict)
 
     def verdict(self, dialogue_id: str) -> VerdictRecord:
         """Return the judgements, flags and decisions of one dialogue, see :meth:`dialogue`.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -18,12 +19,13 @@ from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS, QUIET, with_group
 from outputs.aspects import ASPECTS
 from outputs.contamination import overlap_share
-from outputs.export_kind import KINDS, PROMPT_MODES, ExportOptions
+from outputs.export_kind import DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions
 from outputs.formats.registry import FORMATS
-from outputs.selection import Selection
+from outputs.selection import Selection, WantedVerdict
 from scenarios.errors import UsageError
 
 app = command_app()
+_VERDICTS: Mapping[bool, WantedVerdict] = {True: "any", False: "accepted"}
 
 
 class SplitBy(StrEnum):
@@ -43,11 +45,11 @@ class LabelChoice(StrEnum):
 def _options(
     *,
     to: str = typer.Option(
-        ...,
+        DEFAULT_KIND,
         "--to",
         metavar="KIND",
         rich_help_panel="Options",
-        help=f"What for: {', '.join(KINDS.shipped)}, or a plugin's.",
+        help=f"{', '.join(KINDS.shipped)}, or a plugin's.",
     ),
     task: str | None = typer.Option(
         None, "--task", help="What is learnt: label (default), actor, initiator (sft)."
@@ -76,11 +78,12 @@ def _options(
         rich_help_panel=OptionGroup.SPLITS,
         help="What no two splits share.",
     ),
-    splits: str = typer.Option(
-        "80,10,10",
+    splits: str | None = typer.Option(
+        None,
         "--splits",
+        metavar="SHARES",
         rich_help_panel=OptionGroup.SPLITS,
-        help="Shares of train, validation, test; 100,0,0 for one set.",
+        help="Of train, validation, test, e.g. 80,10,10 (default of sft and dpo; else all in one).",
     ),
     seed: int = typer.Option(
         0,
@@ -108,7 +111,7 @@ def _options(
         rationale=rationale,
         format=row,
         split_by=split_by.value,
-        fractions=_fractions(splits),
+        fractions=() if splits is None else _fractions(splits),
         seed=seed,
         balance=balance,
         include_deception=include_deception,
@@ -119,7 +122,6 @@ def _options(
 def _selection(
     *,
     runs: list[str] = typer.Argument(..., metavar="RUN...", help="Folders, or names in ./runs."),
-    everything: bool = typer.Option(False, "--any", help="Dialogues that are not accepted, too."),
     scenarios: list[str] = typer.Option([], "--scenarios", help="Ids, categories, globs, tag:..."),
     goals: list[str] = typer.Option([], "--goals", help="Goal labels."),
     strategies: list[str] = typer.Option([], "--strategy", help="Of these strategies only."),
@@ -136,7 +138,6 @@ def _selection(
 ) -> Selection:
     return Selection(
         runs=tuple(find_run(name) for name in runs),
-        verdict="any" if everything else "accepted",
         scenarios=_named(scenarios),
         goals=_named(goals),
         strategies=_named(strategies),
@@ -225,6 +226,12 @@ def export_command(
     output: Path = typer.Option(..., "-o", "--output", help="The folder to make."),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an earlier export there."),
     options: ExportOptions,
+    everything: bool | None = typer.Option(
+        None,
+        "--any/--accepted",
+        rich_help_panel=OptionGroup.DIALOGUES,
+        help="Dialogues that are not accepted, too (default of dialogues and turns), or not.",
+    ),
     selection: Selection,
     extras: ExportExtras,
     output_format: Format = typer.Option(
@@ -235,12 +242,17 @@ def export_command(
     ),
     quiet: bool = QUIET,
 ) -> int:
-    """Make a data set of accepted dialogues: rows, card, datasheet, Croissant and manifest.
+    """Make a data set: rows, card, datasheet, Croissant and manifest.
+
+    By default the corpus itself, a dialogue a row, whatever was decided on it; other kinds (--to)
+    take accepted dialogues.
 
     Scenarios are divided among the splits by the runs and the seed alone, so that every export of
     the same runs divides them alike: what one trains on, no other tests.
     """
     hush()
+    verdict = KINDS.get(options.kind).verdict if everything is None else _VERDICTS[everything]
+    selection = replace(selection, verdict=verdict)
     data = make_data_set(selection, options, output, extras, overwrite=overwrite, notice=say)
     if output_format is Format.JSON:
         write_json(exported_as_json(data))

@@ -46,7 +46,14 @@ def arrow_schema(columns: Sequence[Column]) -> pa.Schema:
     for kind, keys in _NESTED.items():
         struct = pa.struct([(key, pa.string()) for key in keys])
         types[kind] = pa.list_(struct) if kind.endswith("s") else struct
-    return pa.schema([(column.name, types[column.kind]) for column in columns])
+
+    def typed(column: Column) -> pa.DataType:
+        if column.kind not in ("record", "records"):
+            return types[column.kind]
+        struct = pa.struct([(part.name, typed(part)) for part in column.fields])
+        return pa.list_(struct) if column.kind == "records" else struct
+
+    return pa.schema([(column.name, typed(column)) for column in columns])
 
 
 def arrow_table(lines: bytes | memoryview, schema: pa.Schema) -> pa.Table:

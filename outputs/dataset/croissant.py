@@ -17,7 +17,9 @@ CROISSANT = "croissant.json"
 
 _VERSION = "http://mlcommons.org/croissant/1.0"
 _RESPONSIBLE_AI = "http://mlcommons.org/croissant/RAI/1.0"
-_ENCODING = {"jsonl": "application/jsonlines", "parquet": "application/x-parquet"}
+_ENCODING = {
+    "jsonl": "application/jsonlines", "csv": "text/csv", "parquet": "application/x-parquet",
+}  # fmt: skip
 _SCALARS: Final[dict[ColumnKind, str]] = {
     "text": "sc:Text",
     "texts": "sc:Text",
@@ -31,7 +33,7 @@ _PARTS: Final[dict[ColumnKind, tuple[str, ...]]] = {
     "turn": ("from", "value"),
     "turns": ("from", "value"),
 }
-_REPEATED: Final[frozenset[ColumnKind]] = frozenset({"texts", "messages", "turns"})
+_REPEATED: Final[frozenset[ColumnKind]] = frozenset({"texts", "messages", "turns", "records"})
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -232,10 +234,29 @@ def _field(record_set: str, file: str, column: Column) -> dict[str, object]:
             "@type": "cr:Field",
             "@id": f"{name}/{part}",
             "name": f"{name}/{part}",
-            "dataType": "sc:Text",
+            "dataType": data_type,
             **repeated,
             "source": {**source, "transform": {"jsonPath": part}},
         }
-        for part in _PARTS[column.kind]
+        for part, data_type in _parts(column)
     ]
     return {**described, "subField": parts}
+
+
+def _parts(column: Column) -> list[tuple[str, str]]:
+    """Return path and type of every single value in a structured column.
+
+    Lists within records are left out: of such a list the reference implementation reads the first
+    entry alone, without a word.
+    """
+    if column.kind in _PARTS:
+        return [(part, "sc:Text") for part in _PARTS[column.kind]]
+    parts: list[tuple[str, str]] = []
+    for part in column.fields:
+        if part.kind in _REPEATED:
+            continue
+        if part.kind in _SCALARS:
+            parts.append((part.name, _SCALARS[part.kind]))
+        else:
+            parts += [(f"{part.name}.{path}", kind) for path, kind in _parts(part)]
+    return parts

@@ -16,11 +16,22 @@ from pipeline.strategies.registry import STRATEGIES
 from scenarios.schemes.model import Scheme
 
 ColumnKind = Literal[
-    "text", "texts", "bool", "int", "float", "message", "messages", "turn", "turns"
+    "text",
+    "texts",
+    "bool",
+    "int",
+    "float",
+    "message",
+    "messages",
+    "turn",
+    "turns",
+    "record",
+    "records",
 ]
 """``texts`` is a list of texts; a ``message`` is ``{"role", "content"}`` and ``messages`` a list of
-them; a ``turn`` is ``{"from", "value"}`` and ``turns`` a list of them."""
-FileFormat = Literal["jsonl", "parquet"]
+them; a ``turn`` is ``{"from", "value"}`` and ``turns`` a list of them; a ``record`` has the fields
+that its column names, and ``records`` is a list of such."""
+FileFormat = Literal["jsonl", "csv", "parquet"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +42,8 @@ class Column:
     kind: ColumnKind
     description: str
     """One sentence."""
+    fields: tuple[Column, ...] = ()
+    """What a record is made of, in order; of other kinds nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import orjson
 
 from outputs.dataset.arrow import arrow_schema, arrow_table, check_parquet, concatenated
 from outputs.dataset.columns import Row
+from outputs.dataset.csv_files import CsvFiles
 from outputs.dataset.manifest import Column, ExportedFile, FileFormat, sha256_of
 
 CHUNK = 4 * 1024 * 1024
@@ -78,9 +79,12 @@ class RowWriter:
         columns: Sequence[Column],
         splits: Sequence[str],
         parquet: bool = True,
+        csv: bool = False,
         chunk: int = CHUNK,
     ) -> None:
         """Begin ``jsonl/<split>.jsonl`` and ``data/<split>-00000-of-00001.parquet`` in a folder.
+
+        With ``csv`` there is ``csv/<split>.csv``, too; rows have to be flat then.
 
         Raises:
             UsageError: Parquet is wanted and the package for it is missing.
@@ -91,6 +95,7 @@ class RowWriter:
         self._subset = subset
         self._columns = tuple(columns)
         self._chunk = chunk
+        self._csv = CsvFiles(folder, columns) if csv else None
         self._gathering = {split: _Gathering(_Chunk()) for split in splits}
         self._files = {split: _SplitFiles(folder, split, columns, parquet) for split in splits}
         self._thread = _WritingThread(self._files)
@@ -107,6 +112,8 @@ class RowWriter:
         gathering = self._gathering[split]
         gathering.chunk.add(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
         gathering.total += 1
+        if self._csv is not None:
+            self._csv.write(split, row)
         if gathering.chunk.size >= self._chunk:
             self._hand_over(split, gathering)
 
@@ -116,7 +123,11 @@ class RowWriter:
         for form in ("jsonl", "parquet"):
             for split, files in self._files.items():
                 if form in files.hashes:
-                    found.append(self._described(form, split, files))
+                    path, digest = files.paths[form], files.hashes[form]
+                    found.append(self._described(form, split, path, digest))
+        if self._csv is not None:
+            for split, digest in self._csv.hashes.items():
+                found.append(self._described("csv", split, self._csv.path(split), digest))
         return tuple(found)
 
     def __enter__(self) -> Self:
@@ -131,14 +142,15 @@ class RowWriter:
         if error is None:
             for split, gathering in self._gathering.items():
                 self._hand_over(split, gathering)
+        if self._csv is not None:
+            self._csv.close()
         self._thread.close(abandon=error is not None)
 
     def _hand_over(self, split: str, gathering: _Gathering) -> None:
         if gathering.chunk.size:
             gathering.chunk = self._thread.add(split, gathering.chunk)
 
-    def _described(self, form: FileFormat, split: str, files: _SplitFiles) -> ExportedFile:
-        path = files.paths[form]
+    def _described(self, form: FileFormat, split: str, path: Path, digest: str) -> ExportedFile:
         return ExportedFile(
             path=path.relative_to(self._folder).as_posix(),
             format=form,
@@ -146,7 +158,7 @@ class RowWriter:
             split=split,
             rows=self._gathering[split].total,
             size=path.stat().st_size,
-            sha256=files.hashes[form],
+            sha256=digest,
             columns=self._columns,
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 
+from pipeline.store.costs import CaseCosts, read_costs
 from pipeline.store.sqlite import StoreUnusable
 from pipeline.store.texts import Messages, PromptComposer, TextTable
 from pipeline.store.writer import StoreFailed, Write, Writer, required
@@ -309,6 +310,10 @@ class CallLog:
             SentPrompt(turn, arm, epoch, self._prompts.compose(layout))
             for turn, arm, epoch, layout in rows
         ]
+
+    def costs(self, case: str) -> dict[str, CaseCosts]:
+        """Return what the dialogues of a case took, by the arm that paid."""
+        return read_costs(self._reader, case)
 
     def known_of_case(self, case: str) -> tuple[KnownChoice, ...]:
         """Return every sample drawn for a case, for a worker that cannot look into this store."""

@@ -75,7 +75,7 @@ def test_its_kind_and_its_format_are_exported_and_named_in_the_manifest(
     made: Path, hipo: Hipo
 ) -> None:
     result = hipo(
-        "export", "made", "--any", "--to", "turns", "--format", "lines", "--no-parquet",
+        "export", "made", "--any", "--to", "answers", "--format", "lines", "--no-parquet",
         "--splits", "100,0,0", "-o", "set",
     )  # fmt: skip
     assert result.code == 0, result.err
@@ -85,7 +85,7 @@ def test_its_kind_and_its_format_are_exported_and_named_in_the_manifest(
     assert rows[0]["said"]
     assert Path("set/files.txt").read_text()
     manifest = json.loads(Path("set/manifest.json").read_text())
-    assert sorted(manifest["options"]["plugins"]) == ["export format lines", "export kind turns"]
+    assert sorted(manifest["options"]["plugins"]) == ["export format lines", "export kind answers"]
 
 
 def test_its_task_is_asked_by_its_name(made: Path, hipo: Hipo) -> None:

@@ -140,7 +140,7 @@ class TurnRows:
     """What was asked and answered, in a format of one's choice."""
 
     row_format: RowFormat
-    subset = "turns"
+    subset = "answers"
     reading = Reading()
 
     @property
@@ -205,7 +205,7 @@ EXTENSIONS = (
     ),
     ProviderExtension(name="parrot", build=Parrot, models=("rules", "judge")),
     ExportKind(
-        name="turns",
+        name="answers",
         about="questions and answers",
         tasks=(ExportTask(_turn_rows, options=frozenset({"format"})),),
     ),
