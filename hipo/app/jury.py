@@ -33,8 +33,6 @@ from pipeline.stop import Stop
 from pipeline.store.materials import MaterialItem
 from pipeline.store.run_store import RunStore
 from prompts.environment import Templates
-from prompts.tasks.example_file import read_examples
-from prompts.tasks.examples import ExamplePool
 from prompts.tasks.model import Mode
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
@@ -47,7 +45,6 @@ from scenarios.schemes.registry import load_scheme
 
 JUROR_TASK: Final = "cobra-juror"
 JUROR_SCHEME: Final = "cobra"
-_EXAMPLES: Final = Path(__file__).parents[2] / "prompts" / "data" / "examples"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +111,7 @@ def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOver
         if overrides.prompt_dir is not None
         else Templates(stored=material.own_templates)
     )
-    examples = _examples(scheme) if request.mode == "icl" else None
-    prompts = TaskPrompts(templates, scheme, task, mode=request.mode, examples=examples)
+    prompts = TaskPrompts(templates, scheme, task, mode=request.mode)
     choice = ModelChoice(recipe, PriceTable.load(recipe.prices))
     uses: dict[JudgeIdentity, ModelUse] = {}
     for model in request.models:
@@ -131,12 +127,6 @@ def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOver
             "add it to a price table (--prices FILE), to the recipe, or use --budget-tokens",
         )
     return Jury(recipe, material, scheme, templates, prompts, uses)
-
-
-def _examples(scheme: Scheme) -> ExamplePool | None:
-    """Return the worked examples that ship for jurors of a scheme; None: those of the library."""
-    path = _EXAMPLES / f"{scheme.id}.yaml"
-    return read_examples(path, scheme) if path.exists() else None
 
 
 def hear_jurors(

@@ -16,13 +16,13 @@ from prompts.tasks.examples import (
     ShownExample,
     WorkedExample,
     chosen_examples,
-    shipped_examples,
     shown_example,
 )
 from prompts.tasks.frames import UserFrames, UserParts
 from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, plain_view, shown
 from prompts.tasks.model import DRAWS, Mode, Task
 from prompts.tasks.part import Listing, TaskExplanation, TaskPart, TaskQuestion, order_of
+from prompts.tasks.shipped_examples import shipped_examples
 from prompts.tasks.stems import PEOPLE_TEMPLATES, is_listed
 from scenarios.dialogue import History
 from scenarios.errors import UsageError

@@ -10,10 +10,10 @@ import pytest
 
 from prompts.environment import Templates
 from prompts.tasks.example_file import read_examples
-from prompts.tasks.examples import shipped_examples
 from prompts.tasks.items import SceneView, TaskItem
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
+from prompts.tasks.shipped_examples import shipped_examples
 from scenarios.errors import InputError, UsageError
 from scenarios.lines.library import gold_lines, scenarios_with
 from scenarios.schemes.registry import load_scheme
@@ -131,9 +131,19 @@ def test_the_goal_behind_a_conversation_is_shown_by_examples_too(hipo):
 
 
 def test_no_examples_ship_for_other_schemes():
-    for name in ("cobra", "hipo@1"):
+    for name in ("face_acts", "hipo@1"):
         with pytest.raises(UsageError, match="no examples ship for the scheme"):
             shipped_examples(load_scheme(name))
+
+
+def test_jurors_and_evaluations_are_shown_the_same_examples_of_cross_examinations():
+    cobra = load_scheme("cobra")
+    pool = shipped_examples(cobra)
+    assert {e.labels["commitment"] for e in pool.examples} > {"none", "beneficial", "detrimental"}
+    prompts = TaskPrompts(Templates(), cobra, load_task("cobra-juror"), mode="icl")
+    shown = user(prompts, ITEM).partition("# Situation\n")[0]
+    assert shown.count("Right answer: ") == 4
+    assert any(e.line in shown for e in pool.examples)
 
 
 def test_examples_of_emotions_say_who_speaks_to_whom_and_hold_numbers_as_numbers():
