@@ -263,6 +263,10 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         kind=kind,
         options={**options.plain(), **_plugins(options), **_prompts(found.scheme, options)},
         trains_responder=task.trains_responder,
+        rows_left_out={
+            "overlap": len(job.rejected),
+            "balance": 0 if job.balance is None else job.balance.dropped,
+        },
         files=files,
         folder=draft,
         name=job.folder.name,
@@ -306,16 +310,11 @@ def _prompts(scheme: Scheme, options: ExportOptions) -> dict[str, object]:
 
 
 def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
-    balance = job.balance
     notes = list(source.notes())
     if facts.adjudicated:
         notes.append(f"utterances with labels that an expert decided on: {facts.adjudicated:,}")
     written = {file.split for file in facts.files}
     notes += [f"no row fell into {split}" for split in job.plan.splits if split not in written]
-    if job.rejected:
-        notes.append(f"rows left out that overlap with another set: {len(job.rejected):,}")
-    if balance is not None and balance.dropped:
-        notes.append(f"rows left out to balance {balance.column}: {balance.dropped:,}")
     notes += [
         f"dialogues of {run} left out because an earlier run has the same case and arm: {n:,}"
         for run, n in sorted(job.found.duplicates.items())

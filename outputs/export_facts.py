@@ -12,6 +12,7 @@ from outputs.benchmark_set import TOTAL, CorpusCounts
 from outputs.dataset.columns import labelled_dimensions
 from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator, Support
 from outputs.export_kind import ExportKind
+from outputs.left_out import left_out
 from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals
@@ -68,6 +69,7 @@ def export_facts(
     kind: ExportKind,
     options: Mapping[str, object],
     trains_responder: bool,
+    rows_left_out: Mapping[str, int],
     files: tuple[ExportedFile, ...],
     folder: Path,
     name: str,
@@ -80,6 +82,7 @@ def export_facts(
         kind: of data set.
         options: of the export.
         trains_responder: whether the responder's words are what is learnt.
+        rows_left_out: rows that did not come into the set, by reason.
         files: the files of rows.
         folder: where they are now.
         name: what the export will be called.
@@ -102,6 +105,11 @@ def export_facts(
         judges=_judges(found),
         verdict=selection.verdict,
         dialogues=total["dialogues"],
+        left_out=left_out(found, total["dialogues"], rows_left_out),
+        by_run={
+            run.name: sum(n for (name, _), n in seen.arms.items() if name == run.name)
+            for run in found.runs
+        },
         scenarios=total["scenarios"],
         facts=total["facts"],
         by_goal=_ordered(seen.goals, found.scheme.goals if found.scheme.assigned else ()),

@@ -197,7 +197,7 @@ class OpenSelection:
         self.duplicates.clear()
         seen: set[int] | None = set() if len(self.runs) > 1 else None
         for run in self.runs:
-            kept = self._filter(run, verdicts)
+            kept = self.corpus_filter(run, verdicts)
             if kept is None:
                 continue
             entries = run.corpus.entries(
@@ -242,7 +242,7 @@ class OpenSelection:
             for tally in (*run.corpus.tallies(), *run.corpus.label_tallies())
         ]
 
-    def _filter(self, run: OpenRun, verdicts: Sequence[Verdict]) -> CorpusFilter | None:
+    def corpus_filter(self, run: OpenRun, verdicts: Sequence[Verdict] = ()) -> CorpusFilter | None:
         """Return the filter of one run, or None where nothing in it can pass."""
         chosen = self.selection
         arms = _arms(run, chosen)

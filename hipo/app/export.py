@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +35,7 @@ from outputs.export_kind import (
 )
 from outputs.formats.registry import FORMATS
 from outputs.hub import prepare_push, push_folder
+from outputs.recorded_exports import RecordedExport, folder_seen_from, record_export
 from outputs.selection import Labels, Selection, WantedVerdict
 from outputs.splits import SplitBy, checked_fractions
 from pipeline.embeddings import Embed
@@ -241,7 +243,26 @@ def make_data_set(
         screen=checks.screen if extras.against else None,
         document=checks.document(within),
     )  # fmt: skip
+    _record(selection, exported, notice)
     return DataSet(exported, None if hub is None else push_folder(output, hub))
+
+
+def _record(selection: Selection, exported: Exported, notice: Callable[[str], None]) -> None:
+    """Record the data set in every run that it was made of; a set stays where that fails."""
+    facts = exported.facts
+    folders = dict.fromkeys(path.resolve() for path in selection.runs)
+    for folder, (name, dialogues) in zip(folders, facts.by_run.items(), strict=True):
+        place = folder_seen_from(folder, exported.folder)
+        try:
+            record_export(
+                folder,
+                RecordedExport(
+                    time.time(), place, facts.task, facts.verdict, dialogues, exported.rows,
+                    facts.runs, facts.left_out,
+                ),
+            )  # fmt: skip
+        except OSError as error:
+            notice(f"the export was not recorded in {name}: {error.strerror or error}")
 
 
 @dataclass

@@ -14,9 +14,10 @@ from outputs.evaluation.evaluated import Evaluated
 from outputs.evaluation.run_section import evaluation_section
 from outputs.evaluation.writing import read_evaluation
 from outputs.export_facts import code_version
+from outputs.recorded_exports import recorded_exports
 from outputs.report.build import build_report
 from outputs.report.cumulative import read_scores
-from outputs.report.exported import exported_dialogues
+from outputs.report.exported import exported_dialogues, still_there
 from outputs.report.gathered import ReportOptions
 from outputs.report.page import GENERATOR
 from pipeline.embeddings import BatchingEncoder, installed_encoder
@@ -65,7 +66,8 @@ def report(
         run: what :func:`hipo.generate` returned, a folder, or a name under ``./runs``.
         output: the file; None is ``report.html`` in the folder of the run.
         samples: how many dialogues to show.
-        exports: folders that were exported from the run; their dialogues are counted.
+        exports: folders that were exported from the run; their dialogues are counted. None: those
+            that are recorded in the run and still there.
         benchmark: a CSV of what models scored: model, dimension, turns, correct, items.
         evaluations: folders that ``hipo evaluate`` wrote; none: the folder ``evaluation`` of the
             run, if there is one.
@@ -80,11 +82,13 @@ def report(
     check_target(target)
     with RunStore.open(folder, readonly=True) as store:
         material, run_name = load_material(store), store.state().name
-    folders = [Path(export) for export in exports]
+    recorded = recorded_exports(folder)
+    folders = [Path(export) for export in exports] or still_there(folder, recorded)
     name = run if isinstance(run, str) else folder.name
     options = ReportOptions(
         samples=samples,
         worst=samples,
+        exports=tuple(recorded),
         exported=exported_dialogues(folders, run_name) if folders else None,
         cumulative=() if benchmark is None else read_scores(Path(benchmark), material.scheme),
         evaluation=evaluation_section(

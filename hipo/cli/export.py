@@ -265,8 +265,9 @@ def exported_as_json(data: DataSet) -> dict[str, object]:
     """Return what an export left behind as plain data.
 
     ``folder``; ``dialogues``, ``scenarios``, ``facts``: how many rows were made of; ``rows`` by
-    split; ``files``: ``path``, ``rows``, ``size``, ``sha256``; ``includes_deception``; ``notes``:
-    what was left out; ``overlaps``: of the comparisons that were asked for, see
+    split; ``files``: ``path``, ``rows``, ``size``, ``sha256``; ``includes_deception``; ``left_out``:
+    ``generated`` and ``taken`` dialogues, and what was left out by reason, ``dialogues`` and
+    ``rows``; ``notes``: what else its user should know; ``overlaps``: of the comparisons that were asked for, see
     :meth:`outputs.contamination.Contamination.summary`, with ``removed``: whether the rows found
     were left out; ``address``: on the hub, or null.
     """
@@ -277,6 +278,7 @@ def exported_as_json(data: DataSet) -> dict[str, object]:
         "rows": data.rows,
         "files": [plain(file, "path rows size sha256") for file in facts.files],
         "includes_deception": facts.includes_deception,
+        "left_out": facts.left_out.plain(),
         "notes": list(data.exported.notes),
         "overlaps": [dict(overlap) for overlap in facts.contamination],
         "address": data.address,
@@ -291,6 +293,7 @@ def exported_as_text(data: DataSet) -> str:
     lines = [
         f"{made}, {plural(facts.scenarios, 'scenario')}, {plural(facts.facts, 'fact')}",
         columns(["split", "rows"], rows),
+        *facts.left_out.sentences(ways=True),
         *(
             f"overlap of {overlap['checked']} with {overlap['reference']}: {overlap_share(overlap)}"
             f"{', left out' if overlap['removed'] else ''}"

@@ -26,7 +26,7 @@ def report(
         [],
         "--export",
         metavar="DIR",
-        help="A folder that hipo export wrote: counts it; repeatable.",
+        help="A folder that hipo export wrote: counts it; default all that are recorded in the run.",
     ),
     benchmark: Path | None = typer.Option(
         None,

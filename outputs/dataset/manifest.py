@@ -11,6 +11,7 @@ from typing import Literal
 import orjson
 
 from outputs.dataset.told_audit import ToldAudit
+from outputs.left_out import LeftOut
 from outputs.reliability import Reliability
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.schemes.model import Scheme
@@ -130,6 +131,10 @@ class ExportFacts:
     """Dialogues per language code."""
     by_label: Mapping[str, Mapping[str, int]]
     """Utterances per dimension and label; numbers per range (:mod:`outputs.value_names`)."""
+    left_out: LeftOut = field(default_factory=LeftOut, kw_only=True)
+    """What of the runs is not in the set."""
+    by_run: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    """Dialogues by name of their run."""
     support: tuple[Support, ...] = field(default=(), kw_only=True)
     """The same by goal and split; what does not occur is left out."""
     openings: Mapping[str, int] = field(default_factory=dict, kw_only=True)
@@ -213,6 +218,7 @@ def write_manifest(
         "verdict": facts.verdict,
         "options": dict(facts.options),
         "dialogues": facts.dialogues,
+        "left_out": facts.left_out.plain(),
         "files": [_listed(path, folder, files) for path in paths],
         "splits": dict(groups),
         "notes": list(notes),

@@ -8,6 +8,7 @@ from pathlib import Path
 import orjson
 
 from outputs.dataset.manifest import MANIFEST
+from outputs.recorded_exports import RecordedExport
 from scenarios.errors import UsageError
 
 
@@ -31,6 +32,21 @@ def exported_dialogues(folders: Sequence[Path], run: str) -> int:
             )
         dialogues |= mine
     return len(dialogues)
+
+
+def still_there(run: Path, exports: Sequence[RecordedExport]) -> list[Path]:
+    """Return the folders of recorded exports of accepted dialogues that are still such exports."""
+    found = []
+    for export in exports:
+        folder = export.place(run)
+        if export.verdict != "accepted" or not export.dialogues:
+            continue
+        try:
+            if orjson.loads((folder / MANIFEST).read_bytes())["runs"] == list(export.runs):
+                found.append(folder)
+        except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+            continue  # it was moved or deleted: the record says what it held
+    return found
 
 
 def _rows(folder: Path) -> Iterable[tuple[str, str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from outputs.diversity import Diversity, measure
+from outputs.recorded_exports import RecordedExport
 from outputs.report.cumulative import CumulativeScore
 from outputs.report.page import ReportSection
 from outputs.showcase import showcased
@@ -49,7 +50,9 @@ class ReportOptions:
     diversity_texts: int = 500
     """Utterances of each arm that diversity is measured on."""
     exported: int | None = None
-    """Dialogues of the run that an export holds; None: no export was named."""
+    """Accepted dialogues of the run that exports hold; None: there is no such export."""
+    exports: tuple[RecordedExport, ...] = ()
+    """The data sets that were made of the run."""
     cumulative: tuple[CumulativeScore, ...] = ()
     """What benchmarked models scored."""
     evaluation: ReportSection | None = None

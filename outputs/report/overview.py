@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from outputs.judge_agreement import ConfirmedShare
 from outputs.plots.bars import FunnelStage, funnel_chart
+from outputs.report.data_sets import data_sets_table
 from outputs.report.gathered import OFFLINE, Gathered
 from outputs.report.page import Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
 from outputs.report.wording import (
@@ -168,7 +169,7 @@ def funnel_section(run: Gathered) -> ReportSection:
         "Dialogues by stage", ("stage", "dialogues"), tuple((s.label, s.text) for s in stages)
     )
     drawn = funnel_chart(stages, label=", ".join(f"{s.label}: {s.text}" for s in stages))
-    blocks: list[Grid | Remark] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
+    blocks: list[Grid | Remark | Table] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
     if verified:
         text = (
             f"People decided on {count(people)} of the {count(settled)} dialogues that are settled, "
@@ -176,8 +177,10 @@ def funnel_section(run: Gathered) -> ReportSection:
             "that counts of flags add up to more."
         )
         blocks.append(Remark(text))
-    if run.options.exported is None:
-        note = "How much was exported is not recorded in the run. To count an export, name it:"
+    if run.options.exports:
+        blocks.append(data_sets_table(run.options.exports))
+    elif run.options.exported is None:
+        note = "No data set was made of this run. What an older hipo exported is counted if named:"
         blocks.append(Remark(note, f"hipo report {run.run} --export DIR"))
     lead = "What is left after each stage, and what was lost on the way."
     return ReportSection("funnel", "From plan to export", lead, tuple(blocks))

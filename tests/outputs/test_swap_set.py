@@ -223,7 +223,7 @@ def test_overlapping_rows_go_with_the_other_items_of_their_line(tmp_path, lying_
     )
     left = rows_in(tmp_path / "out")
     assert [row["id"] for row in left] == [row["id"] for row in [*items[:3], *items[6:]]]
-    assert "rows left out that overlap with another set: 3" in out.notes
+    assert out.facts.left_out.rows == {"overlap": 3}
 
 
 def test_items_can_be_compared_with_a_set_that_holds_them_and_be_left_out(

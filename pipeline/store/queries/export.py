@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -46,6 +46,10 @@ _PAGE_OF_DIALOGUES = f"""
     where (d.case_seq, d.arm_seq) > (:case_seq, :arm_seq) and d.status = 'generated'
         and d.seq <= :dialogues and {_FILTERS}
     order by d.case_seq, d.arm_seq limit {PAGE}"""  # noqa: S608
+_VERDICTS = f"""
+    select {_NEWEST} as verdict, count(*)
+    from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
+    where d.status = 'generated' and d.seq <= :dialogues and {_FILTERS} group by 1 order by 1"""  # noqa: S608
 _GROUPS = """
     select c.scenario, c.fact, c.goal, count(*)
     from dialogues d join cases c on c.seq = d.case_seq
@@ -162,6 +166,11 @@ class CorpusReader:
                         if turn.tactic and (seq, turn.index) in self._decided
                     )
                 yield CorpusEntry(dialogue, verdict, experts)
+
+    def verdict_counts(self, kept: CorpusFilter) -> Counter[Verdict | None]:
+        """Count the dialogues that pass by their newest verdict; None: nobody has decided."""
+        fixed = {"dialogues": self._dialogues, "decisions": self._decisions, **_values(kept)}
+        return Counter(dict(self._reader.execute(_VERDICTS, fixed).fetchall()))
 
     def tallies(self) -> list[GroupTally]:
         """Count every generated dialogue by scenario, fact and goal, whatever the verdict."""

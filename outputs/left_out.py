@@ -1,0 +1,114 @@
+"""What of the runs a data set does not hold, and why: counts by reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Self
+
+from outputs.selection import OpenSelection
+
+NOT_SELECTED: Final = "not_selected"
+IN_EARLIER_RUN: Final = "in_earlier_run"
+NO_ROW: Final = "no_row"
+UNDECIDED: Final = "undecided"
+_WORDS: Final[Mapping[str, str]] = {
+    NOT_SELECTED: "not asked for (scenarios, goals, strategies, arms, languages)",
+    "pending": "pending: people have to decide",
+    "discarded": "discarded",
+    UNDECIDED: "not verified",
+    IN_EARLIER_RUN: "of a case and arm that an earlier run of the set has",
+    NO_ROW: "of which no row of this kind can be made, or all were left out",
+}
+"""Reasons for dialogues, in the order in which they are told; notes say more of the last one."""
+_WAYS: Final[Mapping[str, str]] = {
+    "pending": "hipo review serve RUN, or --any takes them",
+    "discarded": "--any takes them",
+    UNDECIDED: "hipo verify RUN, or --any takes them",
+}
+"""What brings them in, for whoever made the set."""
+_ROWS: Final[Mapping[str, str]] = {
+    "duplicate": "the same as another row",
+    "overlap": "overlap with another set",
+    "balance": "of labels that are commoner than the rarest (--balance)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What of the generated dialogues did not come into a set, and which rows did not."""
+
+    generated: int = 0
+    """Dialogues that the runs hold, failed cases not counted."""
+    taken: int = 0
+    """Those that rows were made of."""
+    dialogues: Mapping[str, int] = field(default_factory=dict)
+    """By reason; with ``taken`` they add up to ``generated``."""
+    rows: Mapping[str, int] = field(default_factory=dict)
+    """Rows that could have been made, by reason."""
+
+    def sentences(self, *, ways: bool = False) -> Iterator[str]:
+        """Yield one line for what was taken, and one for each reason.
+
+        Args:
+            ways: whether commands are named that bring left out dialogues in.
+        """
+        share = f" ({self.taken / self.generated:.0%})" if self.generated else ""
+        yield f"{self.taken:,} of {self.generated:,} dialogues{share} are in the set"
+        for reason, n in self.dialogues.items():
+            way = f" ({_WAYS[reason]})" if ways and reason in _WAYS else ""
+            yield f"left out: {n:,} dialogues {_WORDS.get(reason, reason)}{way}"
+        for reason, n in self.rows.items():
+            yield f"left out: {n:,} rows {_ROWS.get(reason, reason)}"
+
+    def plain(self) -> dict[str, object]:
+        """Return it as plain data."""
+        return {
+            "generated": self.generated,
+            "taken": self.taken,
+            "dialogues": dict(self.dialogues),
+            "rows": dict(self.rows),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """Return what :meth:`plain` was made from.
+
+        Raises:
+            KeyError, TypeError, ValueError: it was made from something else.
+        """
+        counts = [
+            {str(k): int(n) for k, n in plain[name].items()} for name in ("dialogues", "rows")
+        ]
+        return cls(int(plain["generated"]), int(plain["taken"]), *counts)
+
+
+def left_out(found: OpenSelection, taken: int, rows: Mapping[str, int]) -> LeftOut:
+    """Count what an export of these runs left out.
+
+    Args:
+        found: the runs; its dialogues have been gone through.
+        taken: dialogues that rows were made of.
+        rows: rows that were left out, by reason.
+    """
+    verdicts: Counter[str] = Counter()
+    for run in found.runs:
+        kept = found.corpus_filter(run)
+        if kept is not None:
+            counts = run.corpus.verdict_counts(replace(kept, verdicts=None))
+            verdicts.update({verdict or UNDECIDED: n for verdict, n in counts.items()})
+    generated = sum(t.n for run in found.runs for t in run.corpus.tallies())
+    accepted_alone = found.selection.verdict == "accepted"
+    reasons = {NOT_SELECTED: generated - verdicts.total()}
+    if accepted_alone:
+        reasons |= {name: verdicts[name] for name in ("pending", "discarded", UNDECIDED)}
+    reasons[IN_EARLIER_RUN] = found.duplicates.total()
+    # whoever prefers accepted answers to discarded ones reads both; rows are of the better one
+    reasons[NO_ROW] = max(0, generated - taken - sum(reasons.values()))
+    return LeftOut(
+        generated,
+        taken,
+        {reason: n for reason, n in reasons.items() if n > 0},
+        {reason: n for reason, n in rows.items() if n},
+    )

@@ -1,0 +1,110 @@
+"""What was exported from a run: a line in a file beside it for every data set that was made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+import orjson
+
+from outputs.left_out import LeftOut
+from scenarios.log import logger
+
+EXPORTS: Final = "exports.jsonl"
+_log = logger("export")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedExport:
+    """One data set that was made of a run, alone or with others."""
+
+    at: float
+    """Unix time."""
+    folder: str
+    """Where it was written, relative to the folder of the run where that can be said."""
+    kind: str
+    verdict: str
+    """``accepted`` or ``any``."""
+    dialogues: int
+    """Of this run."""
+    rows: Mapping[str, int]
+    """By split, of all runs of the set."""
+    runs: tuple[str, ...]
+    """Names of the runs of the set."""
+    left_out: LeftOut
+    """Of all runs of the set."""
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        """Read one line.
+
+        Raises:
+            KeyError, TypeError, ValueError, AttributeError: it is none of ours.
+        """
+        return cls(
+            float(plain["at"]),
+            str(plain["folder"]),
+            str(plain["kind"]),
+            str(plain["verdict"]),
+            int(plain["dialogues"]),
+            {str(split): int(n) for split, n in plain["rows"].items()},
+            tuple(map(str, plain["runs"])),
+            LeftOut.from_plain(plain["left_out"]),
+        )
+
+    def plain(self) -> dict[str, object]:
+        """Return it as plain data."""
+        return {
+            "at": self.at, "folder": self.folder, "kind": self.kind, "verdict": self.verdict,
+            "dialogues": self.dialogues, "rows": dict(self.rows), "runs": list(self.runs),
+            "left_out": self.left_out.plain(),
+        }  # fmt: skip
+
+    def place(self, run: Path) -> Path:
+        """Return the folder of the set, seen from the folder of the run."""
+        return run / self.folder
+
+
+def record_export(run: Path, export: RecordedExport) -> None:
+    """Add a line to the record of a run; several processes may do so at a time.
+
+    Raises:
+        OSError: it could not be written.
+    """
+    line = orjson.dumps(export.plain(), option=orjson.OPT_APPEND_NEWLINE)
+    # One write to a file opened for appending is never torn apart by another's.
+    descriptor = os.open(run / EXPORTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(descriptor, line)
+    finally:
+        os.close(descriptor)
+
+
+def recorded_exports(run: Path) -> Sequence[RecordedExport]:
+    """Return the data sets made of a run, of each folder the newest, oldest first.
+
+    A line that cannot be read is left aside with a message in the log.
+    """
+    path = run / EXPORTS
+    found: dict[str, RecordedExport] = {}
+    lines = path.read_bytes().splitlines() if path.is_file() else []
+    for number, line in enumerate(lines, 1):
+        try:
+            export = RecordedExport.from_plain(orjson.loads(line))
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
+            _log.warning("%s:%d: is no record of an export, and is left aside", path, number)
+            continue
+        found.pop(export.folder, None)
+        found[export.folder] = export
+    return tuple(found.values())
+
+
+def folder_seen_from(run: Path, folder: Path) -> str:
+    """Return a folder relative to that of a run, or its full path where there is no way between."""
+    try:
+        return os.path.relpath(folder.resolve(), run.resolve())
+    except ValueError:  # on another drive
+        return str(folder.resolve())
