@@ -6,24 +6,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from outputs.aspects import TASK_OF, Aspect
-from outputs.comparable import OPTIONS, PROMPTS
+from outputs.comparable import OPTIONS, PROMPTS, TARGET
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column
 from outputs.export_kind import PROMPT_MODES
 from outputs.formats.shape import message_list
 from prompts.environment import Templates
+from prompts.tasks.answers import labels_answer
 from prompts.tasks.asked import misfits
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import Mode
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
+from scenarios.dialogue import TacticLabel
 from scenarios.fingerprint import fingerprint
-from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 _MESSAGES: Final[Mapping[Mode, str]] = {
     "zero-shot": "What a model is sent: system and user message of the task of the row.",
     "cot": "The same where a reason is to be given before each label.",
 }
+_TARGET: Final = Column(
+    TARGET,
+    "text",
+    "The right answer, as JSON, in the form that the messages ask for; null: it has no label.",
+)
 
 
 def options_column(dimension: str) -> str:
@@ -57,6 +64,7 @@ class BenchmarkPrompts:
                 for d in self._dimensions
             ),
             *(Column(PROMPTS[mode], "messages", _MESSAGES[mode]) for mode in modes),
+            *((_TARGET,) if modes else ()),
         )
         self._nothing: Row = dict.fromkeys(column.name for column in self.columns)
         self.fingerprint: str = fingerprint(
@@ -67,8 +75,14 @@ class BenchmarkPrompts:
             ]
         )
 
-    def of(self, aspect: Aspect, item: TaskItem) -> Row:
-        """Return the columns of one item; all prompts of an item list the same options."""
+    def of(self, aspect: Aspect, item: TaskItem, right: Mapping[str, LabelValue], /) -> Row:
+        """Return the columns of one item; all prompts of an item list the same options.
+
+        Args:
+            aspect: what is seen.
+            item: what is asked about.
+            right: the labels it has, by dimension.
+        """
         row = self._nothing.copy()
         for mode, prompts in self._prompts.get(aspect, {}).items():
             questions = prompts.questions(item)
@@ -76,10 +90,17 @@ class BenchmarkPrompts:
                 continue  # what the task asks concerns nobody who says such words
             (asked,) = questions
             row[PROMPTS[mode]] = message_list(asked.question.messages)
+            row[TARGET] = _target(asked.dimensions, right)
             for dimension in self._dimensions:
                 if dimension.id in asked.options:
                     row[options_column(dimension.id)] = asked.options[dimension.id]
         return row
+
+
+def _target(asked: Sequence[str], right: Mapping[str, LabelValue]) -> str | None:
+    """Return the right answer to a question; what is asked and has no label is null in it."""
+    labels = [TacticLabel(name, right[name]) for name in asked if name in right]
+    return labels_answer(labels, asked=asked) if labels else None
 
 
 def _listed(dimensions: Iterable[Dimension]) -> tuple[Dimension, ...]:

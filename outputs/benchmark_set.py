@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from outputs.agreed_labels import AGREED, AgreedLabels, agreed_labels
+from outputs.agreed_labels import AGREED, agreed_labels
 from outputs.aspects import ASPECTS, Aspect
 from outputs.benchmark_prompts import BenchmarkPrompts
 from outputs.dataset.columns import (
@@ -102,8 +102,8 @@ class ItemPrompts(Protocol):
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order."""
 
-    def of(self, aspect: Aspect, item: TaskItem) -> Row:
-        """Return the values of one item."""
+    def of(self, aspect: Aspect, item: TaskItem, right: Mapping[str, LabelValue], /) -> Row:
+        """Return the values of one item, which has these labels by dimension."""
 
 
 @dataclass
@@ -163,22 +163,27 @@ class BenchmarkRows:
                 if aspect != "conversation":
                     turn = turns[place]
                     item = _item(f"{turn.index}/{aspect}", base, scene, history, place)
-                    shared = self._agreed(agreed, selected, turn)
-                    yield self._row(base, aspect, item, turn.index, labels | shared)
+                    right = self._right(selected, turn)
+                    shared = {AGREED.name: agreed.of(turn.index, right)}
+                    known = labels | shared | self._prompts.of(aspect, item, right)
+                    yield self._row(base, aspect, item, turn.index, known)
         if targets and self.scheme.assigned and "conversation" in self.aspects:
-            labels = self._values.of(selected, None) | self._agreed(agreed, selected, None)
+            right = self._right(selected, None)
+            labels = self._values.of(selected, None) | {AGREED.name: agreed.of(None, right)}
             item = _item("conversation", base, scene, history, None)
-            yield self._row(base, "conversation", item, None, labels)
+            known = labels | self._prompts.of("conversation", item, right)
+            yield self._row(base, "conversation", item, None, known)
 
-    def _agreed(self, agreed: AgreedLabels, selected: SelectedDialogue, turn: Turn | None) -> Row:
-        """Return the dimensions of a row whose label every judge gave that did not see it."""
+    def _right(self, selected: SelectedDialogue, turn: Turn | None) -> dict[str, LabelValue]:
+        """Return the labels of an utterance, or of none, and the goal, by dimension."""
         tactic = () if turn is None else turn.tactic
         labels: dict[str, LabelValue] = {label.dimension: label.value for label in tactic}
         if self.scheme.assigned:
             labels[self.scheme.assigned] = selected.dialogue.case.goal
-        return {AGREED.name: agreed.of(None if turn is None else turn.index, labels)}
+        return labels
 
-    def _row(self, base: Row, aspect: Aspect, item: TaskItem, turn: int | None, labels: Row) -> Row:
+    def _row(self, base: Row, aspect: Aspect, item: TaskItem, turn: int | None, known: Row) -> Row:
+        """Return one row; ``known`` are its labels, and what models are sent."""
         before = item.turns[: item.target]
         seen = () if aspect == "utterance" else before
         asking = None if item.standing is None else before[item.standing]
@@ -194,8 +199,7 @@ class BenchmarkRows:
             "context": [{"role": role, "content": text} for role, text in seen],
             "question": None if asking is None else asking[1],
             "utterance": "" if item.target is None else item.turns[item.target][1],
-            **labels,
-            **self._prompts.of(aspect, item),
+            **known,
         }
 
 
@@ -228,4 +232,5 @@ KIND = ExportKind(
         ),
     ),
     hub_tasks=("text-classification",),
+    fractions=(0, 0, 1),
 )

@@ -13,6 +13,8 @@ OPTIONS: Final = "options_"
 """Begins the columns of benchmark items that hold the labels in the order they are listed."""
 PROMPTS: Final = {"zero-shot": "messages", "cot": "messages_cot"}
 """The columns of benchmark items that hold what a model is sent, by mode."""
+TARGET: Final = "target"
+"""The column of benchmark items that holds the right answer to what a model is sent."""
 _TAGS = re.compile(r"(?:[^\W\d_]{2,24}: )+")
 """Tags such as ``RESPONDER: `` and ``Utterance: ``: layout that differs between formats.
 
@@ -37,7 +39,7 @@ def row_lines(row: Row) -> list[str]:
 def _is_prompt(row: Row, column: str) -> bool:
     if "aspect" not in row or "context" not in row:
         return False
-    return column in PROMPTS.values() or column.startswith(OPTIONS)
+    return column in (*PROMPTS.values(), TARGET) or column.startswith(OPTIONS)
 
 
 def _texts(value: object, depth: int) -> Iterator[str]:

@@ -27,6 +27,10 @@ from scenarios.errors import RunError, UsageError
 from scenarios.schemes.model import Scheme
 
 COUNTS = "counts.json"
+_ALL_TEST = (
+    "every scenario is in the split test; a model that was tuned on these runs is to be asked the"
+    " test split of --splits 80,10,10 alone"
+)
 
 Documentation = Callable[[Path, ExportFacts], ExportFacts]
 """Writes what describes an export into its folder; returns the facts with what it found out."""
@@ -313,6 +317,8 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
     notes = list(source.notes())
     if facts.adjudicated:
         notes.append(f"utterances with labels that an expert decided on: {facts.adjudicated:,}")
+    if job.plan.splits == ("test",) and KINDS.get(job.options.kind).fractions == job.plan.fractions:
+        notes.append(_ALL_TEST)
     written = {file.split for file in facts.files}
     notes += [f"no row fell into {split}" for split in job.plan.splits if split not in written]
     notes += [

@@ -130,6 +130,7 @@ KIND = ExportKind(
     about="questions with four options on what a persuader or a persuadee wants",
     tasks=(ExportTask(_rows),),
     hub_tasks=("multiple-choice",),
+    fractions=(0, 0, 1),
     declared_labels=False,
     where_from="it needs labels of the dimension intention: verify the run with a judge, or review it",
 )

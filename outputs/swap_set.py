@@ -241,6 +241,7 @@ KIND = ExportKind(
         ),
     ),
     hub_tasks=("text-classification",),
+    fractions=(0, 0, 1),
     declared_labels=False,
     where_from="swap items are made of lies that the scenario's claims decide",
 )

@@ -8,11 +8,10 @@ from pathlib import Path
 
 from hipo.app.evaluation import evaluate
 from hipo.app.evaluation_tables import BESIDE_A_RUN
-from hipo.app.export import make_data_set
+from hipo.app.export import export_options, make_data_set
 from hipo.app.report import report
 from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS
-from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
 from outputs.showcase import showcased
 from pipeline.recipe import Recipe
@@ -51,7 +50,7 @@ def write_outputs(folder: Path, notice: Callable[[str], None]) -> tuple[str, ...
     parquet = find_spec("pyarrow") is not None
     made = []
     for name, kind in SETS.items():
-        options = ExportOptions(kind, parquet=parquet)
+        options = export_options(kind, parquet=parquet)
         try:
             make_data_set(
                 Selection(runs=(folder,)), options, folder / name, overwrite=True, notice=notice

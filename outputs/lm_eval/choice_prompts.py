@@ -15,7 +15,7 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.dialogue import History
 from scenarios.fingerprint import fingerprint
-from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
 
 _ANY_SCENE = SceneView("Two talk.", "a", "A.", "b", "B.", "en (English)")
 
@@ -56,8 +56,8 @@ class ChoicePrompts:
             [prompts.fingerprint for prompts in self._prompts.values()]
         )
 
-    def of(self, aspect: Aspect, item: TaskItem) -> Row:
-        """Return the columns of one item."""
+    def of(self, aspect: Aspect, item: TaskItem, _right: Mapping[str, LabelValue], /) -> Row:
+        """Return the columns of one item; what is right stands in the label columns."""
         row = self._nothing.copy()
         if aspect in self._prompts:
             for asked in self._prompts[aspect].questions(item):

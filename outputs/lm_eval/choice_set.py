@@ -30,4 +30,5 @@ KIND = ExportKind(
     about="benchmark items as tasks of lm-evaluation-harness",
     tasks=(ExportTask(_rows, options=frozenset({"aspects"}), prompts=_prompts, companions=_files),),
     hub_tasks=("text-classification",),
+    fractions=(0, 0, 1),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from hipo.app.export import export_options
+from hipo.app.export import export, export_options
 from outputs.comparable import row_lines
 from prompts.environment import Templates
 from prompts.languages import described_language
@@ -168,7 +168,7 @@ def test_the_modes_of_prompts_can_be_chosen(tmp_path, run):
     whole = exported(tmp_path / "both", run, "benchmark", **ONE_SET)
     bare = exported(tmp_path / "none", run, "benchmark", modes=(), **ONE_SET)
     one = exported(tmp_path / "one", run, "benchmark", modes=("cot",), **ONE_SET)
-    added = {"messages", "messages_cot", *(f"options_{d.id}" for d in SCHEME.declared)}
+    added = {"messages", "messages_cot", "target", *(f"options_{d.id}" for d in SCHEME.declared)}
     for row, plain, cot in zip(*map(rows_in, (whole.folder, bare.folder, one.folder)), strict=True):
         assert row.keys() - plain.keys() == added
         assert row.keys() - cot.keys() == {"messages"}
@@ -187,3 +187,22 @@ def test_modes_are_checked_before_anything_is_made():
         export_options("benchmark", modes=["icl"])
     with pytest.raises(UsageError, match="--mode is for --to benchmark"):
         export_options("sft", modes=["cot"])
+
+
+def test_rows_hold_the_right_answer_to_their_messages(tmp_path, run):
+    """A harness takes ``messages`` as the prompt and ``target`` as what is right."""
+    for row in rows_in(exported(tmp_path / "out", run, "benchmark", **ONE_SET).folder):
+        right = orjson.loads(row["target"])
+        assert right["goal"] == row["goal"]
+        own = {d.id: row[f"label_{d.id}"] for d in SCHEME.utterance_dimensions}
+        assert right == {"goal": row["goal"]} | ({} if row["aspect"] == "conversation" else own)
+        asked = row["messages"][-1]["content"] + row["messages"][0]["content"]
+        assert all(f'"{dimension}"' in asked for dimension in right)
+
+
+def test_a_set_to_measure_with_is_one_split_called_test(tmp_path, run):
+    assert export(run, "benchmark", tmp_path / "set", parquet=False).rows.keys() == {"test"}
+    for kind in ("benchmark", "swap", "lm-eval", "intention-mcq"):
+        assert export_options(kind).fractions == (0, 0, 1)
+    divided = export(run, "benchmark", tmp_path / "divided", parquet=False, fractions=(80, 10, 10))
+    assert divided.rows.keys() == {"train", "validation", "test"}
