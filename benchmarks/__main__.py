@@ -35,6 +35,7 @@ LONG = (
     "audit_power",
     "train",
     "interval_coverage",
+    "agreement_coverage",
     "probe",
     "local_model",
 )

@@ -10,7 +10,15 @@ from typing import TypeVar
 import numpy as np
 
 from pipeline.store.queries.report_rows import CaseVotes, VoteCount
-from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
+from quality.bootstrap import (
+    Estimator,
+    Floats,
+    Interval,
+    Resampling,
+    intervals,
+    resample,
+    share_interval,
+)
 from scenarios.schemes.model import Scheme
 
 K = TypeVar("K", bound=Hashable)
@@ -49,11 +57,12 @@ class Count:
 def shares(
     groups: Mapping[K, Iterable[Count]], how: Resampling | None = None
 ) -> dict[K, ConfirmedShare]:
-    """Return the share of each group, with a percentile bootstrap interval over clusters.
+    """Return the share of each group, with a percentile bootstrap interval over its clusters.
 
     Utterances of one dialogue, and dialogues of one scenario, resemble each other: what is drawn
     with replacement are whole clusters, the same ones for every group, so that groups over the
-    same cases remain comparable.
+    same cases remain comparable. Where every resample is the same, the number of clusters
+    alone says how far the share could be off.
 
     Args:
         groups: counts by group; several counts of one cluster are summed.
@@ -61,17 +70,17 @@ def shares(
     """
     summed = {key: _summed(counts) for key, counts in groups.items()}
     estimate, clusters = _estimator(summed)
-    bounds: Sequence[Interval | None] = (None,) * len(summed)
-    if summed and clusters > 1:
-        bounds = intervals(estimate, clusters, how or Resampling())
-    return {
-        key: ConfirmedShare(
-            sum(pair[0] for pair in counts.values()),
-            sum(pair[1] for pair in counts.values()),
-            bound if sum(1 for pair in counts.values() if pair[1]) > 1 else None,
-        )
-        for (key, counts), bound in zip(summed.items(), bounds, strict=True)
-    }
+    how = how or Resampling()
+    draws = resample(estimate, clusters, how).T if clusters > 1 else [None] * len(summed)
+    found: dict[K, ConfirmedShare] = {}
+    for (key, counts), drawn in zip(summed.items(), draws, strict=True):
+        yes, judged = (sum(pair[place] for pair in counts.values()) for place in (0, 1))
+        bound = None
+        if drawn is not None and judged:
+            own = sum(1 for pair in counts.values() if pair[1])
+            bound = share_interval(drawn, yes / judged, own, how.coverage)
+        found[key] = ConfirmedShare(yes, judged, bound)
+    return found
 
 
 def differences(
@@ -82,7 +91,7 @@ def differences(
     """Return by how much the share of the first of each pair of groups exceeds the second's.
 
     Both see the same resampled clusters: what makes a scenario hard for both cancels out, and the
-    interval is that of the difference.
+    interval is that of the difference. A difference that is the same in every resample has none.
 
     Args:
         groups: counts by group.
@@ -106,7 +115,9 @@ def differences(
     if clusters > 1:
         bounds = intervals(contrast, clusters, how or Resampling())
     return [
-        (float(value), bound) if np.isfinite(value) else (None, None)
+        (float(value), bound if bound and bound.has_width else None)
+        if np.isfinite(value)
+        else (None, None)
         for value, bound in zip(values, bounds, strict=True)
     ]
 

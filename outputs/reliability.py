@@ -71,7 +71,12 @@ def reliability(scheme: Scheme, runs: Sequence[OpenRun]) -> Reliability:
             trials += [replace(t, dialogue=first + t.dialogue) for t in figures.trials()]
             # Codes are given anew in every run, and dialogues may have been copied.
             answers += [
-                replace(a, item=f"{run.name}/{a.item}", person=f"{run.name}/{a.person}")
+                replace(
+                    a,
+                    item=f"{run.name}/{a.item}",
+                    person=f"{run.name}/{a.person}",
+                    dialogue=f"{run.name}/{a.dialogue}",
+                )
                 for a in figures.answers()
             ]
     known = Reliability(
@@ -137,5 +142,5 @@ def people_agreement(scheme: Scheme, answers: Sequence[PersonAnswer]) -> tuple[A
     """
     modes = {answer.item: answer.mode for answer in answers}
     several = len(set(modes.values())) > 1
-    plain = [Answer(a.item, a.dimension, a.person, a.value) for a in answers]
+    plain = [Answer(a.item, a.dimension, a.person, a.value, a.dialogue) for a in answers]
     return tuple(agreement_table(scheme, plain, groups=modes if several else None))

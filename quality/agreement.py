@@ -10,7 +10,15 @@ import numpy as np
 
 from quality import coefficients, resampling
 from quality.annotations import Answer, by_group
-from quality.bootstrap import Estimator, Floats, Interval, Resampling, intervals
+from quality.bootstrap import (
+    Estimator,
+    Floats,
+    Interval,
+    Resampling,
+    even_share_interval,
+    interval,
+    resample,
+)
 from quality.ratings import Ratings, ratings
 from scenarios.schemes.model import Dimension, Measurement, Scheme
 
@@ -135,8 +143,8 @@ def agreement_table(
         answers: checked answers; missing ones are simply not there.
         groups: item -> group: adds rows per group after those over all items (whose group is
             ""). Annotators often differ between groups, and some statistics mean little then.
-        how: how the intervals are bootstrapped over items; 2,000 times from seed 42 if
-            None.
+        how: how the intervals are bootstrapped over dialogues, whose items are drawn together;
+            2,000 times from seed 42 if None.
 
     Raises:
         UsageError: an answer is no value of its dimension, an annotator answered an item twice,
@@ -167,18 +175,19 @@ def dimension_agreement(
     table = ratings(dimension, answers)
     statistics = [_STATISTICS[name] for name in STATISTICS_BY_MEASUREMENT[dimension.measurement]]
     table = _shared_items(table)
-    bounds = intervals(_all_at_once(table, statistics), len(table.items), how)
+    draws = _draws(table, statistics, how)
     rows = []
-    for statistic, bound in zip(statistics, bounds or (None,) * len(statistics), strict=True):
+    for number, statistic in enumerate(statistics):
         value = statistic.value(table) if table.items else None
         used = statistic.rows(table)
+        drawn = None if draws is None else draws[:, number]
         rows.append(
             AgreementRow(
                 group=group,
                 dimension=dimension.id,
                 statistic=statistic.name,
                 value=value,
-                interval=None if value is None else bound,
+                interval=_interval(table, statistic, value, drawn, how),
                 items=int(used.sum()),
                 annotators=int(np.isfinite(table.codes[used]).any(axis=0).sum()),
                 note=statistic.undefined if value is None else "",
@@ -197,7 +206,49 @@ def _shared_items(table: Ratings) -> Ratings:
         annotators=table.annotators,
         codes=table.codes[rows],
         categories=table.categories,
+        clusters=np.unique(table.clusters[rows], return_inverse=True)[1],
     )
+
+
+def _draws(table: Ratings, statistics: list[_Statistic], how: Resampling) -> Floats | None:
+    """Return every statistic on resampled dialogues; None for fewer than two of them."""
+    if len(np.unique(table.clusters)) < 2:
+        return None
+    return resample(_all_at_once(table, statistics), len(table.items), how, table.clusters)
+
+
+def _interval(
+    table: Ratings,
+    statistic: _Statistic,
+    value: float | None,
+    draws: Floats | None,
+    how: Resampling,
+) -> Interval | None:
+    """Return the interval of one statistic over the dialogues that it rests on.
+
+    Where all resamples are the same, the bootstrap knows nothing. Percent agreement then has the
+    interval of a share over dialogues, and so has what corrects unanimous answers for chance, with
+    disagreements as large as chance makes them; everything else has none.
+    """
+    if value is None or draws is None:
+        return None
+    dialogues = len(np.unique(table.clusters[statistic.rows(table)]))
+    found = interval(draws, how.coverage, dialogues) if dialogues > 1 else None
+    if found is None or found.has_width:
+        return found
+    if not np.isclose(np.nanmax(draws), np.nanmin(draws)):
+        return found
+    if statistic.name == "percent agreement":
+        return even_share_interval(value, dialogues, how.coverage)
+    if not np.isclose(value, 1.0) or statistic.name == "Spearman rho":
+        return None
+    agreed = even_share_interval(1.0, dialogues, how.coverage).low
+    codes = table.codes[statistic.rows(table)]
+    _, counts = np.unique(codes[np.isfinite(codes)], return_counts=True)
+    chance = float(((counts / counts.sum()) ** 2).sum())
+    if statistic.name == "Randolph kappa":
+        chance = 1 / len(table.categories)
+    return Interval(max(-1.0, 1 - (1 - agreed) / (1 - chance)), 1.0) if chance < 1 else None
 
 
 def _all_at_once(table: Ratings, statistics: list[_Statistic]) -> Estimator:

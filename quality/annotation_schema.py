@@ -69,7 +69,7 @@ def check_schema(
             findings.append(_finding("unknown_value", row, _expected(dimension, row.value)))
             continue
         value, harmonised = read
-        answers[key] = Answer(row.item, row.dimension, row.annotator, value)
+        answers[key] = Answer(row.item, row.dimension, row.annotator, value, row.dialogue)
         if harmonised:
             findings.append(_finding("harmonised", row, f"taken to mean {_text(value)}"))
     findings += _missing(dimensions, asked, answers, required)

@@ -21,6 +21,8 @@ class RawAnswer:
     dimension: str
     annotator: str
     value: object
+    dialogue: str = ""
+    """As for :class:`Answer`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,9 @@ class Answer:
     dimension: str
     annotator: str
     value: LabelValue
+    dialogue: str = ""
+    """What the item is a part of: items of one dialogue resemble each other, and are resampled
+    together. Empty: the item stands alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class ReaderComparison:
     kappa: float | None
     """Cohen's; None where both gave one and the same label throughout, and of numbers."""
     interval: Interval | None
-    """Of kappa, over items."""
+    """Of kappa, over dialogues."""
     labels: tuple[str, ...]
     matrix: tuple[tuple[int, ...], ...]
     """``matrix[i][j]``: how often the other gives ``labels[i]`` and the reader ``labels[j]``; empty
@@ -57,7 +57,7 @@ def compared(
         dimensions: what to compare on, in order; pairs that share no item of one are left out.
         of: the answers of the readers.
         others: those of the others, the reference; None: every two readers of the first.
-        how: how intervals are bootstrapped over items; 2,000 times from seed 42 if None.
+        how: how intervals are bootstrapped over dialogues; 2,000 times from seed 42 if None.
 
     Raises:
         UsageError: an answer is no value of its dimension, somebody answered an item twice, or the
@@ -90,8 +90,8 @@ def _comparison(
     (name, mine), (against, theirs) = reader, other
     # One name may stand on both sides, e.g. a person in two studies.
     both = [
-        *(Answer(a.item, a.dimension, f"1 {name}", a.value) for a in mine),
-        *(Answer(a.item, a.dimension, f"2 {against}", a.value) for a in theirs),
+        *(replace(a, annotator=f"1 {name}") for a in mine),
+        *(replace(a, annotator=f"2 {against}") for a in theirs),
     ]
     rows = tuple(dimension_agreement(dimension, both, how=how))
     by_name = {row.statistic: row for row in rows}

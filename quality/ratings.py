@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from quality.annotations import Answer, labels_by_item
-from quality.bootstrap import Floats
+from quality.bootstrap import Floats, Numbers
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Dimension, LabelValue, Measurement
 
@@ -27,6 +27,8 @@ class Ratings:
     annotators: tuple[str, ...]
     codes: Floats
     categories: tuple[LabelValue, ...]
+    clusters: Numbers
+    """The number of the dialogue that each item is a part of, from 0; shape ``(items,)``."""
 
     @property
     def answered(self) -> Floats:
@@ -50,7 +52,9 @@ def ratings(dimension: Dimension, answers: Iterable[Answer]) -> Ratings:
     Raises:
         UsageError: an answer is no value of the dimension, or an annotator answered twice.
     """
+    answers = [answer for answer in answers if answer.dimension == dimension.id]
     grouped = labels_by_item(answers, dimension.id)
+    dialogue = {answer.item: answer.dialogue or answer.item for answer in answers}
     items = tuple(sorted(grouped))
     annotators = tuple(sorted({name for row in grouped.values() for name in row}))
     codes = np.full((len(items), len(annotators)), np.nan)
@@ -69,7 +73,21 @@ def ratings(dimension: Dimension, answers: Iterable[Answer]) -> Ratings:
                     "check and harmonise the answers against the scheme first",
                 )
             codes[i, column[name]] = code
-    return Ratings(dimension.id, dimension.measurement, items, annotators, codes, categories)
+    return Ratings(
+        dimension.id,
+        dimension.measurement,
+        items,
+        annotators,
+        codes,
+        categories,
+        numbered([dialogue[item] for item in items]),
+    )
+
+
+def numbered(names: Sequence[str]) -> Numbers:
+    """Return a number from 0 for every name, in the order of the sorted names."""
+    place = {name: number for number, name in enumerate(sorted(set(names)))}
+    return np.array([place[name] for name in names], dtype=np.intp)
 
 
 def _categories(dimension: Dimension, values: list[LabelValue]) -> tuple[LabelValue, ...]:

@@ -48,12 +48,17 @@ def subject_name(subject: Subject) -> str:
 
     A run of turns is ``#first-last``; a part of a turn follows after a colon.
     """
-    name = f"{subject.case}/{subject.arm}" if subject.arm else subject.case
+    name = dialogue_name(subject)
     if subject.turn is None:
         return name
     last = "" if subject.last_turn in (None, subject.turn) else f"-{subject.last_turn}"
     part = f":{subject.part}" if subject.part else ""
     return f"{name}#{subject.turn}{last}{part}"
+
+
+def dialogue_name(subject: Subject) -> str:
+    """Return the dialogue that an annotation is about as dialogues are called: ``case/arm``."""
+    return f"{subject.case}/{subject.arm}" if subject.arm else subject.case
 
 
 def selected(
@@ -85,7 +90,9 @@ def selected(
             continue
         item = subject_name(annotation.subject)
         key = (item, annotation.dimension, who)
-        answers[key] = Answer(item, annotation.dimension, who, annotation.value)
+        answers[key] = Answer(
+            item, annotation.dimension, who, annotation.value, dialogue_name(annotation.subject)
+        )
     if not answers:
         raise _nobody(everything, selection)
     found = list(answers.values())
@@ -93,12 +100,12 @@ def selected(
 
 
 def _majorities(answers: Sequence[Answer], name: str) -> list[Answer]:
-    given: defaultdict[tuple[str, str], list[LabelValue]] = defaultdict(list)
+    given: defaultdict[tuple[str, str, str], list[LabelValue]] = defaultdict(list)
     for answer in answers:
-        given[answer.item, answer.dimension].append(answer.value)
+        given[answer.item, answer.dimension, answer.dialogue].append(answer.value)
     return [
-        Answer(item, dimension, name, value)
-        for (item, dimension), values in given.items()
+        Answer(item, dimension, name, value, dialogue)
+        for (item, dimension, dialogue), values in given.items()
         if len(values) > 1 and (value := majority(values)) is not None
     ]
 

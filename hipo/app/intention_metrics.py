@@ -28,7 +28,7 @@ from quality.persuasion.intention_statistics import IntentionStatistics, intenti
 from quality.persuasion.question_check import BrokenRule, OptionQuestion, broken, rules_of
 from quality.persuasion.settled_labels import KINDS, settled_turns
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION, spoken_dialogues
-from quality.selections import subject_name
+from quality.selections import dialogue_name, subject_name
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.oddities import Oddity
 from scenarios.annotations import HUMAN, Annotation
@@ -173,7 +173,7 @@ def _of_run(folder: Path, task_name: str) -> IntentionMetrics:
         )
         questions += [question.checked for question in asked]
     people = [
-        Answer(subject_name(a.subject), a.dimension, a.who, a.value)
+        Answer(subject_name(a.subject), a.dimension, a.who, a.value, dialogue_name(a.subject))
         for annotations in labelled.values()
         for a in annotations
         if a.kind == HUMAN and a.dimension == INTENTION and a.value is not None

@@ -67,7 +67,9 @@ def _gold(dialogues: Sequence[Dialogue]) -> Iterator[Answer]:
     for dialogue in dialogues:
         for turn in dialogue.turns:
             for label in turn.tactic:
-                yield Answer(_item(dialogue, turn.index), label.dimension, GOLD, label.value)
+                yield Answer(
+                    _item(dialogue, turn.index), label.dimension, GOLD, label.value, _name(dialogue)
+                )
 
 
 def _readings(dialogues: Sequence[Dialogue]) -> Iterator[Answer]:
@@ -80,7 +82,8 @@ def _readings(dialogues: Sequence[Dialogue]) -> Iterator[Answer]:
         # Where the two did not differ, both gave the labels of the line.
         for number, labels in enumerate(line.readings or (line.labels,) * 2, start=1):
             for name, value in labels.items():
-                yield Answer(_item(dialogue, answer.index), name, f"reading {number}", value)
+                item = _item(dialogue, answer.index)
+                yield Answer(item, name, f"reading {number}", value, _name(dialogue))
 
 
 def _judges(
@@ -92,8 +95,8 @@ def _judges(
     for judgements in found.values():
         for one in judgements:
             if one.source == "external" and one.dimension in asked and one.value is not None:
-                item = f"{one.case}/{one.arm}#{one.turn}"
-                yield Answer(item, one.dimension, one.judge, one.value)
+                name = f"{one.case}/{one.arm}"
+                yield Answer(f"{name}#{one.turn}", one.dimension, one.judge, one.value, name)
 
 
 def _line(dialogue: Dialogue) -> GoldLine | None:
@@ -104,4 +107,8 @@ def _line(dialogue: Dialogue) -> GoldLine | None:
 
 
 def _item(dialogue: Dialogue, turn: int) -> str:
-    return f"{dialogue.case.id}/{dialogue.arm}#{turn}"
+    return f"{_name(dialogue)}#{turn}"
+
+
+def _name(dialogue: Dialogue) -> str:
+    return f"{dialogue.case.id}/{dialogue.arm}"

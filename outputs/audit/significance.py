@@ -110,7 +110,7 @@ def over_scenarios(table: HitTable, how: Resampling) -> ScenarioSpread:
     draws = resample(estimate, len(table.hits), how)[:, 0]
     defined = draws[np.isfinite(draws)]
     error = float(np.std(defined, ddof=1)) if len(defined) > 1 else 0.0
-    return ScenarioSpread(interval(draws, how.coverage) if there > 1 else None, error, there)
+    return ScenarioSpread(interval(draws, how.coverage, there) if there > 1 else None, error, there)
 
 
 def visible(chance: ChanceResult, spread: ScenarioSpread, alpha: float) -> float | None:

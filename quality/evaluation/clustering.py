@@ -8,16 +8,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quality.bootstrap import Floats, Interval, Resampling, interval, resample
+from quality.bootstrap import (
+    Floats,
+    Interval,
+    Resampling,
+    interval,
+    resample,
+    share_interval,
+)
 from quality.class_figures import Codes, Flags
 from quality.evaluation.answers import ScoredAnswer
 from quality.evaluation.scores import ClusteredEstimate
+from quality.ratings import numbered
 
 FEWEST_ITEMS = 10
 """No interval for fewer items."""
 FEWEST_SCENARIOS = 20
 """Fewer clusters make percentile intervals too narrow, which is told."""
-_NO_WIDTH = 1e-12
 RESAMPLING = Resampling(resamples=10_000, seed=42)
 Figures = Callable[[Floats], Floats]
 """Sums of features, shape ``(resamples, groups, features)``, to figures, shape
@@ -49,12 +56,6 @@ class Clusters:
             numbered([answer.case for answer in answers]),
             numbered([answer.scenario for answer in answers]),
         )
-
-
-def numbered(names: Sequence[str]) -> Codes:
-    """Return a number from 0 for every name, in the order of the sorted names."""
-    place = {name: number for number, name in enumerate(sorted(set(names)))}
-    return np.array([place[name] for name in names], dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +165,8 @@ def estimates(
     """Return figures with percentile intervals.
 
     There is no interval for fewer than 10 items or 2 clusters, and none where all draws give the
-    same figure: the bootstrap knows nothing there. Only a share that is 0 or 1 throughout has the
-    exact binomial interval over clusters in its place.
+    same figure: the bootstrap knows nothing there. Only a share of all answers has the interval of
+    a share over clusters in its place.
 
     Args:
         found: figures and draws of them.
@@ -197,23 +198,11 @@ def _bound(
 ) -> Interval | None:
     if clusters < 2:
         return None
-    found = interval(draws, how.coverage)
-    if found is None or found.high - found.low > _NO_WIDTH:
-        return found
-    if np.nanmax(draws) - np.nanmin(draws) > _NO_WIDTH:
-        return found
-    return exact_interval(value, clusters, how.coverage) if figure.is_share else None
-
-
-def exact_interval(value: float, clusters: int, coverage: float) -> Interval | None:
-    """Return the interval of a share that is the same, 0 or 1, in every cluster; else None.
-
-    Source: Clopper and Pearson (1934); with 95 % and n clusters, 1 is bounded by 0.025 ** (1 / n).
-    """
-    reach = ((1 - coverage) / 2) ** (1 / clusters)
-    if np.isclose(value, 1.0):
-        return Interval(reach, 1.0)
-    return Interval(0.0, 1 - reach) if np.isclose(value, 0.0) else None
+    if figure.is_share:
+        return share_interval(draws, value, clusters, how.coverage)
+    found = interval(draws, how.coverage, clusters)
+    nothing = found is not None and not found.has_width and np.nanmax(draws) == np.nanmin(draws)
+    return None if nothing else found
 
 
 def sums_by(codes: Codes, features: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from quality.evaluation.answers import ScoredAnswer
@@ -37,6 +38,10 @@ def interval_remarks(scored: Sequence[ScoredAnswer]) -> Iterator[str]:
     """Say why intervals are missing, or not to be trusted."""
     items = len({answer.item for answer in scored})
     cases = len({answer.case for answer in scored})
+    of_label: defaultdict[str, set[str]] = defaultdict(set)
+    for answer in scored:
+        of_label[answer.reference].add(answer.case)
+    lone = [label for label, found in of_label.items() if len(found) == 1]
     scenarios = len({answer.scenario for answer in scored})
     if items < FEWEST_ITEMS:
         yield f"no intervals: {_counted(items, 'item')}, {FEWEST_ITEMS} are needed"
@@ -45,6 +50,9 @@ def interval_remarks(scored: Sequence[ScoredAnswer]) -> Iterator[str]:
         yield "no interval over cases: all items are of one case"
     elif cases < FEWEST_SCENARIOS:
         yield f"{cases} cases: with fewer than {FEWEST_SCENARIOS} the interval comes out too narrow"
+    if lone and cases > 1:
+        names = ", ".join(sorted(lone))
+        yield f"{names}: right in a single case: the interval of the macro-F1 comes out too narrow"
     if scenarios < 2:
         yield "no interval over scenarios, so no claim about other scenarios: there is one"
     elif scenarios < FEWEST_SCENARIOS:

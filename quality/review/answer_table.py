@@ -16,7 +16,13 @@ def item_name(item: Item, turn: int | None) -> str:
 def answers(sheets: Iterable[Sheet]) -> list[Answer]:
     """Return one row per label that was given; annotators are codes."""
     return [
-        Answer(item_name(sheet.item, label.turn), label.dimension, sheet.annotator, label.value)
+        Answer(
+            item_name(sheet.item, label.turn),
+            label.dimension,
+            sheet.annotator,
+            label.value,
+            sheet.item.id,
+        )
         for sheet in sheets
         for label in sheet.labels
     ]

@@ -67,7 +67,7 @@ def overview(
     """Compute the dashboard from the answers so far."""
     table = answers(sheets)
     rows, why_not = _agreement(scheme, sheets)
-    raw = [RawAnswer(a.item, a.dimension, a.annotator, a.value) for a in table]
+    raw = [RawAnswer(a.item, a.dimension, a.annotator, a.value, a.dialogue) for a in table]
     findings = annotation_qc(scheme, raw, timings(sheets)).findings
     of_person = Counter(finding.annotator for finding in findings)
     return Overview(

@@ -62,7 +62,7 @@ class TableAnswer:
     @property
     def raw(self) -> RawAnswer:
         """The answer as quality control takes it."""
-        return RawAnswer(self.item, self.dimension, self.annotator, self.value)
+        return RawAnswer(self.item, self.dimension, self.annotator, self.value, self.dialogue)
 
 
 @dataclass(frozen=True, slots=True)

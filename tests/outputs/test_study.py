@@ -209,10 +209,11 @@ def test_the_interval_is_that_of_resampling_scenarios_by_hand():
 def test_what_is_hard_for_both_cancels_out_of_a_difference():
     hard = [Count("a", 1, 10), Count("b", 9, 10), Count("c", 5, 10)]
     better = [Count(c.cluster, c.yes + 1, c.judged) for c in hard]
+    assert differences({"x": better, "y": hard}, [("x", "y")]) == [(pytest.approx(0.1), None)]
+    better[0] = Count("a", 3, 10)
     ((value, interval),) = differences({"x": better, "y": hard}, [("x", "y")])
-    assert value == pytest.approx(0.1)
-    assert interval.low == pytest.approx(0.1)
-    assert interval.high == pytest.approx(0.1)
+    assert value == pytest.approx(4 / 30)
+    assert (interval.low, interval.high) == (pytest.approx(0.1), pytest.approx(0.2))
 
 
 def test_one_scenario_has_no_interval():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -238,3 +240,48 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatc
     with pytest.raises(UsageError, match="statsmodels") as caught:
         dimension_agreement(dimension("nominal"), table([["a", "b"], ["a", "a"]]))
     assert "pip install 'hipo[stats]'" in caught.value.hint
+
+
+def in_dialogues(answers, size):
+    """Say that so many items after each other are one dialogue."""
+    return [replace(a, dialogue=f"dialogue {int(a.item[-3:]) // size:03}") for a in answers]
+
+
+def test_items_of_one_dialogue_are_resampled_together():
+    rows = [["a", "a"], ["a", "b"], ["b", "b"], ["c", "a"], ["b", "b"], ["c", "c"]] * 3
+    alone = dimension_agreement(dimension("nominal"), table(rows))
+    thrice = table([row for row in rows for _ in range(3)])
+    together = dimension_agreement(dimension("nominal"), in_dialogues(thrice, 3))
+    for one, other in zip(alone[:2], together[:2], strict=True):
+        assert one.value == pytest.approx(other.value)
+        assert one.interval.low == pytest.approx(other.interval.low)
+        assert one.interval.high == pytest.approx(other.interval.high)
+    naive = dimension_agreement(dimension("nominal"), thrice)
+    assert naive[0].interval.low > together[0].interval.low
+
+
+def test_unanimous_answers_have_an_interval_with_width():
+    rows = {
+        row.statistic: row
+        for row in dimension_agreement(dimension("nominal"), table([["a", "a"], ["b", "b"]] * 10))
+    }
+    assert rows["percent agreement"].interval.low == pytest.approx(0.025 ** (1 / 20))
+    for name in ("Cohen kappa", "Fleiss kappa", "Krippendorff alpha"):
+        assert rows[name].value == pytest.approx(1.0)
+        # Half of it is what chance would give.
+        assert rows[name].interval.low == pytest.approx(1 - 2 * (1 - 0.025 ** (1 / 20)))
+
+
+def test_95_percent_intervals_hold_the_truth_where_answers_come_in_dialogues():
+    """30 dialogues of 3 answers: 85 % when items are drawn one by one."""
+    held, sets = 0, 150
+    for number in range(sets):
+        rng = np.random.default_rng([5, number])
+        # Dialogues are as easy as a coin says: half of them .95, the others .55.
+        agree = rng.random((30, 3)) < np.where(rng.random(30) < 0.5, 0.95, 0.55)[:, None]
+        rows = [["a", "a" if same else "b"] for same in agree.ravel()]
+        found = dimension_agreement(
+            dimension("nominal"), in_dialogues(table(rows), 3), how=Resampling(300)
+        )
+        held += found[0].interval.low <= 0.75 <= found[0].interval.high
+    assert held / sets >= 0.92

@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from quality import bootstrap
-from quality.bootstrap import Interval, Resampling, interval, intervals, resample
+from quality.bootstrap import (
+    Resampling,
+    even_share_interval,
+    interval,
+    intervals,
+    resample,
+    share_interval,
+)
 
 
 def mean_of(values):
@@ -33,8 +40,39 @@ def test_the_interval_of_a_mean_is_that_of_theory():
 
 def test_undefined_resamples_are_left_out_unless_they_are_most():
     draws = np.array([np.nan, 0.0, 1.0, 2.0])
-    assert interval(draws, 0.5) == Interval(0.5, 1.5)
-    assert interval(np.array([np.nan, np.nan, np.nan, 1.0]), 0.5) is None
+    found = interval(draws, 0.5, 10**9)
+    assert (found.low, found.high) == pytest.approx((0.5, 1.5))
+    assert interval(np.array([np.nan, np.nan, np.nan, 1.0]), 0.5, 10**9) is None
+
+
+def test_items_of_one_cluster_are_drawn_together():
+    x, how = np.random.default_rng(3).normal(size=20), Resampling(resamples=50)
+    thrice = resample(mean_of(np.repeat(x, 3)), 60, how, np.repeat(np.arange(20), 3))
+    assert thrice == pytest.approx(resample(mean_of(x), 20, how))
+
+
+@pytest.mark.parametrize("clusters", [4, 10, 30, 1000])
+def test_percentiles_of_few_clusters_are_taken_further_out_as_students_t_is(clusters):
+    stats = pytest.importorskip("scipy.stats")
+    draws = np.linspace(0, 1, 100_001)
+    t = stats.t.ppf(0.975, clusters - 1) * (clusters / (clusters - 1)) ** 0.5
+    assert interval(draws, 0.95, clusters).low == pytest.approx(stats.norm.cdf(-t), rel=0.15)
+
+
+def test_a_share_without_any_exception_has_an_interval_with_width():
+    found = share_interval(np.full(100, 1.0), 1.0, 24, 0.95)
+    assert (found.low, found.high) == pytest.approx((0.025 ** (1 / 24), 1.0))
+    found = share_interval(np.full(100, 0.0), 0.0, 24, 0.95)
+    assert (found.low, found.high) == pytest.approx((0.0, 1 - 0.025 ** (1 / 24)))
+
+    proportions = pytest.importorskip("statsmodels.stats.proportion")
+    found = share_interval(np.full(100, 0.5), 0.5, 24, 0.95)
+    assert (found.low, found.high) == pytest.approx(
+        proportions.proportion_confint(12, 24, method="wilson")
+    )
+    exact = even_share_interval(1.0, 24, 0.95)
+    assert exact.low == pytest.approx(proportions.proportion_confint(24, 24, method="beta")[0])
+    assert share_interval(np.full(100, 1.0), 1.0, 1, 0.95) is None
 
 
 @pytest.mark.parametrize("items", [0, 1])

@@ -143,7 +143,8 @@ _WORST = """
     order by coalesce(e.verdict, '') = 'discarded' desc, count(*) desc,
         max(coalesce(f.severity, 0)) desc, d.seq limit ?"""
 _ANSWERS = f"""
-    select t.mode, t.id || '/' || c.id || '/' || a.id || '#' || g.turn, g.who, x.id, g.value
+    select t.mode, t.id || '/' || c.id || '/' || a.id || '#' || g.turn, g.who, x.id, g.value,
+        c.id || '/' || a.id
     from newest_annotations g join studies t on t.id = g.config
         join annotators p on p.code = g.who
         join review_items i on i.study = t.seq and i.dialogue = g.dialogue
@@ -153,7 +154,8 @@ _ANSWERS = f"""
         join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
     where g.kind = 'human'
     union all
-    select 'imported', g.config || '/' || c.id || '/' || a.id || '#' || g.turn, g.who, x.id, g.value
+    select 'imported', g.config || '/' || c.id || '/' || a.id || '#' || g.turn, g.who, x.id, g.value,
+        c.id || '/' || a.id
     from newest_annotations g join dimensions x on x.seq = g.dimension
         join dialogues d on d.seq = g.dialogue
         join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
@@ -271,8 +273,8 @@ class Figures:
     def answers(self) -> list[PersonAnswer]:
         """Return what people answered in finished reviews; the newest revision counts."""
         return [
-            PersonAnswer(mode, item, person, dimension, label_from(value))
-            for mode, item, person, dimension, value in self._read(_ANSWERS)
+            PersonAnswer(mode, item, person, dimension, label_from(value), dialogue)
+            for mode, item, person, dimension, value, dialogue in self._read(_ANSWERS)
         ]
 
     def texts(self, arm: str, limit: int) -> list[str]:

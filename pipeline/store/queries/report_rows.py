@@ -169,3 +169,5 @@ class PersonAnswer:
     """A code; names are not read."""
     dimension: str
     value: LabelValue
+    dialogue: str = ""
+    """``case/arm``, whatever the study; empty: the item stands alone."""
