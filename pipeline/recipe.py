@@ -174,6 +174,10 @@ class Recipe(Strict):
     openings: Openings = "shared"
     """Fixed lines that are ``shared`` by the goals, or ``by-goal``, which is the paper's way."""
     languages: Names = ("en",)
+    wordings: tuple[Path, ...] = ()
+    """Files, or folders of them, with the texts of scenarios in another language."""
+    unreviewed: bool = False
+    """Use wordings, too, that no person has read."""
     strategies: Names = ("direct",)
     models: Models = Models()
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -109,7 +109,7 @@ def _with_paths_from(recipe: Recipe, folder: Path, *, fallback_name: str) -> Rec
         changes["tactics"] = str(folder / recipe.tactics)
     if recipe.verification.policy.endswith(_SUFFIXES):
         changes["verification"] = {"policy": str(folder / recipe.verification.policy)}
-    for field in ("scenario_dirs", "plugins"):
+    for field in ("scenario_dirs", "wordings", "plugins"):
         if paths := getattr(recipe, field):
             changes[field] = [str(folder / path) for path in paths]
     if "name" not in recipe.model_fields_set:

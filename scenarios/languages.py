@@ -46,7 +46,8 @@ def check_languages(
             field="languages",
             found=f"{', '.join(first.languages)}{more}",
             expected=f"{language!r}, which the dialogues are to be in (--language)",
-            hint=f"write the texts in {language!r} into a file of their own with languages: "
-            f"[{language}], or leave the language out",
+            hint=f"have them put into it (hipo scenarios translate --language {language}) and name "
+            f"the wordings with --wordings, write a file of your own with languages: [{language}], "
+            "or choose other scenarios with --scenarios",
         )
         raise InputError([problem])

@@ -123,6 +123,25 @@ class PublicOutcome(Strict):
     """Until when that is known: YYYY, YYYY-MM or YYYY-MM-DD, in quotes."""
 
 
+class WordingOrigin(Strict):
+    """Which model wrote the texts of a scenario in another language."""
+
+    model: Text
+    """``provider/name``."""
+    date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    prompt: Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$")]
+    """Hash of what it was asked."""
+
+
+class Wording(Strict):
+    """How the texts of a scenario came about that are translations."""
+
+    origin: WordingOrigin | None = None
+    """None: people wrote them."""
+    reviewed: Text | None = None
+    """Who has read all of them; None: nobody."""
+
+
 class Scenario(Strict):
     """A situation that dialogues are generated from.
 
@@ -171,6 +190,8 @@ class Scenario(Strict):
     """The public records it rests on, or the word fictional."""
     placeholders: dict[Identifier, Placeholder] = Field(default_factory=dict)
     """Names that texts hold as ``{name}``: of people and organisations that exist, above all."""
+    wording: Wording | None = None
+    """Of texts that were put into another language; filled where wordings are read."""
 
     def fact(self, fact_id: str) -> Fact:
         """Return one fact.
@@ -250,7 +271,7 @@ class Scenario(Strict):
 
 
 _ROLE_DEFAULTS: Mapping[str, object] = {"labelled": False, "speaks": True}
-_DEFAULTS: Mapping[str, object] = {"flow": [], "goals": [], "data": {}}
+_DEFAULTS: Mapping[str, object] = {"flow": [], "goals": [], "data": {}, "wording": None}
 
 
 def _check_pair(roles: Mapping[str, Role]) -> None:

@@ -98,6 +98,12 @@ def words(text: str) -> list[str]:
     return parts
 
 
+def word_count(text: str) -> int:
+    """Return how many words a text has; in scripts without spaces two signs count as one."""
+    found = [match.group() for match in _WORD.finditer(unicodedata.normalize("NFKC", text))]
+    return sum((len(word) + 1) // 2 if _is_dense(word) else 1 for word in found)
+
+
 def stem(word: str) -> str:
     """Cut the commonest English endings off, so that ``repaired`` and ``repairs`` meet."""
     word = word.removesuffix("'s")

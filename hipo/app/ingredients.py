@@ -21,6 +21,8 @@ from scenarios.selection import select_scenarios
 from scenarios.spec import Scenario
 from scenarios.validation import check_scenario
 from scenarios.variation import Axis, choose_axes, load_axes
+from scenarios.worded_catalogue import in_language
+from scenarios.wordings import load_wordings
 from scenarios.yaml_source import read_yaml
 
 T = TypeVar("T")
@@ -140,6 +142,7 @@ class _ScenarioPool:
         self._stored = {} if stored is None else dict(stored.scenarios)
         self._listed = None if stored is None else _listed_before(recipe, stored)
         known_dirs = () if stored is None else stored.recipe.scenario_dirs
+        self._known = () if stored is None else stored.recipe.wordings
         self._dirs = [d for d in recipe.scenario_dirs if d.exists() or d not in known_dirs]
         self._catalogue = self._load()
         self.kept = 0
@@ -228,11 +231,28 @@ class _ScenarioPool:
 
     def _load(self) -> Catalogue:
         try:
-            return Catalogue.load([FAMILIES, *self._dirs], real_names=self._recipe.real_names)
+            loaded = Catalogue.load([FAMILIES, *self._dirs], real_names=self._recipe.real_names)
         except InputError:
             if self._dirs or self._listed is None:
                 raise
             return Catalogue({})  # the run has all it needs
+        return self._worded(loaded)
+
+    def _worded(self, catalogue: Catalogue) -> Catalogue:
+        """Return the scenarios in the language of the dialogues, as far as wordings are named."""
+        recipe = self._recipe
+        paths = [path for path in recipe.wordings if path.exists() or path not in self._known]
+        if not paths:
+            return catalogue
+        if len(recipe.languages) > 1:
+            raise UsageError(
+                f"wordings put scenarios into one language, not {', '.join(recipe.languages)}",
+                "make a run for each language",
+            )
+        return in_language(
+            catalogue, recipe.languages[0], load_wordings(paths),
+            unreviewed=recipe.unreviewed, real_names=recipe.real_names,
+        )  # fmt: skip
 
     def _of(self, name: str) -> Scenario:
         """Return a scenario: as the recipe's folders have it, else as stored, else as installed."""

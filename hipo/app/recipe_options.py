@@ -96,6 +96,23 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         group=OptionGroup.SCENARIOS,
     ),
     RecipeOption(
+        "wordings",
+        "--wordings",
+        Path,
+        "Texts of scenarios in that language: files of hipo scenarios translate, or a folder of them.",
+        True,
+        rare=True,
+        group=OptionGroup.SCENARIOS,
+    ),
+    RecipeOption(
+        "unreviewed",
+        "--unreviewed/--reviewed",
+        bool,
+        "Wordings, too, that no person has read.",
+        rare=True,
+        group=OptionGroup.SCENARIOS,
+    ),
+    RecipeOption(
         "n",
         "-n",
         int,

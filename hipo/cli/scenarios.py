@@ -23,6 +23,9 @@ class ScenarioGroup(LazyGroup):
         "preview": CommandEntry(
             "hipo.cli.scenario_preview", "Play a dialogue per goal; keep nothing."
         ),
+        "translate": CommandEntry(
+            "hipo.cli.scenario_translate", "Have a model put them into another language."
+        ),
         "graph": CommandEntry(
             "hipo.cli.scenario_graph", "Draw who knows, claims and reveals what."
         ),

@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import orjson
 
@@ -54,6 +54,9 @@ class EvaluationStore:
     every item ended. Reading never waits for writing.
     """
 
+    file: ClassVar[str] = EVALUATION
+    """The name of the database."""
+
     def __init__(
         self,
         folder: Path,
@@ -70,14 +73,14 @@ class EvaluationStore:
         self.calls = CallLog(reader, writer, texts or TextTable())
         self.answers = AnswerLog(reader, writer)
 
-    @staticmethod
-    def exists(folder: Path) -> bool:
+    @classmethod
+    def exists(cls, folder: Path) -> bool:
         """Whether ``folder`` holds an evaluation.
 
         Raises:
             StoreUnusable: its database cannot be read, or has lost what it held.
         """
-        path = folder / EVALUATION
+        path = folder / cls.file
         if not path.exists():
             return False
         with closing(connect_readonly(path)) as connection:
@@ -101,7 +104,7 @@ class EvaluationStore:
         refuse_network_disk(folder, mounts)
         if (folder / DATABASE).exists():
             raise UsageError(f"{folder} holds a run", "choose another folder with -o")
-        path = folder / EVALUATION
+        path = folder / cls.file
         lock = locked(folder)
         with ExitStack() as undo:
             undo.callback(lock.release)
@@ -122,7 +125,7 @@ class EvaluationStore:
         Raises:
             UsageError: there is none, or it was written by an older or newer hipo.
         """
-        path = folder / EVALUATION
+        path = folder / cls.file
         if not cls.exists(folder):
             raise UsageError(f"there is no evaluation in {folder}", "hipo evaluate -o makes one")
         with ExitStack() as undo:

@@ -16,7 +16,7 @@ from scenarios.wording import (
     share,
     shingles,
     union,
-    words,
+    word_count,
 )
 
 STEM_SHARE = 0.6
@@ -83,10 +83,10 @@ def _leak(subject: CheckedScenario, path: Place, text: str, index: int) -> Probl
 def _about(subject: CheckedScenario, index: int) -> Iterator[Problem]:
     fact = subject.scenario.facts[index]
     place: Place = ("facts", index, "about")
-    if len(words(fact.about)) > ABOUT_WORDS:
+    if (count := word_count(fact.about)) > ABOUT_WORDS:
         yield subject.error(
             place,
-            f"{len(words(fact.about))} words",
+            f"{count} words",
             f"a noun phrase of at most {ABOUT_WORDS} words",
             code="about-length",
         )

@@ -1,0 +1,302 @@
+"""Put scenarios into another language with a model: for the command line and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.estimates import BYTES_PER_TOKEN
+from hipo.app.interrupts import interruptible, left_when_stopped
+from hipo.app.models import ModelUse, resolve_model
+from hipo.app.run_folders import is_evaluation, is_run
+from hipo.app.unstored import tell_unstored
+from hipo.app.watching import Silent, Spending, Watcher
+from pipeline.budget import Ledger
+from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.model_settings import ModelSettings
+from pipeline.providers.prices import PriceTable
+from pipeline.providers.protocol import Usage
+from pipeline.recipe import Recipe
+from pipeline.runner import RunOutcome
+from pipeline.stop import Stop
+from pipeline.store.answers import EvaluationSeat
+from pipeline.store.queries.status import RUNNING, ended
+from pipeline.store.translation_store import TranslationStore
+from pipeline.translating import TRANSLATOR, Translating, TranslationJob
+from prompts.environment import Templates
+from prompts.wording_prompt import wording_fingerprint, wording_question
+from scenarios.arms import Parameters
+from scenarios.atomic_files import new_file
+from scenarios.catalogue import Catalogue
+from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
+from scenarios.languages import is_written_in
+from scenarios.pack import FAMILIES
+from scenarios.selection import select_scenarios
+from scenarios.spec import Scenario, WordingOrigin
+from scenarios.wordings import ScenarioWording, WordedText, read_wording, texts_of, written
+
+MAX_TOKENS: Final = 8192
+"""Of an answer: all texts of a scenario take about 2,000 tokens in English, others up to thrice."""
+GROWTH: Final = 1.5
+"""Tokens of a translation to those of its original, which is English; an estimate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranslationSettings:
+    """What is to be put into which language, by which model."""
+
+    model: str
+    """``provider/name``."""
+    language: str
+    """BCP 47."""
+    scenarios: Sequence[str] = ()
+    """Ids, categories, globs or ``tag:...``; none: all of ``scenario_dirs``."""
+    recipe: Recipe = field(default_factory=Recipe)
+    """Folders of scenarios, the address of the model, limits, budget and prices."""
+    retry_failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyTranslation:
+    """Everything a translation takes, found and checked."""
+
+    settings: TranslationSettings
+    folder: Path
+    jobs: tuple[TranslationJob, ...]
+    present: tuple[str, ...]
+    """Ids of the scenarios that have a file already, which is left as it is."""
+    use: ModelUse
+    prompt: str
+    """Hash of what is asked."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seat(self) -> EvaluationSeat:
+        """Names the model and what else decides the answers, in the store."""
+        decides = fingerprint([self.prompt, self.use.spec.fields()])
+        return EvaluationSeat(
+            "translate", self.settings.language, 0, 0, self.use.spec.name, decides
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationEstimate:
+    """What a translation takes."""
+
+    scenarios: int
+    """Still to be translated; one call each."""
+    present: int
+    texts: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    """None: no price is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """What was done."""
+
+    folder: Path
+    outcome: RunOutcome
+    present: int
+    files: tuple[Path, ...]
+    """Written just now."""
+    calls: int
+    cost_usd: float | None
+    """Of all calls in the life of the folder."""
+    reasons: tuple[str, ...]
+    """Why scenarios failed."""
+
+
+def plan_translation(settings: TranslationSettings, folder: Path) -> ReadyTranslation:
+    """Find and check what a translation takes; nothing is made or sent.
+
+    Raises:
+        UsageError: a scenario or the model does not exist, the folder holds something else, or a
+            budget in dollars has no price to count with.
+        InputError: a file is not valid.
+    """
+    if is_run(folder) or is_evaluation(folder):
+        raise UsageError(f"{folder} holds a run or an evaluation", "choose another folder with -o")
+    recipe, language = settings.recipe, settings.language
+    templates = Templates(recipe.prompt_dir)
+    jobs, present, notes = [], [], []
+    for scenario in _chosen(settings):
+        path = _file(folder, language, scenario)
+        if path.exists():
+            present.append(scenario.id)
+            if _is_stale(path, scenario):
+                notes.append(
+                    f"{path} is of an earlier state of the scenario; delete it to renew it"
+                )
+        elif not is_written_in(scenario, language):
+            question = wording_question(templates, texts_of(scenario), language)
+            jobs.append(TranslationJob(scenario, question))
+    use = _use(settings)
+    if recipe.budget_usd is not None and use.price is None:
+        raise UsageError(
+            f"--budget-usd needs a price for {use.spec.name}, and none is known",
+            "add it to a price table (--prices FILE), or use --budget-tokens",
+        )
+    prompt = wording_fingerprint(templates, language)
+    return ReadyTranslation(
+        settings, folder, tuple(jobs), tuple(present), use, prompt, tuple(notes)
+    )
+
+
+def estimate_translation(ready: ReadyTranslation) -> TranslationEstimate:
+    """Count what is left to be asked, and estimate what that costs."""
+    prompts = [
+        sum(len(message.content.encode()) for message in job.question.messages)
+        for job in ready.jobs
+    ]
+    texts = [texts_of(job.scenario) for job in ready.jobs]
+    said = sum(len(text) for one in texts for text in one.values())
+    keys = sum(len(one) for one in texts)
+    usage = Usage(
+        prompt=round(sum(prompts) / BYTES_PER_TOKEN),
+        completion=round(said / BYTES_PER_TOKEN * GROWTH) + 4 * keys,
+    )
+    price = ready.use.price
+    cost = None if price is None else price.cost(usage)
+    return TranslationEstimate(
+        len(ready.jobs), len(ready.present), keys, usage.prompt, usage.completion, cost
+    )
+
+
+async def translate_async(
+    ready: ReadyTranslation,
+    *,
+    watcher: Watcher | None = None,
+    signals: bool = False,
+    today: Callable[[], str] = lambda: datetime.now(UTC).date().isoformat(),
+) -> Translated:
+    """Translate what is left, one file a scenario; what is there is left as it is.
+
+    Args:
+        ready: what is to be done.
+        watcher: is told of every scenario as soon as its file is there.
+        signals: whether the first SIGINT finishes the calls in flight and stops.
+        today: the date that files name, YYYY-MM-DD.
+    """
+    watching: Watcher = watcher or Silent()
+    for note in ready.notes:
+        watching.note(note)
+    limits = ready.settings.recipe.limits
+    async with providers_for([ready.use], limits) as providers:
+        with TranslationStore.begin(ready.folder) as store:
+            store.answers.add_seats([ready.seat])
+            store.set_state(RUNNING, planned=len(ready.jobs))
+            before = store.charges().calls
+            stop = Stop()
+            ledger = _ledger(ready.settings.recipe, store)
+            link = local_run(limits, store.calls, ledger, stop, watching.note)
+            client = EndpointPool(limits, providers, link, watching.note).client(
+                ready.use.spec.name, {TRANSLATOR: ready.use}
+            )
+            files: list[Path] = []
+            stage = Translating(
+                ready.jobs,
+                ready.seat,
+                store.answers,
+                client,
+                stop,
+                keep=lambda scenario, texts: files.append(_keep(ready, scenario, texts, today())),
+                on_progress=watching.see,
+                retry_failed=ready.settings.retry_failed,
+            )
+
+            def spending() -> Spending:
+                usd = None if ready.use.price is None else ledger.spent_usd
+                return Spending(ledger.spent_tokens, usd, link.held_back_to)
+
+            watching.begin(len(ready.jobs), spending)
+            try:
+                with interruptible(stop, watching.note, enabled=signals), left_when_stopped(stop):
+                    outcome = await stage.run(LocalExecutor(width_for(limits.most_at_once)))
+            finally:
+                watching.end()
+            tell_unstored(store.calls, outcome)
+            state = ended(failures=bool(outcome.failed))
+            store.set_state(state if outcome.stopped is None else f"stopped:{outcome.stop_code}")
+            charges = store.charges()
+    return Translated(
+        ready.folder, outcome, len(ready.present), tuple(files), charges.calls - before,
+        charges.cost_usd, tuple(stage.reasons),
+    )  # fmt: skip
+
+
+def _chosen(settings: TranslationSettings) -> list[Scenario]:
+    """Return the scenarios that are meant, as they are written."""
+    dirs = list(settings.recipe.scenario_dirs)
+    catalogue = Catalogue.load([FAMILIES, *dirs])
+    entries = catalogue.entries
+    if settings.scenarios:
+        found = select_scenarios(list(catalogue.scenarios.values()), settings.scenarios)
+        return [entries[scenario.id].template for scenario in found]
+    inside = [folder.resolve() for folder in dirs]
+    own = [
+        entry.template
+        for entry in entries.values()
+        if any(Path(entry.located.file).resolve().is_relative_to(folder) for folder in inside)
+    ]
+    if not own:
+        raise UsageError(
+            "nothing says which scenarios are meant",
+            "name some: ids, categories or globs ('*' is all), or a folder with --scenario-dir",
+        )
+    return own
+
+
+def _use(settings: TranslationSettings) -> ModelUse:
+    default = settings.recipe.models.default
+    own = ModelSettings.model_validate({**default.model_dump(), "model": settings.model})
+    defaults = Parameters(temperature=0.0, max_tokens=MAX_TOKENS)
+    return resolve_model(settings.model, own, PriceTable.load(settings.recipe.prices), defaults)
+
+
+def _ledger(recipe: Recipe, store: TranslationStore) -> Ledger:
+    charges = store.charges()
+    return Ledger(
+        budget_usd=recipe.budget_usd,
+        budget_tokens=recipe.budget_tokens,
+        spent_usd=charges.charged_usd,
+        spent_tokens=charges.charged_tokens,
+        bound_usd=charges.bound_usd,
+        bound_tokens=charges.bound_tokens,
+        log=store.calls,
+    )
+
+
+def _file(folder: Path, language: str, scenario: Scenario) -> Path:
+    return folder / language / f"{scenario.id}.yaml"
+
+
+def _is_stale(path: Path, scenario: Scenario) -> bool:
+    texts = read_wording(path).wording.texts
+    return {place: worded.original for place, worded in texts.items()} != {
+        place: " ".join(text.split()) for place, text in texts_of(scenario).items()
+    }
+
+
+def _keep(ready: ReadyTranslation, scenario: Scenario, texts: Mapping[str, str], date: str) -> Path:
+    """Write the file of a scenario that has none yet."""
+    originals = texts_of(scenario)
+    wording = ScenarioWording(
+        scenario=scenario.id,
+        language=ready.settings.language,
+        origin=WordingOrigin(model=ready.use.spec.name, date=date, prompt=ready.prompt),
+        texts={
+            place: WordedText(original=originals[place], text=text) for place, text in texts.items()
+        },
+    )
+    path = _file(ready.folder, ready.settings.language, scenario)
+    with new_file(path) as file:
+        file.write(written(wording).encode())
+    return path
