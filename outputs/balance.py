@@ -66,12 +66,18 @@ class Balance:
 def balanced_column(scheme: Scheme, dimension: str) -> str:
     """Return the column that holds a dimension to balance by.
 
+    Args:
+        scheme: of the labels.
+        dimension: its name, or the name of its column in rows: ``intention``, ``label_intention``.
+
     Raises:
         UsageError: the scheme has no such dimension, or it has no single labels to count.
     """
     names = [d.id for d in scheme.utterance_dimensions]
     names = [scheme.assigned, *names] if scheme.assigned else names
     fit = [n for n in names if scheme.dimension(n).measurement in ("nominal", "ordinal")]
+    by_column = {"goal" if n == scheme.assigned else label_column(n): n for n in names}
+    dimension = by_column.get(dimension, dimension)
     if dimension not in fit:
         what = "cannot be balanced by" if dimension in names else "has no dimension"
         raise UsageError(f"the scheme {scheme.id!r} {what} {dimension!r}", _choices(fit))

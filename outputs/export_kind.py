@@ -9,6 +9,7 @@ from typing import ClassVar, Final, Literal
 from outputs.aspects import ASPECTS, Aspect
 from outputs.dataset.columns import Row, RowSource
 from outputs.dataset.manifest import ExportedFile
+from outputs.preferred_answers import DEFAULT_ORIGINS, ORIGINS, Origin
 from outputs.selection import WantedVerdict
 from outputs.splits import Fractions, SplitBy
 from prompts.tasks.model import Mode
@@ -18,7 +19,10 @@ from scenarios.plugins import PointName
 from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
 
-KindOption = Literal["aspects", "modes", "rationale", "format", "include_deception"]
+KindOption = Literal[
+    "aspects", "modes", "rationale", "format", "include_deception", "pairs", "min_margin",
+    "same_labels",
+]  # fmt: skip
 """An option that only some kinds take."""
 PROMPT_MODES: Final[tuple[Mode, ...]] = ("zero-shot", "cot")
 """The modes in which an item becomes one prompt that is the same for every model."""
@@ -48,6 +52,12 @@ class ExportOptions:
     """The dimension whose labels get the same number of rows in each split."""
     include_deception: bool = False
     """Whether a model may learn to deceive."""
+    pairs: tuple[Origin, ...] = DEFAULT_ORIGINS
+    """Which kinds of preferences pairs come from."""
+    min_margin: float | None = None
+    """How far the scores of a pair must be apart; None: any."""
+    same_labels: bool = False
+    """Whether both sides of a pair must declare the same labels."""
     parquet: bool = True
     listed: bool = False
     """Whether rows list the people of a scene: set where a run has other scenes than question and
@@ -177,6 +187,23 @@ def places_of(option: KindOption) -> str:
         else:
             places += [f"--to {kind.name} --task {name}" for name in taking]
     return " and ".join(places)
+
+
+ALL_ORIGINS: Final = "all"
+
+
+def chosen_origins(names: Iterable[str]) -> tuple[Origin, ...]:
+    """Return the named kinds of preferences in their usual order; ``all`` names each.
+
+    Raises:
+        UsageError: there is no such kind.
+    """
+    wanted = set(names)
+    for name in sorted(wanted - {*ORIGINS, ALL_ORIGINS}):
+        raise UsageError(
+            f"there are no pairs of {name!r}", suggestion(name, (*ORIGINS, ALL_ORIGINS))
+        )
+    return ORIGINS if ALL_ORIGINS in wanted else tuple(o for o in ORIGINS if o in wanted)
 
 
 def chosen_modes(names: Iterable[str]) -> tuple[Mode, ...]:

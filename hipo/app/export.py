@@ -31,10 +31,12 @@ from outputs.export_kind import (
     ExportOptions,
     KindOption,
     chosen_modes,
+    chosen_origins,
     places_of,
 )
 from outputs.formats.registry import FORMATS
 from outputs.hub import prepare_push, push_folder
+from outputs.preferred_answers import DEFAULT_ORIGINS
 from outputs.recorded_exports import RecordedExport, folder_seen_from, record_export
 from outputs.selection import Labels, Selection, WantedVerdict
 from outputs.splits import SplitBy, checked_fractions
@@ -111,6 +113,14 @@ class ExportArguments(TypedDict, total=False):
     """A dimension whose labels get the same number of rows."""
     include_deception: bool
     """Whether a model may learn to deceive (dpo, and sft of actors)."""
+    pairs: Sequence[str] | None
+    """What prefers one answer to another (dpo): ``judges`` (they find what it declares), ``wanted``
+    (it has the wanted labels), ``verdict`` (accepted over discarded), ``revision``; ``vote`` on
+    request alone; None is the first four."""
+    min_margin: float | None
+    """How far the scores of a pair must be apart (dpo)."""
+    same_labels: bool
+    """Whether both sides of a pair must declare the same labels (dpo)."""
     parquet: bool
     """Whether Parquet is written beside JSON lines (default)."""
 
@@ -179,7 +189,7 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         )
     tasks = KINDS.get(kind).tasks
     task, aspects = arguments.get("task"), arguments.get("aspects")
-    modes = arguments.get("modes")
+    modes, pairs = arguments.get("modes"), arguments.get("pairs")
     if task is not None and len(tasks) == 1:
         several = [name for name in KINDS.shipped if len(KINDS.get(name).tasks) > 1]
         raise UsageError(f"--task {task} is for --to {', '.join(several)}", "leave one of them out")
@@ -195,6 +205,9 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         seed=arguments.get("seed", 0),
         balance=arguments.get("balance"),
         include_deception=arguments.get("include_deception", False),
+        pairs=chosen_origins(pairs) if pairs else DEFAULT_ORIGINS,
+        min_margin=arguments.get("min_margin"),
+        same_labels=arguments.get("same_labels", False),
         parquet=arguments.get("parquet", True),
     )
     given: dict[KindOption, bool] = {
@@ -203,6 +216,9 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         "aspects": bool(aspects),
         "modes": bool(modes),
         "include_deception": options.include_deception,
+        "pairs": bool(pairs),
+        "min_margin": options.min_margin is not None,
+        "same_labels": options.same_labels,
     }
     _check_fit(options, [option for option, is_given in given.items() if is_given])
     return options
@@ -318,6 +334,9 @@ _OPTION_OF: Mapping[KindOption, str] = {
     "rationale": "--rationale",
     "format": "--format",
     "include_deception": "--include-deception",
+    "pairs": "--pairs",
+    "min_margin": "--min-margin",
+    "same_labels": "--same-labels",
 }
 
 

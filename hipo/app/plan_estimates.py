@@ -27,6 +27,7 @@ from hipo.app.judge_estimates import (
 from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.remaining import Remainder, remaining, whole_plan
+from hipo.app.row_yields import RowYield, row_yields
 from hipo.app.run_folders import RUNS
 from hipo.app.verified_generation import VerifiedPlay
 from pipeline.recipe import Recipe
@@ -53,6 +54,8 @@ class PlanEstimate:
     """Of what is to be played, and of what is there and not judged; None: nobody asked for it."""
     covered: Coverage | None = None
     """How far the budget reaches; None without one, or where nothing costs."""
+    rows: tuple[RowYield, ...] = ()
+    """The most rows of each kind that the whole plan can yield."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -145,7 +148,7 @@ def _joined(
 ) -> PlanEstimate:
     """Join the parts, and compare them with the budget that so much of is spent."""
     covered = coverage(prepared, generation, judging, spent)
-    return PlanEstimate(generation, prepared.unmet, judging, covered)
+    return PlanEstimate(generation, prepared.unmet, judging, covered, row_yields(prepared))
 
 
 def _judging(

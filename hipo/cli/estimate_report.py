@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hipo.app import estimates, judge_estimates
 from hipo.app.budget_coverage import Coverage
 from hipo.app.estimates import Estimate
 from hipo.app.judge_estimates import JudgingEstimate
 from hipo.app.pilot import Piloted
 from hipo.app.plan_estimates import PlanEstimate
+from hipo.app.row_yields import RowYield
 from hipo.cli.console import columns, dollars, number, plain, plural
 from scenarios.margins import unmet_in_words
 
@@ -24,7 +27,8 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     ``budget_usd``, ``budget_tokens``, ``spent_usd``, ``spent_tokens``, ``share`` (of what is still to
     be paid for) and ``dialogues`` (about so many of those to be played).
     ``unmet_tactics``: wanted shares that the rules put out of reach, a list of objects with
-    ``dimensions``, ``labels``, ``target`` and ``achieved`` (the share to expect).
+    ``dimensions``, ``labels``, ``target`` and ``achieved`` (the share to expect). ``rows``: the most
+    rows that data sets of the plan can have, a list of objects with ``kind``, ``most`` and ``why``.
     """
     judging = planned.judging
     return {
@@ -39,6 +43,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
             "budget_usd budget_tokens spent_usd spent_tokens share dialogues",
         ),
         "unmet_tactics": [margin.fields() for margin in planned.unmet],
+        "rows": [plain(row, "kind most why") for row in planned.rows],
     }
 
 
@@ -52,7 +57,15 @@ def plan_as_text(planned: PlanEstimate) -> str:
         blocks += ["Verifying:", judging_as_text(planned.judging), total]
     if planned.covered is not None:
         blocks.append(_covered(planned.covered, planned.generation.dialogues))
+    if planned.rows:
+        blocks.append(_rows(planned.rows))
     return "\n\n".join(blocks)
+
+
+def _rows(rows: Sequence[RowYield]) -> str:
+    """Say how many rows data sets of the plan can have."""
+    cells = [[row.kind, number(row.most), row.why] for row in rows]
+    return "Rows of data sets:\n" + columns(["hipo export --to", "at most", ""], cells)
 
 
 def _covered(covered: Coverage, dialogues: int) -> str:

@@ -21,6 +21,7 @@ from outputs.aspects import ASPECTS
 from outputs.contamination import overlap_share
 from outputs.export_kind import DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions
 from outputs.formats.registry import FORMATS
+from outputs.preferred_answers import ORIGINS
 from outputs.selection import Selection, WantedVerdict
 from scenarios.errors import UsageError
 
@@ -98,6 +99,24 @@ def _options(
     include_deception: bool = typer.Option(
         False, "--include-deception", help="Let a model learn to deceive (dpo, sft of actors)."
     ),
+    pairs: list[str] = typer.Option(
+        [],
+        "--pairs",
+        help=f"Of {', '.join(ORIGINS)} (dpo): what prefers an answer; default all but vote; or all.",
+    ),
+    min_margin: float | None = typer.Option(
+        None,
+        "--min-margin",
+        hidden=True,
+        min=0,
+        help="Leave pairs out whose scores are nearer to each other (dpo).",
+    ),
+    same_labels: bool = typer.Option(
+        False,
+        "--same-labels",
+        hidden=True,
+        help="Leave pairs out whose sides declare different labels (dpo).",
+    ),
     parquet: bool = typer.Option(
         True, "--parquet/--no-parquet", hidden=True, help="Parquet beside JSON lines."
     ),
@@ -115,6 +134,9 @@ def _options(
         seed=seed,
         balance=balance,
         include_deception=include_deception,
+        pairs=split(pairs),
+        min_margin=min_margin,
+        same_labels=same_labels,
         parquet=parquet,
     )
 

@@ -7,10 +7,10 @@ from collections import defaultdict
 import orjson
 import pytest
 
-from outputs.preference import same_words
+from outputs.preferred_answers import ORIGINS, same_words
 from tests.outputs.corpora import DECEPTION, STRATEGIES, TRUTH, exportable_run, exported, rows_in
 
-ONE_SET = {"fractions": (1, 0, 0), "parquet": False}
+ONE_SET = {"fractions": (1, 0, 0), "parquet": False, "pairs": ORIGINS}
 
 
 def verdicts(number):
@@ -56,7 +56,7 @@ def test_no_two_sides_say_the_same(tmp_path, run):
 
 
 def test_the_winner_of_a_vote_is_preferred_to_each_that_lost_and_says_something_else(tmp_path, run):
-    rows = by_origin(pairs(tmp_path, run, include_deception=True)[0])["vote"]
+    rows = by_origin(pairs(tmp_path, run, include_deception=True, pairs=("vote",))[0])["vote"]
     assert {row["strategy"] for row in rows} == {"consistency"}
     assert all(row["score_chosen"] > row["score_rejected"] for row in rows)
     places = defaultdict(set)
@@ -77,7 +77,8 @@ def test_a_revision_is_preferred_to_the_draft_that_did_not_carry_its_labels(tmp_
 def test_an_accepted_answer_is_preferred_to_the_discarded_one_to_the_same_prompt(
     tmp_path, disputed
 ):
-    found = by_origin(pairs(tmp_path, disputed, include_deception=True)[0])
+    origins = ("verdict", "revision", "vote")
+    found = by_origin(pairs(tmp_path, disputed, include_deception=True, pairs=origins)[0])
     rows = found["verdict"]
     assert rows
     assert {(row["arm"], row["rejected_arm"]) for row in rows} == {("consistency", "direct")}

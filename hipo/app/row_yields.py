@@ -1,0 +1,85 @@
+"""How many rows of each kind a recipe can yield at most, before anything is played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb
+
+from hipo.app.preparation import Prepared
+from outputs.preferred_answers import Origin
+from pipeline.strategies.consistency import ConsistencySettings
+from pipeline.strategies.reflective import ReflectiveSettings
+
+_SECOND = "every prompt gets one answer: name a second --strategy, or a second model"
+_HONEST = "honest ones alone; more with --include-deception"
+
+
+@dataclass(frozen=True, slots=True)
+class RowYield:
+    """The most rows that a kind of data set can have of a plan."""
+
+    kind: str
+    """As ``--to`` names it, with the task or the kind of preferences."""
+    most: int
+    why: str = ""
+    """What they depend on; where there can be none, what it takes."""
+
+
+def row_yields(prepared: Prepared) -> tuple[RowYield, ...]:
+    """Return the most rows of each kind, of the whole plan, those that are played already included.
+
+    Verdicts, judges and repeated words make them fewer.
+    """
+    return (*_of_dialogues(prepared), *_of_pairs(prepared))
+
+
+def _of_dialogues(prepared: Prepared) -> Iterator[RowYield]:
+    arms, scheme = len(prepared.arms), prepared.scheme
+    dialogues, answers = len(prepared.plan) * arms, prepared.plan.exchanges * arms
+    yield RowYield("dialogues", dialogues)
+    labels = 2 * answers + (dialogues if scheme.assigned else 0)
+    about = "two for an answer, one for a dialogue" if scheme.assigned else "two for an answer"
+    yield RowYield("sft --task label, benchmark", labels, f"{about}; of accepted dialogues")
+    honest = _honest_share(prepared)
+    why = _HONEST if honest < 1 else ""
+    yield RowYield("sft --task actor", round(answers * honest), why)
+
+
+def _of_pairs(prepared: Prepared) -> Iterator[RowYield]:
+    honest = _honest_share(prepared)
+    between = round(comb(len(prepared.arms), 2) * len(prepared.plan) * honest)
+    revised = voted = 0.0
+    for arm in prepared.arms:
+        settings = prepared.recipe.strategy_settings(arm.strategy)
+        if isinstance(settings, ReflectiveSettings):
+            revised += prepared.plan.exchanges * settings.max_revisions
+        if isinstance(settings, ConsistencySettings):
+            voted += prepared.plan.exchanges * (settings.k - 1)
+    revised, voted = round(revised * honest), round(voted * honest)
+    wanted = between + voted if prepared.recipe.tactics != "free" else 0
+    yield _pairs(
+        "judges", between, _SECOND, "where hipo verify --judge finds the labels of one alone"
+    )
+    nothing = "nothing is wanted: ask for labels with --tactics balanced"
+    if prepared.recipe.tactics != "free":
+        nothing = f"{_SECOND}, or --strategy consistency"
+    yield _pairs("wanted", wanted, nothing, "where one has the wanted labels, and the other not")
+    yield _pairs("verdict", between, _SECOND, "where one is accepted, and the other discarded")
+    none = "no draft is revised: --strategy reflective"
+    yield _pairs("revision", revised, none, "where a draft did not carry its labels")
+    none = "no candidates are drawn: --strategy consistency"
+    yield _pairs("vote", voted, none, "with --pairs vote alone")
+
+
+def _pairs(origin: Origin, most: float, none: str, some: str) -> RowYield:
+    return RowYield(f"dpo --pairs {origin}", round(most), some if most else none)
+
+
+def _honest_share(prepared: Prepared) -> float:
+    """Return about which share of the cases has a goal that forbids saying what is false."""
+    scheme = prepared.scheme
+    if not scheme.assigned:
+        return 1.0
+    goals = prepared.plan.goals or scheme.goals
+    return sum(goal in scheme.truthful_goals for goal in goals) / len(goals)

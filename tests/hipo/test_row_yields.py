@@ -1,0 +1,56 @@
+"""The dry run says how many rows a recipe can yield, and never fewer than it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hipo import Recipe, Run, estimate, export, generate, verify
+from outputs.preferred_answers import ORIGINS
+from scenarios.errors import UsageError
+
+
+def recipe(*strategies: str, tactics: str = "free") -> Recipe:
+    return Recipe.model_validate({
+        "scenarios": "used_car", "models": {"default": "offline/rules"}, "n": 6,
+        "strategies": strategies, "tactics": tactics,
+    })  # fmt: skip
+
+
+def most(told: Recipe) -> dict[str, int]:
+    return {row.kind: row.most for row in estimate(told, output="nowhere").rows}
+
+
+def test_a_recipe_of_one_strategy_yields_no_pair_and_the_dry_run_says_what_it_takes() -> None:
+    rows = {row.kind: row for row in estimate(recipe("direct"), output="nowhere").rows}
+    pairs = {kind: row for kind, row in rows.items() if kind.startswith("dpo")}
+    assert {row.most for row in pairs.values()} == {0}
+    assert "name a second --strategy" in pairs["dpo --pairs judges"].why
+    assert "--strategy reflective" in pairs["dpo --pairs revision"].why
+    assert "--tactics balanced" in pairs["dpo --pairs wanted"].why
+    assert rows["dialogues"].most == 6
+
+
+def test_what_is_told_is_never_less_than_what_comes(tmp_path) -> None:
+    told = recipe("direct", "reflective", "consistency", tactics="balanced")
+    rows = most(told)
+    run = generate(told, output=tmp_path / "run")
+    verify(run, judges=["offline/judge"], policy="auto")
+    made = export(run, "dialogues", tmp_path / "corpus", parquet=False)
+    assert made.rows == {"train": rows["dialogues"]}
+    labels = export(run, "sft", tmp_path / "sft", verdict="any", parquet=False, fractions=(1, 0, 0))
+    assert labels.rows["train"] <= rows["sft --task label, benchmark"]
+    made_of = {origin: pairs_of(run, origin, tmp_path) for origin in ORIGINS}
+    for origin, n in made_of.items():
+        assert n <= rows[f"dpo --pairs {origin}"]
+    assert made_of["vote"], "of votes there are always some"
+
+
+def pairs_of(run: Run, origin: str, folder: Path) -> int:
+    try:
+        made = export(
+            run, "dpo", folder / origin, verdict="any", pairs=[origin], parquet=False,
+            fractions=(1, 0, 0),
+        )  # fmt: skip
+    except UsageError:  # there is not one
+        return 0
+    return made.rows["train"]
