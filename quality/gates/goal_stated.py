@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from quality.gates.goal_wordings import states_goal
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
 from scenarios.schemes.model import Dimension
 from scenarios.verdicts import Flag
@@ -107,6 +108,8 @@ def _names(goal: Dimension) -> _Names:
 
 
 def _tells(sentence: str, names: _Names) -> bool:
+    if stem("lie") in names.stems and states_goal(sentence):
+        return True
     parts = [word for part in words(sentence) for word in _FULL.get(part, part).split()]
     flat = _ELSE.sub(" ", " ".join(parts))
     parts = flat.split()

@@ -9,14 +9,30 @@ from typing import ClassVar
 
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
 from scenarios.verdicts import Flag
+from scenarios.wording import words
 
 _NO_FULL_STOP = frozenset({"th", "lo", "km", "my", "bo", "dz"})
 """Languages whose sentences end without a mark."""
 _CLOSERS = "\"'*_~`"
 _NEVER_LAST = re.compile(
-    r"\b(?:the|an|my|our|its|their|and|or|because|although|whereas|unless|than)[.!?…]*$",
+    r"(?:(?<![\w'\u2019-])(?:the|a|an|my|our|your|its|their|every|and|or|nor|but|if|because|although|"
+    r"whereas|unless|than|during|until|upon|towards|via|per|such as|as well as|in order to|due to|"
+    r"according to|instead of|because of|one of|some of|most of|out of|"
+    r"(?:i|you|we|they)['\u2019](?:m|ve|re|ll|d)|(?:it|he|she|there|that)['\u2019](?:s|d|ll))|,)[.!?…]*$",
     re.IGNORECASE,
 )
+_SELDOM_LAST = re.compile(r"(?P<before>[\w'\u2019-]+) (?:of|from|at|by|as)[.!…]+$", re.IGNORECASE)
+_STRANDS = frozenset(
+    words(
+        "think thinking thought dream dreamt dreamed hear heard hearing speak spoken made proud afraid "
+        "aware sure fond know knew known sort kind tired sick guilty accused full short capable come came "
+        "coming comes are is am was were look looking looked good bad getting laughed staying stay live "
+        "lived living work worked working stand stood go goes going went drive drove drop dropped stop "
+        "stopped close near pass passed swear live sworn far away borrow borrowed hide hid run ran such "
+        "apart where it them him her me us you this that"
+    )
+)
+"""After these a preposition may end a sentence: "that I know of", "where she comes from"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +53,24 @@ class Truncated:
 
 
 def is_cut(text: str, language: str = "en") -> bool:
-    """Whether a text lacks an end, going by its last characters and, in English, its last word."""
+    """Whether a text lacks an end.
+
+    It does if no mark ends it, if a bracket or a quotation is never closed and, in English, if its
+    last word ends no sentence, whatever mark stands after it. What an endpoint reports as cut never
+    becomes an answer (``pipeline.call_records.parse_sample``); this is for the cuts it does not tell.
+    """
     end = text.rstrip()
     while end and (end[-1] in _CLOSERS or unicodedata.category(end[-1]) in _DECORATION):
         end = end[:-1].rstrip()
     if not end or not _ends(end[-1]):
         return True
-    return language == "en" and _NEVER_LAST.search(end) is not None
+    if end.count("(") > text.count(")") or end.count("\u201c") > text.count("\u201d"):
+        return True
+    if language != "en":
+        return False
+    found = _SELDOM_LAST.search(end)
+    stranded = found is None or found["before"].casefold() in _STRANDS
+    return _NEVER_LAST.search(end) is not None or not stranded
 
 
 _DECORATION = frozenset({"Pe", "Pf", "Pi", "So", "Sk", "Mn", "Cf"})

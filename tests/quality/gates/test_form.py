@@ -60,6 +60,10 @@ def test_two_sentences_pass_and_abbreviations_end_none(stage, text):
         "It was, and",
         "The garage said:",
         "I paid the.",
+        "I had it serviced at the garage of.",
+        "It has been in the family since I\u2019ve.",
+        "They looked at it (the brakes too.",
+        "The wing was resprayed due to.",
     ],
 )
 def test_what_breaks_off_is_truncated(stage, text):
@@ -72,7 +76,7 @@ def test_what_breaks_off_is_truncated(stage, text):
     "text",
     [
         "It runs.", "Does it?", 'He said, "It runs."', "It runs (I think).", "Well\u2026", "没有。",
-        "It runs! \U0001f600", "What are you thinking of?", "यह ठीक है।",
+        "It runs! \U0001f600", "What are you thinking of?", "That is all I know of.", "I never asked where it comes from.", "यह ठीक है।",
     ],
 )  # fmt: skip
 def test_what_ends_as_sentences_do_is_whole(stage, text):
