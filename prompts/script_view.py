@@ -43,6 +43,8 @@ class ScriptPart:
     brief: str
     strategies: tuple[tuple[str, str], ...]
     """(speaker, a way to go about it)."""
+    length: str = ""
+    """How long its turns are, where they are not as people talk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ def _parts(scenario: Scenario) -> tuple[ScriptPart, ...]:
             tuple(
                 (speaker_name(role), way) for role, ways in phase.strategies.items() for way in ways
             ),
+            phase.length.told if phase.length else "",
         )
         for phase in scenario.flow
         if not phase.text

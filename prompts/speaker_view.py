@@ -61,6 +61,8 @@ class SpeakerView:
     round: int = 1
     rounds: int = 1
     """Which round of the part it is, of how many."""
+    length: str = ""
+    """How long the turn is to be, where it is not as people talk."""
 
     @property
     def speaker(self) -> str:
@@ -118,6 +120,7 @@ def speaker_view(
         strategies=phase.strategies.get(planned.role, ()) if phase else (),
         round=planned.round + 1,
         rounds=planned.rounds,
+        length=phase.length.told if phase and phase.length else "",
     )
 
 

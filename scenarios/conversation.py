@@ -17,6 +17,8 @@ def _as_range(value: object) -> object:
 
 
 _Rounds = Annotated[int, Field(ge=1, le=200)]
+_Sentences = Annotated[int, Field(ge=1, le=50)]
+_Words = Annotated[int, Field(ge=1, le=500)]
 
 
 class Role(Strict):
@@ -36,6 +38,32 @@ class Role(Strict):
     """Whether this person says anything; somebody may be there and listen."""
 
 
+class Length(Strict):
+    """How long a turn is wanted to be: what actors are told, and what the gates go by."""
+
+    sentences: Annotated[tuple[_Sentences, _Sentences], BeforeValidator(_as_range)] = (1, 3)
+    """Sentences: a number, or the least and the most."""
+    words: Annotated[tuple[_Words, _Words], BeforeValidator(_as_range)] = (1, 40)
+    """Words, about: a number, or the least and the most."""
+
+    @model_validator(mode="after")
+    def _grows(self) -> Self:
+        for name, (least, most) in (("sentences", self.sentences), ("words", self.words)):
+            if least > most:
+                raise ValueError(f"{name}: the least is above the most")
+        return self
+
+    @property
+    def told(self) -> str:
+        """Say it as an actor is told."""
+        return f"{_span(self.sentences)} sentences, about {_span(self.words)} words"
+
+
+def _span(ends: tuple[int, int]) -> str:
+    least, most = ends
+    return str(most) if least == most else f"{least} to {most}"
+
+
 class Phase(Strict):
     """A part of a conversation: who speaks, in turn, and what it is about."""
 
@@ -49,6 +77,8 @@ class Phase(Strict):
     """What happens in it, told to everybody who speaks in it; nothing private."""
     strategies: dict[Identifier, tuple[Text, ...]] = Field(default_factory=dict)
     """By role: ways to go about it, of which it may choose."""
+    length: Length | None = None
+    """How long its turns are, where they are not as people talk: one to three short sentences."""
     text: Annotated[tuple[Text, ...], BeforeValidator(as_tuple)] = ()
     """Words that are fixed, the default first; nobody improvises in such a phase."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scenarios.case import Case
-from scenarios.conversation import Phase
+from scenarios.conversation import Length, Phase
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.openings import opening_lines
@@ -64,6 +64,14 @@ def drawn_rounds(scenario: Scenario, *, repetition: int, seed: int) -> tuple[int
         drawn = seed_from(seed, "rounds", scenario.id, phase.id, repetition)
         rounds.append(least + drawn % (most - least + 1))
     return tuple(rounds)
+
+
+def wanted_lengths(scenario: Scenario, case: Case) -> tuple[Length, ...]:
+    """Return how long each turn of a case is wanted to be; nothing where there is no flow."""
+    if not scenario.flow:
+        return ()
+    turns = planned_turns(scenario, case)
+    return tuple((turn.phase and turn.phase.length) or Length() for turn in turns)
 
 
 def improvised_turns(scenario: Scenario, *, repetition: int, seed: int) -> Improvised:

@@ -216,6 +216,9 @@ class Scenario(Strict):
             key: {k: v for k, v in role.items() if v is not _ROLE_DEFAULTS.get(k)}
             for key, role in plain["roles"].items()
         }
+        for phase in plain["flow"]:
+            if phase["length"] is None:
+                del phase["length"]
         return fingerprint(
             {k: v for k, v in plain.items() if k not in _DEFAULTS or v != _DEFAULTS[k]}
         )

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from scenarios.conversation import Length
 from scenarios.dialogue import Dialogue, Turn
+from scenarios.errors import UsageError
+from scenarios.flow import wanted_lengths
 from scenarios.plugins import PointName
 from scenarios.schemes.model import LabelValue, Scheme
 from scenarios.spec import Fact, Scenario
@@ -21,7 +25,7 @@ Vector = NDArray[np.float32]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GatedDialogue:
     """A dialogue under test. Nothing in it has to be complete: dialogues may be imported."""
 
@@ -57,6 +61,19 @@ class GatedDialogue:
     def language(self) -> str:
         """The code of the language that is to be spoken, without its region."""
         return self.dialogue.case.language.replace("_", "-").split("-")[0].casefold()
+
+    def wanted_length(self, turn: Turn) -> Length | None:
+        """Return how long its scenario wants a turn; None where it leaves that to the gates."""
+        return self._lengths.get(turn.index)
+
+    @cached_property
+    def _lengths(self) -> dict[int, Length]:
+        if self.scenario is None:
+            return {}
+        try:
+            return dict(enumerate(wanted_lengths(self.scenario, self.dialogue.case)))
+        except UsageError:  # imported: it did not go through the flow
+            return {}
 
     def flag(
         self, code: str, reason: str, turn: Turn | None = None, severity: float | None = None

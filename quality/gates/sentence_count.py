@@ -17,7 +17,7 @@ class SentenceSettings(Strict):
     """How long an utterance may be."""
 
     max_sentences: Annotated[int, Field(ge=1, le=50)] = 2
-    """Sentences that an utterance may have.
+    """Sentences that an utterance may have; a scenario with a flow says so itself, by part.
 
     Source: HIPO, section 4.3 (one or two sentences).
     """
@@ -31,12 +31,14 @@ class SentenceCount:
     code: ClassVar[str] = "too_many_sentences"
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
-        """Flag every turn with more sentences than the limit; the severity is their number."""
+        """Flag every turn with more sentences than are wanted; the severity is their number."""
         found = []
         for turn in subject.improvised:
             count = len(sentences(turn.text))
-            if count > self.limit:
-                reason = f"{count} sentences, at most {self.limit} are wanted"
+            wanted = subject.wanted_length(turn)
+            limit = self.limit if wanted is None else wanted.sentences[1]
+            if count > limit:
+                reason = f"{count} sentences, at most {limit} are wanted"
                 found.append(subject.flag(self.code, reason, turn, float(count)))
         return found
 

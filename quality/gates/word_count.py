@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 
 from quality.gates.protocol import GatedDialogue, GateExtension
+from scenarios.conversation import Length
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import words
@@ -17,7 +18,7 @@ _WITHOUT_SPACES: Final = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
 
 
 class WordSettings(Strict):
-    """How many words a line may have."""
+    """How many words a line may have; a scenario with a flow says so itself, by part."""
 
     fewest_words: Annotated[int, Field(ge=1, le=50)] = 3
     """People ask and answer in three words ("Who painted it?"); fewer say nothing to label."""
@@ -43,12 +44,20 @@ class WordCount:
         found = []
         for turn in subject.improvised:
             count = len(words(turn.text))
-            if not self.fewest <= count <= self.most:
-                wanted = f"{self.fewest} to {self.most} are wanted"
+            length = subject.wanted_length(turn)
+            fewest, most = (self.fewest, self.most) if length is None else _let_pass(length)
+            if not fewest <= count <= most:
+                wanted = f"{fewest} to {most} are wanted"
                 found.append(
                     subject.flag(self.code, f"{count} words, {wanted}", turn, float(count))
                 )
         return found
+
+
+def _let_pass(length: Length) -> tuple[int, int]:
+    """Return the least and the most words that pass: a quarter beyond those that are wanted."""
+    least, most = length.words
+    return least * 3 // 4, most * 5 // 4
 
 
 GATE = GateExtension(
