@@ -38,12 +38,12 @@ def tiny_model(texts: list[str]) -> tuple[GPT2LMHeadModel, PreTrainedTokenizerFa
 
 
 def main(data_set: Path) -> None:
-    rows = load_dataset(str(data_set), split="train").select_columns(["messages"])
-    texts = [message["content"] for row in rows for message in row["messages"]]
+    rows = load_dataset(str(data_set), split="train").select_columns(["prompt", "completion"])
+    texts = [message["content"] for row in rows for message in row["prompt"] + row["completion"]]
     model, tokenizer = tiny_model(texts)
     with tempfile.TemporaryDirectory() as folder:
         settings = SFTConfig(
-            output_dir=folder, max_steps=2, per_device_train_batch_size=1, max_length=256,
+            output_dir=folder, max_steps=2, per_device_train_batch_size=1, max_length=1024,
             report_to="none", use_cpu=True, bf16=False, disable_tqdm=True,
         )  # fmt: skip
         trainer = SFTTrainer(

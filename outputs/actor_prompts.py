@@ -13,11 +13,12 @@ from prompts.actors import ActorPrompts
 from prompts.environment import as_data
 from prompts.question import Message
 from prompts.responses import PLAN, planned
-from prompts.turn_views import answering_view, asking_view
+from prompts.turn_views import AnsweringView, AskingView, answering_view, asking_view
+from scenarios.case import Case
 from scenarios.dialogue import TacticLabel, Turn
 from scenarios.flow import PlannedTurn, planned_turns
 from scenarios.schemes.model import Scheme
-from scenarios.spec import INITIATOR, RESPONDER, RoleKey
+from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
 from scenarios.variation import manner_lines
 
 RENDERED = (
@@ -79,13 +80,16 @@ class ActorMessages:
         answer: dict[str, object] = {}
         if any(f'"{PLAN}": ' in message.content for message in asked):
             answer[PLAN] = planned(tactic)
-        answer["utterance"] = text
-        if self._scheme.assigned:
-            answer[self._scheme.assigned] = selected.dialogue.case.goal
-        for label in tactic:
-            answer[f"{label.dimension}_rationale"] = label.rationale
-            answer[label.dimension] = label.value
-        return _json(answer)
+        return _json({**answer, **answer_fields(self._scheme, selected, text, tactic)})
+
+    def view(self, selected: SelectedDialogue, turn: Turn) -> AskingView | AnsweringView:
+        """Return what its speaker knew before an utterance.
+
+        Raises:
+            UsageError: the dialogue does not fit its scenario.
+        """
+        known = self._known(selected, turn)
+        return answering_view(*known) if turn.is_of_labelled_role else asking_view(*known)
 
     def _sent_for(self, selected: SelectedDialogue, purpose: RoleKey) -> list[SentPrompt]:
         """Return what was sent for the case; its dialogues come one after the other."""
@@ -96,16 +100,20 @@ class ActorMessages:
         return self._sent[1]
 
     def _rendered(self, selected: SelectedDialogue, turn: Turn) -> Messages:
-        case = selected.dialogue.case
-        run = selected.source
-        manner = manner_lines(run.material.axes, dict(case.variation), turn.role)
         history = selected.dialogue.history(turn.index)
-        prompts = self._renderer(run)
-        planned = _planned(selected, turn)
-        known = (selected.scenario, self._scheme, case, planned, manner)
+        prompts = self._renderer(selected.source)
+        known = self._known(selected, turn)
         if not turn.is_of_labelled_role:
             return prompts.initiator(asking_view(*known), history).messages
         return prompts.responder(answering_view(*known), history, turn.wanted).messages
+
+    def _known(
+        self, selected: SelectedDialogue, turn: Turn
+    ) -> tuple[Scenario, Scheme, Case, PlannedTurn, tuple[str, ...]]:
+        case = selected.dialogue.case
+        manner = manner_lines(selected.source.material.axes, dict(case.variation), turn.role)
+        planned = _planned(selected, turn)
+        return selected.scenario, self._scheme, case, planned, tuple(manner)
 
     def _renderer(self, run: OpenRun) -> ActorPrompts:
         if run.name not in self._renderers:
@@ -116,6 +124,19 @@ class ActorMessages:
                 flow=any(scenario.flow for scenario in run.material.scenarios.values()),
             )
         return self._renderers[run.name]
+
+
+def answer_fields(
+    scheme: Scheme, selected: SelectedDialogue, text: str, tactic: Sequence[TacticLabel]
+) -> dict[str, object]:
+    """Return the fields of a responder's answer, in their order, without what it planned."""
+    answer: dict[str, object] = {"utterance": text}
+    if scheme.assigned:
+        answer[scheme.assigned] = selected.dialogue.case.goal
+    for label in tactic:
+        answer[f"{label.dimension}_rationale"] = label.rationale
+        answer[label.dimension] = label.value
+    return answer
 
 
 def _planned(selected: SelectedDialogue, turn: Turn) -> PlannedTurn:

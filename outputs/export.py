@@ -15,12 +15,13 @@ import orjson
 from outputs.balance import Balance, balanced_column
 from outputs.dataset.arrow import check_parquet
 from outputs.dataset.columns import Row, RowSource, by_case, left_out_notes
+from outputs.dataset.divided_writer import DividedWriter
 from outputs.dataset.folder import check_target, staged
 from outputs.dataset.manifest import ExportedFile, ExportFacts, write_manifest
-from outputs.dataset.writer import RowWriter
 from outputs.export_facts import Seen, export_facts
 from outputs.export_kind import KINDS, ExportOptions
 from outputs.formats.registry import FORMATS
+from outputs.learnt_once import CountsRepeats
 from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
 from outputs.splits import SplitPlan, plan_splits
 from scenarios.errors import RunError, UsageError
@@ -50,7 +51,10 @@ class Exported:
     @property
     def rows(self) -> dict[str, int]:
         """Rows by split."""
-        return {file.split: file.rows for file in self.facts.files}
+        rows: Counter[str] = Counter()
+        for file in self.facts.primary:
+            rows[file.split] += file.rows
+        return dict(rows)
 
 
 def export(
@@ -237,9 +241,10 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     # another source than the one that screening and balancing went through: each counts what it
     # leaves out, and the notes are to tell that of one pass
     source = task.rows(found.scheme, options)
-    writer = RowWriter(
+    writer = DividedWriter(
         draft,
-        subset=source.subset,
+        subsets=(source.subset,) if task.divided_by is None else task.configurations(options),
+        divided_by=task.divided_by,
         columns=source.columns,
         splits=plan.splits,
         parquet=options.parquet,
@@ -268,6 +273,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         options={**options.plain(), **_plugins(options), **_prompts(found.scheme, options)},
         trains_responder=task.trains_responder,
         rows_left_out={
+            "duplicate": source.repeats if isinstance(source, CountsRepeats) else 0,
             "overlap": len(job.rejected),
             "balance": 0 if job.balance is None else job.balance.dropped,
         },
@@ -309,8 +315,9 @@ def _plugins(options: ExportOptions) -> dict[str, object]:
 
 def _prompts(scheme: Scheme, options: ExportOptions) -> dict[str, object]:
     """Return the fingerprint of the prompts that rows are rendered with now, if they are."""
-    fingerprint = options.chosen_task.prompts
-    return {} if fingerprint is None else {"prompts": fingerprint(scheme, options)}
+    rendered = options.chosen_task.prompts
+    found = None if rendered is None else rendered(scheme, options)
+    return {} if found is None else {"prompts": found}
 
 
 def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:

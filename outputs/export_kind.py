@@ -12,6 +12,7 @@ from outputs.dataset.manifest import ExportedFile
 from outputs.preferred_answers import DEFAULT_ORIGINS, ORIGINS, Origin
 from outputs.selection import WantedVerdict
 from outputs.splits import Fractions, SplitBy
+from outputs.system_prompt import SHORT, SystemPrompt, Target
 from prompts.tasks.model import Mode
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
@@ -21,12 +22,14 @@ from scenarios.spelling import suggestion
 
 KindOption = Literal[
     "aspects", "modes", "rationale", "format", "include_deception", "pairs", "min_margin",
-    "same_labels",
+    "same_labels", "prompt", "target", "goal_of_lines",
 ]  # fmt: skip
 """An option that only some kinds take."""
 PROMPT_MODES: Final[tuple[Mode, ...]] = ("zero-shot", "cot")
 """The modes in which an item becomes one prompt that is the same for every model."""
 NO_MODE: Final = "none"
+DEFAULT_FORMAT: Final = "prompt-completion"
+"""Trainers mask the prompt of such rows by themselves."""
 DEFAULT_FRACTIONS: Final[Fractions] = (0.8, 0.1, 0.1)
 
 
@@ -43,8 +46,14 @@ class ExportOptions:
     """In which modes rows carry the prompts for models."""
     rationale: bool = False
     """Whether labels come with reasons."""
-    format: str = "messages"
+    format: str = DEFAULT_FORMAT
     """How rows are written down."""
+    prompt: SystemPrompt = SHORT
+    """Which system message rows have."""
+    target: Target = "utterance"
+    """What an actor learns to write."""
+    goal_of_lines: bool = False
+    """Whether the goal is asked for where a single line is shown."""
     split_by: SplitBy = "scenario"
     fractions: Fractions = DEFAULT_FRACTIONS
     seed: int = 0
@@ -75,7 +84,12 @@ class ExportOptions:
     def plain(self) -> dict[str, object]:
         """Return the options as plain data."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "listed"}
+        values["prompt"] = self.prompt.text or self.prompt.choice
         return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+def _one_configuration(options: ExportOptions) -> tuple[str, ...]:
+    return (options.task,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +103,17 @@ class ExportTask:
     """The options it takes; any other is refused instead of being without effect."""
     trains_responder: bool = False
     """Whether what is learnt are the responder's own words, which may be deceptive."""
-    prompts: Callable[[Scheme, ExportOptions], str] | None = None
+    prompts: Callable[[Scheme, ExportOptions], str | None] | None = None
     """Fingerprint of the prompts that rows are rendered with, for the manifest; None where rows hold
     no prompt, or one that was sent when the dialogue was played."""
     companions: (
         Callable[[Scheme, ExportOptions, Sequence[ExportedFile]], Mapping[str, str]] | None
     ) = None
     """Makes the files that stand beside the rows for whoever reads them, text by relative path."""
+    divided_by: str | None = None
+    """A column: rows with the same value are a configuration of their own, called by it."""
+    configurations: Callable[[ExportOptions], tuple[str, ...]] = _one_configuration
+    """Names the configurations that there may be, where rows are divided by a column."""
     unit: str | None = None
     """A column: rows with the same value are left out together where one of them overlaps."""
     csv: bool = False

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from outputs.actor_prompts import ActorMessages
+from outputs.actor_lines import ActorLines, actor_lines, actor_prompts
 from outputs.dataset.columns import (
     DECEPTIVE,
     PROVENANCE,
@@ -23,7 +23,7 @@ from outputs.dataset.columns import (
     was_replaced,
 )
 from outputs.dataset.manifest import Column
-from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.export_kind import ExportKind, ExportOptions, ExportTask, KindOption
 from outputs.formats.registry import FORMATS
 from outputs.formats.shape import RowFormat
 from outputs.preferred_answers import (
@@ -67,7 +67,7 @@ class PreferenceRows:
     """A prompt with a better and a worse answer; never two that say the same."""
 
     scheme: Scheme
-    actors: ActorMessages
+    actors: ActorLines
     row_format: RowFormat
     include_deception: bool = False
     origins: tuple[Origin, ...] = DEFAULT_ORIGINS
@@ -172,7 +172,7 @@ def _rows(scheme: Scheme, options: ExportOptions) -> PreferenceRows:
     shape = FORMATS.get(options.format)
     return PreferenceRows(
         scheme,
-        ActorMessages(scheme),
+        actor_lines(scheme, options),
         shape,
         options.include_deception,
         options.pairs,
@@ -181,16 +181,18 @@ def _rows(scheme: Scheme, options: ExportOptions) -> PreferenceRows:
     )
 
 
+_OPTIONS: frozenset[KindOption] = frozenset(
+    {"format", "prompt", "target", "include_deception", "pairs", "min_margin", "same_labels"}
+)
 KIND = ExportKind(
     name="dpo",
     about="pairs of honest answers, the better one and the worse one",
     tasks=(
         ExportTask(
             _rows,
-            options=frozenset(
-                {"format", "include_deception", "pairs", "min_margin", "same_labels"}
-            ),
+            options=_OPTIONS,
             trains_responder=True,
+            prompts=actor_prompts,
         ),
     ),
     pairs=True,

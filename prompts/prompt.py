@@ -54,6 +54,8 @@ def make_prompt(
     templates: Templates,
     answer: ResponseFormat[T],
     static: Mapping[str, object] | None = None,
+    *,
+    system: str = "",
 ) -> Prompt[T]:
     """Build a prompt from ``<name>_system.j2`` and ``<name>_user.j2``.
 
@@ -64,6 +66,7 @@ def make_prompt(
             template.
         static: the other variables of the system template; nothing in them may vary with the
             scenario.
+        system: a system template of another name; "" is ``<name>_system.j2``.
 
     Raises:
         UsageError: the system template cannot be rendered.
@@ -72,7 +75,8 @@ def make_prompt(
     if not templates.shipped:
         # Nobody knows how long the texts are that templates of the user's ask for.
         answer = replace(answer, bounds=dict.fromkeys(answer.bounds, THOUGHTS_BOUND))
-    return Prompt(name, templates.render(f"{name}_system.j2", variables), templates, answer)
+    shown = templates.render(system or f"{name}_system.j2", variables)
+    return Prompt(name, shown, templates, answer)
 
 
 def prompts_fingerprint(

@@ -26,6 +26,7 @@ from outputs.dataset.told_audit import ToldAudit
 from outputs.export import Exported
 from outputs.export import export as write_data_set
 from outputs.export_kind import (
+    DEFAULT_FORMAT,
     KINDS,
     PROMPT_MODES,
     ExportOptions,
@@ -40,6 +41,7 @@ from outputs.preferred_answers import DEFAULT_ORIGINS
 from outputs.recorded_exports import RecordedExport, folder_seen_from, record_export
 from outputs.selection import Labels, Selection, WantedVerdict
 from outputs.splits import SplitBy, checked_fractions
+from outputs.system_prompt import Target, chosen_prompt
 from pipeline.embeddings import Embed
 from scenarios.errors import UsageError
 from scenarios.log import logger
@@ -102,7 +104,14 @@ class ExportArguments(TypedDict, total=False):
     rationale: bool
     """Whether labels come with reasons (sft of labels)."""
     format: str | None
-    """How rows are written down (sft and dpo); None is ``messages``."""
+    """How rows are written down (sft and dpo); None is ``prompt-completion``."""
+    prompt: str | None
+    """The system message (sft and dpo): ``short``, ``full``, ``none`` or a file; None is short."""
+    target: Target | None
+    """What is learnt of actors (dpo, and sft of actors): the ``utterance``, or the ``json`` that was
+    asked for; None is the utterance."""
+    goal_of_lines: bool
+    """Whether the goal is asked for where a single line is shown (sft of labels)."""
     split_by: SplitBy
     """What no two splits share, ``scenario`` (default) or ``fact``."""
     fractions: Sequence[float]
@@ -199,7 +208,10 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
         aspects=chosen_aspects(aspects) if aspects else ASPECTS,
         modes=chosen_modes(modes) if modes else PROMPT_MODES,
         rationale=arguments.get("rationale", False),
-        format=arguments.get("format") or "messages",
+        format=arguments.get("format") or DEFAULT_FORMAT,
+        prompt=chosen_prompt(arguments.get("prompt") or "short"),
+        target=arguments.get("target") or "utterance",
+        goal_of_lines=arguments.get("goal_of_lines", False),
         split_by=arguments.get("split_by", "scenario"),
         fractions=checked_fractions(arguments.get("fractions") or KINDS.get(kind).fractions),
         seed=arguments.get("seed", 0),
@@ -212,6 +224,9 @@ def export_options(kind: str, **arguments: Unpack[ExportArguments]) -> ExportOpt
     )
     given: dict[KindOption, bool] = {
         "format": arguments.get("format") is not None,
+        "prompt": arguments.get("prompt") is not None,
+        "target": arguments.get("target") is not None,
+        "goal_of_lines": options.goal_of_lines,
         "rationale": options.rationale,
         "aspects": bool(aspects),
         "modes": bool(modes),
@@ -333,6 +348,9 @@ _OPTION_OF: Mapping[KindOption, str] = {
     "modes": "--mode",
     "rationale": "--rationale",
     "format": "--format",
+    "prompt": "--prompt",
+    "target": "--target",
+    "goal_of_lines": "--goal-of-lines",
     "include_deception": "--include-deception",
     "pairs": "--pairs",
     "min_margin": "--min-margin",

@@ -232,7 +232,7 @@ def _plans(
     """Count the tokens of the rows that are learnt and of those whose loss is looked at."""
     plans: dict[Split, LengthPlan] = {}
     for split in _SPLITS:
-        if rows.file_of(split) is None:
+        if not rows.files_of(split):
             continue
         rows.check(split)
         found = rows.rows(split)

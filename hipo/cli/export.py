@@ -19,7 +19,7 @@ from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS, QUIET, with_group
 from outputs.aspects import ASPECTS
 from outputs.contamination import overlap_share
-from outputs.export_kind import DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions
+from outputs.export_kind import DEFAULT_FORMAT, DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions
 from outputs.formats.registry import FORMATS
 from outputs.preferred_answers import ORIGINS
 from outputs.selection import Selection, WantedVerdict
@@ -34,6 +34,13 @@ class SplitBy(StrEnum):
 
     SCENARIO = "scenario"
     FACT = "fact"
+
+
+class Target(StrEnum):
+    """What an actor learns to write."""
+
+    UTTERANCE = "utterance"
+    JSON = "json"
 
 
 class LabelChoice(StrEnum):
@@ -71,7 +78,27 @@ def _options(
         help="Reasons before labels; those that give facts away go (sft).",
     ),
     row: str | None = typer.Option(
-        None, "--format", help=f"Of {', '.join(FORMATS.shipped)} (sft, dpo); default messages."
+        None,
+        "--format",
+        help=f"Of {', '.join(FORMATS.shipped)} (sft, dpo); default {DEFAULT_FORMAT}.",
+    ),
+    prompt: str | None = typer.Option(
+        None,
+        "--prompt",
+        metavar="short|full|none|FILE",
+        help="System message (sft, dpo): a few lines (default), all definitions, none, or a file's.",
+    ),
+    target: Target | None = typer.Option(
+        None,
+        "--target",
+        help="What an actor writes (dpo, sft of actors): its words as a chat goes on (default), or "
+        "the JSON object that was asked for.",
+    ),
+    goal_of_lines: bool = typer.Option(
+        False,
+        "--goal-of-lines",
+        hidden=True,
+        help="Ask for the goal beside a single line, too, which hardly tells it (sft of labels).",
     ),
     split_by: SplitBy = typer.Option(
         SplitBy.SCENARIO,
@@ -129,6 +156,9 @@ def _options(
         modes=split(mode),
         rationale=rationale,
         format=row,
+        prompt=prompt,
+        target=None if target is None else target.value,
+        goal_of_lines=goal_of_lines,
         split_by=split_by.value,
         fractions=() if splits is None else _fractions(splits),
         seed=seed,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
 
 from outputs.comparable import Row
 from outputs.dataset.columns import PROVENANCE
+from prompts.chat_lines import BEGIN, GO_ON
 from scenarios.spec import RESPONDER
 
 _SAID = re.compile(r"^([A-Z][A-Z0-9_ -]{1,40}): (.*)$", re.MULTILINE)
@@ -64,8 +65,30 @@ def row_text(row: Row) -> RowText:
     texts = [text for value in own.values() for text in message_texts(value)]
     found = [(role.lower(), text) for whole in texts for role, text in _SAID.findall(whole)]
     asked = [text for whole in texts for text in _TO_LABEL.findall(whole)]
+    if not found and not asked:
+        found = list(_chat_lines(own.values(), answers=bool(labels)))
     utterance = asked[-1] if asked else answer_of(texts[-1])[0] if texts else ""
     return RowText(tuple(found), utterance, labels, role)
+
+
+def _chat_lines(columns: Iterable[object], *, answers: bool) -> Iterator[tuple[str, str]]:
+    """Yield what comes before the last line of a chat, in which whoever is learnt from assists.
+
+    Args:
+        columns: of a row, in order.
+        answers: whether that is the responder, whose lines have labels.
+    """
+    whole = [m for column in columns if isinstance(column, list) for m in column]
+    said = [_message(message) for message in whole if isinstance(message, Mapping)]
+    for who, text in [pair for pair in said if pair[0] != "system"][:-1]:
+        if text not in (BEGIN, GO_ON):
+            own = who in ("assistant", "gpt")
+            yield ("responder" if own == answers else "initiator"), text
+
+
+def _message(message: Mapping[str, object]) -> tuple[str, str]:
+    who = message.get("role", message.get("from"))
+    return str(who), str(message.get("content", message.get("value")))
 
 
 def message_texts(value: object, depth: int = 0) -> Iterator[str]:

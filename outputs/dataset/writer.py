@@ -78,6 +78,7 @@ class RowWriter:
         subset: str,
         columns: Sequence[Column],
         splits: Sequence[str],
+        part: str = "",
         parquet: bool = True,
         csv: bool = False,
         chunk: int = CHUNK,
@@ -85,6 +86,7 @@ class RowWriter:
         """Begin ``jsonl/<split>.jsonl`` and ``data/<split>-00000-of-00001.parquet`` in a folder.
 
         With ``csv`` there is ``csv/<split>.csv``, too; rows have to be flat then.
+        With a ``part`` they lie in folders of its name, ``jsonl/<part>/`` and ``data/<part>/``.
 
         Raises:
             UsageError: Parquet is wanted and the package for it is missing.
@@ -97,7 +99,9 @@ class RowWriter:
         self._chunk = chunk
         self._csv = CsvFiles(folder, columns) if csv else None
         self._gathering = {split: _Gathering(_Chunk()) for split in splits}
-        self._files = {split: _SplitFiles(folder, split, columns, parquet) for split in splits}
+        self._files = {
+            split: _SplitFiles(folder, part, split, columns, parquet) for split in splits
+        }
         self._thread = _WritingThread(self._files)
 
     def write(self, split: str, row: Row) -> None:
@@ -166,10 +170,12 @@ class RowWriter:
 class _SplitFiles:
     """The files of one split; made with its first chunk, used by one thread."""
 
-    def __init__(self, folder: Path, split: str, columns: Sequence[Column], parquet: bool) -> None:
+    def __init__(
+        self, folder: Path, part: str, split: str, columns: Sequence[Column], parquet: bool
+    ) -> None:
         self.paths: Mapping[FileFormat, Path] = {
-            "jsonl": folder / "jsonl" / f"{split}.jsonl",
-            "parquet": folder / "data" / f"{split}-00000-of-00001.parquet",
+            "jsonl": folder / "jsonl" / part / f"{split}.jsonl",
+            "parquet": folder / "data" / part / f"{split}-00000-of-00001.parquet",
         }
         self.hashes: dict[FileFormat, str] = {}
         self._schema = arrow_schema(columns) if parquet else None

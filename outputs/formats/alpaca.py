@@ -30,13 +30,11 @@ class Alpaca(RowFormat):
 
     def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
         """Return instruction, input and output."""
-        instruction, asked = split_prompt(prompt)
-        return {"instruction": instruction, "input": asked, "output": completion}
+        return {**_asked(prompt), "output": completion}
 
     def pair(self, prompt: Prompt, chosen: str, rejected: str) -> dict[str, object]:
         """Return instruction, input, better and worse answer."""
-        instruction, asked = split_prompt(prompt)
-        return {"instruction": instruction, "input": asked, "chosen": chosen, "rejected": rejected}
+        return {**_asked(prompt), "chosen": chosen, "rejected": rejected}
 
     def companions(self, files: Sequence[ExportedFile], *, pairs: bool) -> Mapping[str, str]:
         """Return ``dataset_info.json`` for LLaMA-Factory."""
@@ -45,6 +43,12 @@ class Alpaca(RowFormat):
             both = {"chosen": "chosen", "rejected": "rejected"}
             return dataset_info(files, {"ranking": True, "columns": columns | both})
         return dataset_info(files, {"columns": columns | {"response": "output"}})
+
+
+def _asked(prompt: Prompt) -> dict[str, object]:
+    """Return instruction and input; without a system message the question is the instruction."""
+    system, asked = split_prompt(prompt)
+    return {"instruction": system or asked, "input": asked if system else ""}
 
 
 FORMAT = Alpaca()

@@ -21,10 +21,14 @@ class Axolotl(RowFormat):
 
     name = "axolotl"
     example_columns: tuple[Column, ...] = (
-        Column("messages", "messages", "System, user and assistant message."),
+        Column("messages", "messages", "System message, then user and assistant by turns."),
     )
     pair_columns: tuple[Column, ...] = (
-        Column("messages", "messages", "System and user message."),
+        Column(
+            "messages",
+            "messages",
+            "System message, then user and assistant by turns; the user last.",
+        ),
         Column("chosen", "message", "The better answer."),
         Column("rejected", "message", "The worse answer."),
     )

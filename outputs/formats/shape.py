@@ -12,7 +12,8 @@ from scenarios.errors import UsageError
 from scenarios.plugins import PointName
 
 Prompt = Sequence[Message]
-"""The messages that come before what is to be learnt: a system message and a user message."""
+"""The messages that come before what is to be learnt: a system message, unless there is none, then
+user and assistant by turns, the user first and last."""
 
 
 class RowFormat(ABC):
@@ -56,9 +57,15 @@ def assistant(text: str) -> dict[str, str]:
 
 
 def split_prompt(prompt: Prompt) -> tuple[str, str]:
-    """Return the text of the system messages, and that of the others."""
+    """Return the text of the system messages, and that of the others.
+
+    Where a conversation of several turns is asked to be gone on with, each line says whose it is.
+    """
     system = "\n\n".join(m.content for m in prompt if m.role == "system")
-    return system, "\n\n".join(m.content for m in prompt if m.role != "system")
+    others = [m for m in prompt if m.role != "system"]
+    if len(others) == 1:
+        return system, others[0].content
+    return system, "\n".join(f"{m.role.capitalize()}: {m.content}" for m in others)
 
 
 def lines_files(files: Sequence[ExportedFile]) -> list[ExportedFile]:

@@ -12,7 +12,7 @@ _SYSTEM = Column("system", "text", "The task, the labels and the form of the ans
 
 
 class ShareGPT(RowFormat):
-    """One exchange of a human and a model; pairs hold the human's part and two answers."""
+    """Turns of a human and a model; those of pairs end with the human, and two answers follow."""
 
     name = "sharegpt"
     example_columns: tuple[Column, ...] = (
@@ -28,14 +28,14 @@ class ShareGPT(RowFormat):
 
     def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
         """Return the exchange."""
-        system, asked = split_prompt(prompt)
-        return {"conversations": [_human(asked), _model(completion)], "system": system}
+        system, turns = _parted(prompt)
+        return {"conversations": [*turns, _model(completion)], "system": system}
 
     def pair(self, prompt: Prompt, chosen: str, rejected: str) -> dict[str, object]:
         """Return the human's part and two answers."""
-        system, asked = split_prompt(prompt)
+        system, turns = _parted(prompt)
         return {
-            "conversations": [_human(asked)],
+            "conversations": turns,
             "chosen": _model(chosen),
             "rejected": _model(rejected),
             "system": system,
@@ -49,6 +49,13 @@ class ShareGPT(RowFormat):
             both = {"chosen": "chosen", "rejected": "rejected"}
             entry |= {"ranking": True, "columns": columns | both}
         return dataset_info(files, entry)
+
+
+def _parted(prompt: Prompt) -> tuple[str, list[dict[str, str]]]:
+    """Return the system message, and the turns of human and model."""
+    system, _ = split_prompt(prompt)
+    others = [m for m in prompt if m.role != "system"]
+    return system, [_human(m.content) if m.role == "user" else _model(m.content) for m in others]
 
 
 def _human(text: str) -> dict[str, str]:

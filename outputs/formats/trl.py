@@ -11,10 +11,12 @@ class Messages(RowFormat):
 
     name = "messages"
     example_columns: tuple[Column, ...] = (
-        Column("messages", "messages", "System, user and assistant message."),
+        Column("messages", "messages", "System message, then user and assistant by turns."),
     )
     pair_columns: tuple[Column, ...] = (
-        Column("prompt", "messages", "System and user message."),
+        Column(
+            "prompt", "messages", "System message, then user and assistant by turns; the user last."
+        ),
         Column("chosen", "messages", "The better answer, as one message."),
         Column("rejected", "messages", "The worse answer, as one message."),
     )
@@ -37,7 +39,9 @@ class PromptCompletion(Messages):
 
     name = "prompt-completion"
     example_columns: tuple[Column, ...] = (
-        Column("prompt", "messages", "System and user message."),
+        Column(
+            "prompt", "messages", "System message, then user and assistant by turns; the user last."
+        ),
         Column("completion", "messages", "The answer, as one message."),
     )
 

@@ -97,39 +97,35 @@ class TrainingSet:
             group.partition("/")[0] for group, split in self.groups.items() if split == "train"
         )
 
-    def file_of(self, split: Split) -> Path | None:
-        """Return the file of a split; None where the set has none."""
-        path = f"jsonl/{split}.jsonl"
-        return self.folder / path if path in self.files else None
+    def files_of(self, split: Split) -> tuple[Path, ...]:
+        """Return the files of a split: one for each configuration of the set; none if it has none."""
+        named = (path for path in self.files if path.startswith("jsonl/"))
+        return tuple(self.folder / path for path in named if Path(path).name == f"{split}.jsonl")
 
     def check(self, split: Split) -> None:
-        """Do nothing where the file of a split is what the manifest says.
+        """Do nothing where the files of a split are what the manifest says.
 
         Raises:
-            UsageError: it is missing or was changed.
+            UsageError: one is missing or was changed.
         """
-        file = self.file_of(split)
-        if file is None:
-            return
-        if not file.is_file():
-            raise UsageError(f"{file}: is listed in {MANIFEST} and not there", "export it anew")
-        if sha256_of(file) != self.files[file.relative_to(self.folder).as_posix()]:
-            raise UsageError(
-                f"{file}: is not the file that {MANIFEST} lists, it was changed since",
-                "export the set anew, so that what is trained on is what the manifest says",
-            )
+        for file in self.files_of(split):
+            if not file.is_file():
+                raise UsageError(f"{file}: is listed in {MANIFEST} and not there", "export it anew")
+            if sha256_of(file) != self.files[file.relative_to(self.folder).as_posix()]:
+                raise UsageError(
+                    f"{file}: is not the file that {MANIFEST} lists, it was changed since",
+                    "export the set anew, so that what is trained on is what the manifest says",
+                )
 
     def rows(self, split: Split) -> Iterator[TrainingRow]:
-        """Yield the rows of a split, in the order of its file.
+        """Yield the rows of a split, in the order of its files.
 
         Raises:
             UsageError: a row cannot be read as what the kind of training needs.
         """
-        file = self.file_of(split)
-        if file is None:
-            return
-        for number, row in enumerate(row_set(file).rows(), 1):
-            yield training_row(row, self.kind, f"{file}: row {number}")
+        for file in self.files_of(split):
+            for number, row in enumerate(row_set(file).rows(), 1):
+                yield training_row(row, self.kind, f"{file}: row {number}")
 
 
 def read_training_set(folder: Path, kind: TrainingKind | None = None) -> TrainingSet:
@@ -168,7 +164,7 @@ def read_training_set(folder: Path, kind: TrainingKind | None = None) -> Trainin
         groups=manifest.splits,
         files=files,
     )
-    if found.file_of("train") is None:
+    if not found.files_of("train"):
         raise UsageError(
             f"{folder}: has no training split", "export it with --splits 80,10,10, for example"
         )

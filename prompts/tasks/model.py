@@ -93,6 +93,9 @@ class Task(Strict):
     """Whether the label that comes next is asked for, too."""
     rules: tuple[Text, ...] = ()
     """What else a model is told, one line each."""
+    definitions: bool = True
+    """Whether the system message defines the labels. Without, it is a few lines, for a model that
+    has learnt them; the labels stand in the question all the same."""
     template: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")] | None = None
     """The stem of its two templates; by default that of its subject."""
 

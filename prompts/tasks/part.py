@@ -26,6 +26,8 @@ LONGEST_EXPLANATION: Final = 4_000
 """Characters of an explanation that are shown when it is to be chosen."""
 THOUGHTS: Final = "what is done with the words, and what they answer"
 """What a model thinks about first where a scene lists its people."""
+SHORT_SYSTEM: Final = "short_task_system.j2"
+"""The system template of tasks that define no label."""
 _FORMAT_NAMES: Final = {"utterance": "turn", "dialogue": "dialogue"}
 
 
@@ -131,7 +133,11 @@ class TaskPart:
         )  # fmt: skip
         answer = self.form.format(_FORMAT_NAMES[task.subject])
         self.prompt: Prompt[tuple[BlindLabel, ...]] = make_prompt(
-            self.stem, templates, answer, self._told(scheme, thoughts)
+            self.stem,
+            templates,
+            answer,
+            self._told(scheme, thoughts),
+            system="" if task.definitions else SHORT_SYSTEM,
         )
         self.explanation = _explanation_format()
         self.asked = tuple(dimension.id for dimension in self.dimensions)
@@ -154,6 +160,7 @@ class TaskPart:
             "runner_up": task.runner_up,
             "thinks": thoughts if self.form.thoughts is not None else "",
             "conditional": any(d.when for d in self.dimensions),
+            "whole": task.subject == "dialogue",
         }
 
     def listing(self, item: TaskItem) -> Listing:

@@ -21,7 +21,14 @@ from prompts.tasks.examples import (
 from prompts.tasks.frames import UserFrames, UserParts
 from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, plain_view, shown
 from prompts.tasks.model import DRAWS, Mode, Task
-from prompts.tasks.part import Listing, TaskExplanation, TaskPart, TaskQuestion, order_of
+from prompts.tasks.part import (
+    SHORT_SYSTEM,
+    Listing,
+    TaskExplanation,
+    TaskPart,
+    TaskQuestion,
+    order_of,
+)
 from prompts.tasks.shipped_examples import shipped_examples
 from prompts.tasks.stems import PEOPLE_TEMPLATES, is_listed
 from scenarios.dialogue import History
@@ -263,12 +270,15 @@ class TaskPrompts:
 
     def _fingerprint(self) -> str:
         stem = self.task.stem
-        names = list(self._templates.sources([f"{stem}_system.j2", f"{stem}_user.j2", "repair.j2"]))
+        system = f"{stem}_system.j2" if self.task.definitions else SHORT_SYSTEM
+        names = list(self._templates.sources([system, f"{stem}_user.j2", "repair.j2"]))
         if self._is_listed:
             names += PEOPLE_TEMPLATES
         examples = None if self._pool is None else [self._pool.fingerprint, self._seed]
         prompts = [[part.prompt.system, part.prompt.answer.schema] for part in self.parts]
         task = self.task.model_dump(mode="json")
+        if self.task.definitions:  # it says nothing new of a task as they were before it was there
+            del task["definitions"]
         content = [self._templates.fingerprint_of([*names, "task_scene.j2"]), task]
         return fingerprint([*content, self._scheme.content, self.mode, examples, prompts])
 

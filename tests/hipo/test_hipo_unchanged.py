@@ -17,17 +17,18 @@ import hipo.app.players
 from hipo.cli.main import run
 from pipeline.embeddings import BatchingEncoder
 
+AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
         "35d417edcdb1dc2fb70e8290f2a3c8116af1ca0077aa54d51bc65eec5132c8c0",
     ),
     "label": (
-        ["--to", "sft"],
+        ["--to", "sft", *AS_SENT[:4]],
         "95d716184f02e128df748e8b46e7641f142d9f77843dc3b4d7ad56776a1fb00b",
     ),
     "actor": (
-        ["--to", "sft", "--task", "actor", "--include-deception"],
+        ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
         "8a0c9e7eebf122f1d1d08fea422b392187c337371355e79ea3edb3aac5c353e6",
     ),
 }
@@ -70,5 +71,5 @@ def test_the_rows_are_the_same_bytes(folder: Path, tmp_path: Path, name: str) ->
     assert (
         run(["export", str(folder), *options, "--any", "--no-parquet", "-o", str(made), "-q"]) == 0
     )
-    rows = b"".join(path.read_bytes() for path in sorted(made.glob("jsonl/*.jsonl")))
+    rows = b"".join(path.read_bytes() for path in sorted(made.glob("jsonl/**/*.jsonl")))
     assert hashlib.sha256(rows).hexdigest() == digest

@@ -151,10 +151,15 @@ def exported(folder: Path, run: Path, kind: str, **options: Any) -> Exported:
 
 def rows_in(folder: Path, split: str | None = None) -> list[dict[str, Any]]:
     """Return the rows of an export, or of one of its splits."""
-    files = sorted((folder / "jsonl").glob(f"{split or '*'}.jsonl"))
+    files = sorted((folder / "jsonl").rglob(f"{split or '*'}.jsonl"))
     return [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
 
 
 def words_of(row: dict[str, Any]) -> str:
-    """Return everything a model is shown of a row of messages."""
-    return "\n".join(message["content"] for message in row["messages"])
+    """Return everything a model is shown of a row, and what it answers."""
+    return "\n".join(message["content"] for message in messages_of(row))
+
+
+def messages_of(row: dict[str, Any]) -> list[dict[str, str]]:
+    """Return the messages of a row, prompt and answer."""
+    return list(row["messages"] if "messages" in row else [*row["prompt"], *row["completion"]])

@@ -136,7 +136,7 @@ def test_the_reason_for_a_label_that_was_replaced_is_not_taught(tmp_path, run, f
     assert any("lack a rationale" in note for note in done.notes)
     plain = rows_in(exported(tmp_path, run, "sft", aspects=("utterance",)).folder)
     [row] = [row for row in plain if row["labelled_by"] == "expert"]
-    assert f'"veracity": "{better}"' in row["messages"][-1]["content"]
+    assert f'"veracity": "{better}"' in row["completion"][-1]["content"]
 
 
 @pytest.mark.parametrize(("kind", "strategy"), [("sft", "direct"), ("dpo", "consistency")])

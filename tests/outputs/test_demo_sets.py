@@ -19,7 +19,7 @@ from scenarios.catalogue import Catalogue
 from tests.outputs.corpora import rows_in
 from tests.outputs.test_croissant import as_row
 
-SETS = {"sft": "label", "preference": "preference", "benchmark": "benchmark"}
+SETS = {"sft": "utterance", "preference": "preference", "benchmark": "benchmark"}
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
@@ -39,8 +39,14 @@ def manifest_of(folder):
 
 
 def rows_by_split(folder):
+    """Return the number of rows by configuration and split."""
     files = [f for f in manifest_of(folder)["files"] if f["path"].startswith("jsonl/")]
-    return {f["path"][6:-6]: f["rows"] for f in files}
+    return {(Path(f["path"]).parent.name, Path(f["path"]).stem): f["rows"] for f in files}
+
+
+def rows_of(folder, part, split):
+    file = folder / "jsonl" / (part if part != "jsonl" else "") / f"{split}.jsonl"
+    return [orjson.loads(line) for line in file.read_bytes().splitlines()]
 
 
 def texts_of(value):
@@ -70,11 +76,14 @@ def test_every_file_is_there_with_its_hash(demo, name):
 
 def test_datasets_loads_every_row(demo, name, tmp_path):
     datasets = importlib.import_module("datasets")
-    loaded = datasets.load_dataset(str(demo / name), cache_dir=str(tmp_path))
-    assert {split: len(rows) for split, rows in loaded.items()} == rows_by_split(demo / name)
-    for split, rows in loaded.items():
-        assert list(rows) == rows_in(demo / name, split)
+    folder, cache = str(demo / name), str(tmp_path)
+    for part, split in rows_by_split(demo / name):
+        subset = SETS[name] if part == "jsonl" else part
+        rows = datasets.load_dataset(folder, subset, split=split, cache_dir=cache)
+        assert list(rows) == rows_of(demo / name, part, split)
         assert set(rows["fictional"]) == {True}
+    first = next(iter(rows_by_split(demo / name)))[1]
+    assert datasets.load_dataset(folder, cache_dir=cache)[first].num_rows
 
 
 def test_the_hub_reads_the_card(demo, name):
@@ -90,17 +99,22 @@ def test_croissant_loads_every_record_set(demo, name):
     assert not dataset.metadata.ctx.issues.errors
     check_hashes(demo / name)
     sets = {r.id: r for r in dataset.metadata.record_sets}
-    assert set(sets) == {f"{SETS[name]}-{split}" for split in rows_by_split(demo / name)}
-    for split in rows_by_split(demo / name):
-        records = [
-            as_row(r, f"{SETS[name]}-{split}") for r in dataset.records(f"{SETS[name]}-{split}")
-        ]
-        assert records == rows_in(demo / name, split)
+    found = {
+        f"{SETS[name] if part == 'jsonl' else part}-{split}": rows_of(demo / name, part, split)
+        for part, split in rows_by_split(demo / name)
+    }
+    assert set(sets) == set(found)
+    for record_set, rows in found.items():
+        assert [as_row(r, record_set) for r in dataset.records(record_set)] == rows
 
 
 def test_trl_takes_what_is_to_be_learnt(demo, name):
     data_utils = importlib.import_module("trl.data_utils")
-    keys = {"sft": ["messages"], "preference": ["prompt", "chosen", "rejected"], "benchmark": []}
+    keys = {
+        "sft": ["prompt", "completion"],
+        "preference": ["prompt", "chosen", "rejected"],
+        "benchmark": [],
+    }
     for row in rows_in(demo / name):
         example = {key: row[key] for key in keys[name]}
         assert data_utils.is_conversational(example) == bool(example)

@@ -12,6 +12,7 @@ import orjson
 import pytest
 import yaml
 
+from outputs.aspects import ASPECTS
 from outputs.export_kind import KINDS
 from outputs.formats.registry import FORMATS
 from scenarios.errors import UsageError
@@ -23,6 +24,10 @@ def run(tmp_path_factory):
     return exportable_run(
         tmp_path_factory.mktemp("runs") / "run", scenarios=6, strategies=STRATEGIES
     )
+
+
+def rows_of(file):
+    return [orjson.loads(line) for line in file.read_bytes().splitlines()]
 
 
 def made(tmp_path, run, kind, form):
@@ -134,15 +139,15 @@ def read_as_llama_factory_does(entry, row):
         sides = ("chosen", "rejected") if entry.get("ranking") else ("response",)
         return prompt, [row[columns[side]] for side in sides]
     turns = row[columns["messages"]]
-    assert [turn["from"] for turn in turns] == ["human", "gpt"][: len(turns)]
+    assert [turn["from"] for turn in turns] == (["human", "gpt"] * len(turns))[: len(turns)]
     assert row[columns["system"]]
     if entry.get("ranking"):
-        assert len(turns) == 1
+        assert len(turns) % 2 == 1
         answers = [row[columns[side]] for side in ("chosen", "rejected")]
         assert {answer["from"] for answer in answers} == {"gpt"}
         return turns, [answer["value"] for answer in answers]
-    assert len(turns) == 2
-    return turns[:1], [turns[1]["value"]]
+    assert len(turns) % 2 == 0
+    return turns[:-1], [turns[-1]["value"]]
 
 
 @pytest.mark.parametrize("form", ["alpaca", "sharegpt"])
@@ -150,10 +155,10 @@ def read_as_llama_factory_does(entry, row):
 def test_llama_factory_is_told_of_every_split_and_reads_every_row(tmp_path, run, kind, form):
     done = made(tmp_path, run, kind, form)
     info = orjson.loads((done.folder / "dataset_info.json").read_bytes())
-    subset = "label" if kind == "sft" else "preference"
-    assert set(info) == {f"hipo_{subset}_{split}" for split in done.rows}
-    for name, entry in info.items():
-        rows = rows_in(done.folder, name.rpartition("_")[2])
+    subsets = ASPECTS if kind == "sft" else ["preference"]
+    assert set(info) == {f"hipo_{s}_{split}" for s in subsets for split in done.rows}
+    for entry in info.values():
+        rows = rows_of(done.folder / entry["file_name"])
         assert (done.folder / entry["file_name"]).is_file()
         assert rows
         for row in rows:
@@ -200,7 +205,7 @@ def test_the_converter_of_llama_factory_reads_what_the_row_says(
     for name, entry in info.items():
         [attributes] = parser.get_dataset_list([name], str(done.folder))
         convert = converter.get_dataset_converter(attributes.formatting, attributes, None)
-        for row in rows_in(done.folder, name.rpartition("_")[2]):
+        for row in rows_of(done.folder / entry["file_name"]):
             out = convert(row)
             prompt, answers = read_as_llama_factory_does(entry, row)
             assert out["_prompt"], row["id"]
@@ -216,9 +221,12 @@ def test_axolotl_is_told_which_file_has_which_messages(tmp_path, run, kind):
     done = made(tmp_path, run, kind, "axolotl")
     stanza = yaml.safe_load((done.folder / "axolotl.yaml").read_text())
     assert stanza.get("rl") == ("dpo" if kind == "dpo" else None)
-    [train], [test] = stanza["datasets"], stanza["test_datasets"]
-    assert (train["path"], test["path"]) == ("jsonl/train.jsonl", "jsonl/validation.jsonl")
-    row = rows_in(done.folder, "train")[0]
+    train, test = stanza["datasets"][0], stanza["test_datasets"][0]
+    part = "utterance/" if kind == "sft" else ""
+    assert (train["path"], test["path"]) == (
+        f"jsonl/{part}train.jsonl", f"jsonl/{part}validation.jsonl",
+    )  # fmt: skip
+    row = rows_of(done.folder / train["path"])[0]
     mapping = train["message_property_mappings"]
     assert all(set(message) == set(mapping) for message in row[train["field_messages"]])
     if kind == "sft":

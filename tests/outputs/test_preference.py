@@ -8,9 +8,12 @@ import orjson
 import pytest
 
 from outputs.preferred_answers import ORIGINS, same_words
+from outputs.system_prompt import SystemPrompt
 from tests.outputs.corpora import DECEPTION, STRATEGIES, TRUTH, exportable_run, exported, rows_in
 
 ONE_SET = {"fractions": (1, 0, 0), "parquet": False, "pairs": ORIGINS}
+AS_SENT = {"prompt": SystemPrompt("full"), "target": "json"}
+"""As actors were asked, and as they answered."""
 
 
 def verdicts(number):
@@ -37,7 +40,7 @@ def pairs(tmp_path, run, **options):
 
 
 def said(answers):
-    return orjson.loads(answers[0]["content"])["utterance"]
+    return answers[0]["content"]
 
 
 def by_origin(rows):
@@ -107,7 +110,7 @@ def test_without_leave_nothing_is_learnt_from_deception(tmp_path, run):
 
 
 def test_both_sides_answer_the_prompt_in_its_own_format(tmp_path, run):
-    rows, _ = pairs(tmp_path, run)
+    rows, _ = pairs(tmp_path, run, **AS_SENT)
     for row in rows:
         assert [message["role"] for message in row["prompt"]] == ["system", "user"]
         for side in ("chosen", "rejected"):

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from outputs.actor_prompts import ActorMessages
+from outputs.actor_lines import ActorLines
 from outputs.aspects import ASPECTS, TASK_OF, chosen_aspects
 from outputs.comparable import PROMPTS
 from outputs.discretion import reveals
 from outputs.formats.registry import FORMATS
+from outputs.label_rows import LabelRows
 from outputs.selection import Selection, opened
-from outputs.sft import ActorRows, LabelRows
+from outputs.sft import ActorRows
+from outputs.system_prompt import SystemPrompt
 from prompts.environment import Templates
 from prompts.responses import tactic_format, utterance_format
 from prompts.tasks.answers import LabelForm
@@ -33,11 +35,16 @@ from tests.outputs.corpora import (
     TRUTH,
     exportable_run,
     exported,
+    messages_of,
     rows_in,
     words_of,
 )
 
 ONE_SET = {"fractions": (1, 0, 0), "parquet": False}
+FULL = {"prompt": SystemPrompt("full"), "goal_of_lines": True}
+"""As evaluation asks: with all definitions, and for the goal beside a single line, too."""
+AS_SENT = {"prompt": SystemPrompt("full"), "target": "json"}
+"""As actors were asked, and as they answered."""
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +76,13 @@ def test_every_labelled_utterance_is_asked_about_in_each_aspect(tmp_path, run):
 
 
 def test_answers_are_read_back_by_the_task_of_the_aspect_as_the_declared_labels(tmp_path, run):
-    found, _ = rows(tmp_path, run)
+    found, _ = rows(tmp_path, run, goal_of_lines=True)
     forms = {
         aspect: LabelForm(asked_dimensions(load_task(name), SCHEME))
         for aspect, name in TASK_OF.items()
     }
     for row in found:
-        labels = forms[row["aspect"]].found(row["messages"][-1]["content"])
+        labels = forms[row["aspect"]].found(messages_of(row)[-1]["content"])
         told = {label.dimension: label.value for label in labels}
         assert told.pop("goal") == row["goal"]
         assert told == {
@@ -102,7 +109,7 @@ def test_rationales_that_use_words_of_the_fact_alone_are_withheld(tmp_path, run)
     found, done = rows(tmp_path, run, rationale=True, aspects=("utterance",))
     assert found
     for row in found:
-        answer = orjson.loads(row["messages"][-1]["content"])
+        answer = orjson.loads(messages_of(row)[-1]["content"])
         assert list(answer)[:2] == ["intention_reason", "intention"]
         assert answer["intention_reason"] == "because it is so" or TELLER in words_of(row)
     assert any("may give the fact away" in note for note in done.notes)
@@ -111,7 +118,7 @@ def test_rationales_that_use_words_of_the_fact_alone_are_withheld(tmp_path, run)
 def test_the_cumulative_aspect_shows_what_was_said_before_and_nothing_after(tmp_path, run):
     found, _ = rows(tmp_path, run)
     for row in found:
-        asked = row["messages"][1]["content"]
+        asked = messages_of(row)[1]["content"]
         lines = asked.count("INITIATOR: ") + asked.count("RESPONDER: ")
         expected = {"utterance": 1, "cumulative": row["turn"], "conversation": 8}[row["aspect"]]
         assert lines == expected
@@ -119,15 +126,15 @@ def test_the_cumulative_aspect_shows_what_was_said_before_and_nothing_after(tmp_
 
 
 def test_an_actor_is_asked_as_in_generation_and_answers_as_it_did(tmp_path, run):
-    found, done = rows(tmp_path, run, task="actor", include_deception=True)
+    found, done = rows(tmp_path, run, task="actor", include_deception=True, **AS_SENT)
     read = tactic_format(SCHEME).read
     assert {row["goal"] for row in found} == {DECEPTION, TRUTH}
     assert done.facts.includes_deception
     for row in found:
-        draft = read(row["messages"][-1]["content"])
+        draft = read(messages_of(row)[-1]["content"])
         assert draft.goal == row["goal"]
         assert draft.tactic[0].value == row["label_intention"]
-        asked = row["messages"][1]["content"]
+        asked = messages_of(row)[1]["content"]
         assert f"Fact: {facts_of(row)}" in asked
         assert f"Goal: {row['goal']}" in asked
         assert "Wanted intention: Inform" in asked
@@ -153,7 +160,7 @@ def test_an_actor_never_sees_what_the_other_one_is_after(tmp_path, run):
 
 def test_an_initiator_never_sees_fact_goal_labels_or_rationales(tmp_path, run):
     scenarios = library().scenarios
-    found, _ = rows(tmp_path, run, task="initiator")
+    found, _ = rows(tmp_path, run, task="initiator", target="json")
     read = utterance_format().read
     assert {row["goal"] for row in found} == {DECEPTION, TRUTH}
     for row in found:
@@ -163,12 +170,12 @@ def test_an_initiator_never_sees_fact_goal_labels_or_rationales(tmp_path, run):
         assert (facts_of(row) in shown) is said
         assert DECEPTION not in shown
         assert "because it is so" not in shown
-        assert read(row["messages"][-1]["content"]).startswith("Question")
+        assert read(messages_of(row)[-1]["content"]).startswith("Question")
 
 
 def test_a_scheme_that_knows_no_truthful_goal_is_not_trusted(tmp_path):
     lawless = Scheme.model_validate(SCHEME.model_dump() | {"contradictions": ()})
-    actors = ActorMessages(lawless)
+    actors = ActorLines(lawless)
     with pytest.raises(UsageError, match="does not say which of its goals are truthful"):
         ActorRows(lawless, actors, FORMATS.get("messages"))
     assert ActorRows(lawless, actors, FORMATS.get("messages"), include_deception=True).columns
@@ -211,24 +218,24 @@ def test_aspects_are_chosen_by_name_and_come_in_their_usual_order():
 
 def test_a_row_asks_what_a_model_is_asked_that_is_scored_on_the_item_of_that_id(tmp_path, run):
     for mode, rationale in (("zero-shot", False), ("cot", True)):
-        found, _ = rows(tmp_path, run, rationale=rationale, overwrite=True)
+        found, _ = rows(tmp_path, run, rationale=rationale, overwrite=True, **FULL)
         items, _ = rows(tmp_path, run, kind="benchmark", overwrite=True)
         by_id = {item["id"]: item for item in items}
         assert {row["aspect"] for row in found} == set(ASPECTS)
         for row in found:
             # Nobody gave a reason for the goal of a conversation.
             asked = "zero-shot" if row["aspect"] == "conversation" else mode
-            assert row["messages"][:-1] == by_id[row["id"]][PROMPTS[asked]], row["id"]
+            assert messages_of(row)[:-1] == by_id[row["id"]][PROMPTS[asked]], row["id"]
 
 
 def test_the_manifest_names_the_prompts_that_rows_were_rendered_with(tmp_path, run):
-    _, done = rows(tmp_path, run)
+    _, done = rows(tmp_path, run, **FULL)
     manifest = orjson.loads((done.folder / "manifest.json").read_bytes())
     of_tasks = [
         TaskPrompts(Templates(), SCHEME, load_task(name)).fingerprint for name in TASK_OF.values()
     ]
     assert manifest["options"]["prompts"] == fingerprint(of_tasks)
-    _, done = rows(tmp_path, run, overwrite=True, task="initiator")
+    _, done = rows(tmp_path, run, overwrite=True, task="initiator", **AS_SENT)
     manifest = orjson.loads((done.folder / "manifest.json").read_bytes())
     assert "prompts" not in manifest["options"]
     [note] = [note for note in manifest["notes"] if "prompts rendered" in note]

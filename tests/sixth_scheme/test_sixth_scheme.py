@@ -96,8 +96,8 @@ def test_what_people_answer_elsewhere_is_asked_there_too(reviewed, tmp_path, too
 def exported(run: Path, folder: Path, *options: str) -> list[dict[str, object]]:
     arguments = ["export", str(run), "--any", "--splits", "100,0,0", "--no-parquet", "-q"]
     assert hipo([*arguments, "-o", str(folder), *options]) == 0
-    (file,) = folder.rglob("*.jsonl")
-    return [orjson.loads(line) for line in file.read_bytes().splitlines()]
+    files = sorted(folder.rglob("*.jsonl"))
+    return [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
 
 
 def test_benchmark_items_say_whose_words_they_are_and_tell_no_model_what_is_private(
@@ -124,8 +124,9 @@ def test_a_set_and_its_run_hold_the_same_items(verified, tmp_path):
 
 @pytest.mark.parametrize("task", ["label", "actor"])
 def test_rows_to_learn_from_are_made_for_every_labelled_role(verified, tmp_path, task):
-    rows = exported(verified, tmp_path / "sft", "--to", "sft", "--task", task)
-    answers = [json.loads(row["messages"][-1]["content"]) for row in rows]
+    target = () if task == "label" else ("--target", "json")
+    rows = exported(verified, tmp_path / "sft", "--to", "sft", "--task", task, *target)
+    answers = [json.loads(row["completion"][-1]["content"]) for row in rows]
     assert len(rows) == 7 * DIALOGUES * (2 if task == "label" else 1)
     assert {one["move"] for one in answers} <= {"offer", "demand", "refuse", "tell", "direct"}
     if task == "label":

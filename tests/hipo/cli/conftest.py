@@ -99,3 +99,19 @@ def damage(pack: Path, old: str, new: str) -> int:
 def as_json(answer: Answer) -> Any:
     assert answer[0] == 0, answer[2]
     return json.loads(answer[1])
+
+
+def beside(
+    rows: list[dict[str, Any]], before: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows of a set and those it had once, in one order.
+
+    Then, rows that say the same were not left out: each that is missing now repeats another.
+    """
+    now = {row["id"]: row for row in rows}
+    kept = [row for row in before if row["id"] in now]
+    assert len(kept) == len(now) == len(rows)
+    said = {(row.get("aspect"), str(row.get("messages", row["id"]))[-400:]) for row in kept}
+    for row in before:
+        assert (row.get("aspect"), str(row.get("messages", row["id"]))[-400:]) in said
+    return [now[row["id"]] for row in kept], kept

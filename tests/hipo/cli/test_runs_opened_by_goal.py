@@ -10,14 +10,24 @@ from pathlib import Path
 import pytest
 
 from hipo.app.run import Run
-from tests.hipo.cli.conftest import Hipo
+from tests.hipo.cli.conftest import Hipo, beside
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "runs_opened_by_goal"
+AS_THEN = ("--format", "messages", "--prompt", "full")
 SETS = {
     "benchmark": ("--to", "benchmark"),
-    "sft-label": ("--to", "sft", "--rationale"),
-    "sft-actor": ("--to", "sft", "--task", "actor", "--include-deception"),
-    "sft-initiator": ("--to", "sft", "--task", "initiator"),
+    "sft-label": ("--to", "sft", "--rationale", *AS_THEN, "--goal-of-lines"),
+    "sft-actor": (
+        "--to",
+        "sft",
+        "--task",
+        "actor",
+        "--include-deception",
+        *AS_THEN,
+        "--target",
+        "json",
+    ),
+    "sft-initiator": ("--to", "sft", "--task", "initiator", *AS_THEN, "--target", "json"),
 }
 COMMAND = (
     "generate", "--model", "offline/rules", "--scenarios", "used_car,flat_sharing", "--turns", "1,2",
@@ -39,10 +49,11 @@ def test_every_export_has_the_rows_it_had(drawn: Hipo, name: str) -> None:
         "-o", "set", "-q",
     )  # fmt: skip
     assert made.code == 0, made.err
-    [file] = Path("set").rglob("*.jsonl")
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    files = sorted(Path("set").rglob("*.jsonl"))
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in lines]
     then = gzip.decompress((FIXTURE / "exports" / f"drawn.{name}.jsonl.gz").read_bytes()).decode()
-    before = [json.loads(line) for line in then.splitlines()]
+    rows, before = beside(rows, [json.loads(line) for line in then.splitlines()])
     # rows have got columns since (pair; of benchmark items question, messages, ...), and lost none
     assert all(row["pair"] for row in rows)
     kept = [{name: row[name] for name in old} for row, old in zip(rows, before, strict=True)]

@@ -31,12 +31,13 @@ prompt_dir: templates
 scenario_dirs: [pack]
 models: {default: offline/rules}
 """
+AS_SENT = ("--format", "messages", "--prompt", "full", "--target", "json")
 EXPORTS: dict[str, tuple[str, ...]] = {
     "benchmark": ("--to", "benchmark"),
-    "label": ("--to", "sft"),
-    "actor": ("--to", "sft", "--task", "actor", "--include-deception"),
-    "initiator": ("--to", "sft", "--task", "initiator"),
-    "dpo": ("--to", "dpo", "--include-deception"),
+    "label": ("--to", "sft", "--format", "messages", "--prompt", "full"),
+    "actor": ("--to", "sft", "--task", "actor", "--include-deception", *AS_SENT),
+    "initiator": ("--to", "sft", "--task", "initiator", *AS_SENT),
+    "dpo": ("--to", "dpo", "--include-deception", *AS_SENT),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from outputs.training.settings import TrainingSettings
 from outputs.training.summary import LossFigures, SplitFigures, TrainingSummary
-from tests.outputs.corpora import exportable_run, exported, rows_in
+from tests.outputs.corpora import exportable_run, exported, messages_of, rows_in
 from tests.outputs.tiny_base import tiny_base
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,7 +30,7 @@ def label_set(tmp_path):
 
 @pytest.fixture
 def base(label_set, tmp_path):
-    texts = [m["content"] for row in rows_in(Path(label_set)) for m in row["messages"]]
+    texts = [m["content"] for row in rows_in(Path(label_set)) for m in messages_of(row)]
     return str(tiny_base(tmp_path / "base", texts))
 
 

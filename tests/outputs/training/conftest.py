@@ -33,5 +33,5 @@ def base(sets: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def texts_of(sets: Path) -> list[str]:
     """Return every text of the label rows and of the pairs."""
     rows = [*rows_in(sets / "label"), *rows_in(sets / "dpo")]
-    keys = ("messages", "prompt", "chosen", "rejected")
+    keys = ("prompt", "completion", "chosen", "rejected")
     return [m["content"] for row in rows for key in keys for m in row.get(key, ())]

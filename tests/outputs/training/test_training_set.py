@@ -110,7 +110,7 @@ def test_a_set_without_a_training_split_is_refused(sets, tmp_path):
 
 def test_rows_that_were_changed_after_the_export_are_refused(sets, tmp_path):
     exported(tmp_path / "set", sets / "run", "sft", parquet=False)
-    file = tmp_path / "set" / "jsonl" / "train.jsonl"
+    file = tmp_path / "set" / "jsonl" / "cumulative" / "train.jsonl"
     found = read_training_set(tmp_path / "set")
     found.check("train")
     lines = file.read_text().splitlines()

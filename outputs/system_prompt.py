@@ -1,0 +1,79 @@
+"""The system message of training rows: a short one, the full one, none, or one of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from prompts.question import Message
+from scenarios.errors import UsageError
+from scenarios.spelling import suggestion
+
+PromptChoice = Literal["short", "full", "none", "own"]
+SHIPPED_PROMPTS: Final = ("short", "full", "none")
+"""What can be named; anything else is the file of one's own."""
+Target = Literal["utterance", "json"]
+TARGETS: Final[tuple[Target, ...]] = get_args(Target)
+"""What an actor learns to write: the words alone, or an object with its labels and reasons."""
+_MOST_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPrompt:
+    """What a model is told before it is asked anything."""
+
+    choice: PromptChoice = "short"
+    """``short``: at most 150 tokens that define no label; ``full``: all definitions and rules, as
+    a model is asked that has learnt nothing; ``none``: no system message."""
+    text: str = ""
+    """Of ``own``."""
+
+    @property
+    def defines(self) -> bool:
+        """Whether labels and goals are defined."""
+        return self.choice == "full"
+
+    def over(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Return messages as they are, without their system message, or with one's own."""
+        if self.choice in ("short", "full"):
+            return tuple(messages)
+        return with_system(messages, self.text)
+
+
+SHORT: Final = SystemPrompt()
+"""The default."""
+
+
+def with_system(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
+    """Return messages with another system message; "" is none."""
+    others = tuple(message for message in messages if message.role != "system")
+    return (Message("system", text), *others) if text else others
+
+
+def chosen_prompt(name: str) -> SystemPrompt:
+    """Return the system prompt of a name, or the text of a file.
+
+    Raises:
+        UsageError: it is neither a name nor a file that can be read, or the file is empty.
+    """
+    for choice in ("short", "full", "none"):
+        if name == choice:
+            return SystemPrompt(choice)
+    path = Path(name)
+    if not path.is_file():
+        hint = suggestion(name, SHIPPED_PROMPTS, listing="prompts")
+        raise UsageError(f"--prompt {name}: is no prompt, and no such file", f"{hint}, or a file")
+    try:
+        content = path.read_bytes()
+        if len(content) > _MOST_BYTES:
+            raise UsageError(f"{path}: {len(content):,} bytes", f"at most {_MOST_BYTES:,}")
+        text = content.decode("utf-8-sig").strip()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}", "make the file readable") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: is not UTF-8 ({error.reason})", "save it as UTF-8") from error
+    if not text:
+        raise UsageError(f"{path}: is empty", "--prompt none leaves the system message out")
+    return SystemPrompt("own", text)
