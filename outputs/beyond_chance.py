@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -73,6 +73,25 @@ def one_program_in_two_chairs(
         for model in sorted({_model(name) for name in names} & set(others))
     ]
     return tuple(notes)
+
+
+def chairs(judges: Mapping[Source, Set[str]]) -> tuple[tuple[Source, str], ...]:
+    """Return the kinds of judges whose figures are shown, and what each is called.
+
+    Where the same programs label anew and judge from outside, their figures are one reading and
+    are shown once.
+
+    Args:
+        judges: who judged, by kind.
+    """
+    own, external = ({_model(name) for name in judges.get(s, ())} for s in ("self", "external"))
+    if own and own == external:
+        return (("external", "blind reading"),)
+    named: tuple[tuple[Source, str], ...] = (
+        ("self", "self-judgement"),
+        ("external", "external judgement"),
+    )
+    return tuple(chair for chair in named if judges.get(chair[0]))
 
 
 def _model(name: str) -> str:

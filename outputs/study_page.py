@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from outputs.judge_agreement import READER_REMARK
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.canvas import standalone
+from outputs.plots.forest import Contrast, forest_plot
 from outputs.report.page import (
     Block,
     Grid,
@@ -17,6 +18,7 @@ from outputs.report.page import (
     Table,
     Tile,
     Tiles,
+    absent_section,
     render_page,
 )
 from outputs.report.wording import (
@@ -26,17 +28,23 @@ from outputs.report.wording import (
     dimension_title,
     dollars,
     narrow,
-    percent,
     share,
 )
-from outputs.study import ALL_MODELS, SOURCES, Contestant, Difference, StudyResult
+from outputs.study import (
+    ALL_MODELS,
+    BASELINE,
+    SOURCES,
+    Contestant,
+    Difference,
+    StudyResult,
+)
+from outputs.study_outcome import outcome_sentence, seats, shown_differences
 from scenarios.verdicts import Source
 
 _METHOD = (
     "Intervals are percentile bootstraps over whole scenarios (2,000 resamples, 95%); differences "
     "are paired: both sides see the same scenarios in every resample."
 )
-_NAMES: dict[Source, str] = {"self": "Self-judgement", "external": "External judgement"}
 
 
 def study_page(study: StudyResult, *, title: str, version: str) -> str:
@@ -79,7 +87,7 @@ def study_page(study: StudyResult, *, title: str, version: str) -> str:
 
 def study_plots(study: StudyResult) -> dict[Source, str]:
     """Return one SVG per kind of judge: bars of every dimension, by strategy and model."""
-    return {source: _plot(study, source) for source in SOURCES if study.dimensions(source)}
+    return {source: _plot(study, source) for source, _ in seats(study)}
 
 
 def study_files(study: StudyResult) -> dict[str, str]:
@@ -91,7 +99,8 @@ def study_table(
     study: StudyResult, sources: Sequence[Source] = SOURCES
 ) -> tuple[list[str], list[list[str]]]:
     """Return the one table of a study: header, and a row per strategy and model."""
-    sources = [source for source in sources if study.dimensions(source)]
+    shown = [source for source, _ in seats(study)]
+    sources = [source for source in sources if source in shown]
     columns = [(source, name) for source in sources for name in study.dimensions(source)]
     header = ["strategy", "model", *(f"{source} {name}" for source, name in columns)]
     header += [f"wins ({source})" for source in sources]
@@ -121,29 +130,39 @@ def _points(value: float) -> str:
 def _won(study: StudyResult, contestant: Contestant, source: Source) -> str:
     for wins in study.wins:
         if (wins.strategy, wins.model) == contestant and wins.source == source:
-            return f"{wins.won} of {wins.scenarios}"
+            tied = f", {wins.tied} tied" if wins.tied else ""
+            return f"{wins.won}{tied} of {wins.scenarios}"
     return NOTHING
 
 
+def _heading(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
 def _result(study: StudyResult) -> ReportSection:
-    plots = tuple(Plot(_NAMES[source], svg) for source, svg in study_plots(study).items())
-    tiles = Tiles(
-        (
-            Tile(count(study.cases), "cases compared", "played by every strategy and model"),
-            Tile(count(study.scenarios), "scenarios"),
-            Tile(count(len(study.contestants)), "strategies and models"),
+    blocks: list[Block] = []
+    sentence = outcome_sentence(study)
+    if sentence:
+        blocks.append(Remark(_heading(sentence)))
+    blocks.append(
+        Tiles(
+            (
+                Tile(count(study.cases), "cases compared", "played by every strategy and model"),
+                Tile(count(study.scenarios), "scenarios"),
+                Tile(count(len(study.contestants)), "strategies and models"),
+            )
         )
     )
-    blocks: list[Block] = [tiles]
+    plots = []
+    for source, name in seats(study):
+        header, rows = study_table(study, [source])
+        caption = f"{_heading(name)}: shares with 95% intervals, and scenarios won"
+        numbers = Table(caption, tuple(header), tuple(map(tuple, rows)))
+        plots.append(Plot(_heading(name), _plot(study, source), numbers))
     if plots:
-        blocks.append(Grid(plots))
+        blocks.append(Grid(tuple(plots)))
     else:
         blocks.append(Remark("No judge has looked at these dialogues yet."))
-    for source in SOURCES:
-        header, rows = study_table(study, [source])
-        if study.dimensions(source):
-            caption = f"{_NAMES[source]}: shares with 95% intervals, and scenarios won"
-            blocks.append(Table(caption, tuple(header), tuple(map(tuple, rows))))
     if study.scheme.declared != study.scheme.dimensions:
         blocks.append(Remark(READER_REMARK))
     if study.judges:
@@ -158,24 +177,40 @@ def _result(study: StudyResult) -> ReportSection:
 def _certainty(study: StudyResult) -> ReportSection:
     lead = (
         "Difference from direct improvisation with the same model, in percentage points, on the "
-        "same cases. Where the interval contains zero, this study does not tell the two apart."
+        "same cases. Where the interval contains zero, this study does not tell the two apart: the "
+        "box is hollow."
     )
     title = "Strategies compared"
-    if not study.differences:
-        note = Remark("Direct improvisation is not among the strategies, or it is the only one.")
-        return ReportSection("certainty", title, lead, (note,))
-    rows = tuple(
-        (
-            f"{found.strategy} · {found.model}",
-            _NAMES[found.source],
-            dimension_title(study.scheme, found.dimension),
-            *difference_text(found),
-        )
-        for found in study.differences
-    )
-    header = ("strategy · model", "judged by", "dimension", "difference", "95% interval")
-    table = Table("Percentage points above direct improvisation", header, rows)
-    return ReportSection("certainty", title, lead, (table,))
+    found = shown_differences(study)
+    if not found:
+        why = "Direct improvisation is not among the strategies, or it is the only one."
+        return absent_section("certainty", title, why)
+    plots = []
+    for source, name in seats(study):
+        for who in dict.fromkeys((one.strategy, one.model) for one in found):
+            mine = [d for d in found if d.source == source and (d.strategy, d.model) == who]
+            if mine:
+                plots.append(_forest(study, f"{' · '.join(who)}, {name}", mine))
+    return ReportSection("certainty", title, lead, (Grid(tuple(plots)),))
+
+
+def _forest(study: StudyResult, title: str, differences: Sequence[Difference]) -> Plot:
+    """Return the differences of one strategy by one kind of judge, in the order of the scheme."""
+    order = study.dimensions(differences[0].source)
+    rows, cells = [], []
+    for found in sorted(differences, key=lambda one: order.index(one.dimension)):
+        name = dimension_title(study.scheme, found.dimension)
+        value, bounds = difference_text(found)
+        interval = found.interval
+        ends = (None, None) if interval is None else (interval.low, interval.high)
+        text = f"{value} [{bounds}]" if bounds else value
+        rows.append(Contrast(name, found.value, text, *ends))
+        cells.append((name, value, bounds))
+    said = "; ".join(f"{row.label} {row.text}" for row in rows)
+    ahead = f"\u2190 {BASELINE} ahead \u00b7 {differences[0].strategy} ahead \u2192"
+    drawn = forest_plot(rows, label=f"{title}: {said}", axis=ahead)
+    header = ("dimension", "difference", "95% interval")
+    return Plot(title, drawn, Table("Percentage points above direct", header, tuple(cells)))
 
 
 def _wins(study: StudyResult) -> ReportSection:
@@ -183,19 +218,21 @@ def _wins(study: StudyResult) -> ReportSection:
         "In how many scenarios a strategy has the highest mean share over the utterance "
         "dimensions, alone or tied with others."
     )
+    names = dict(seats(study))
     rows = tuple(
         (
             wins.strategy,
             "all models" if wins.model == ALL_MODELS else wins.model,
-            _NAMES[wins.source],
+            names[wins.source],
             count(wins.won),
             count(wins.tied),
+            count(wins.scenarios - wins.won - wins.tied),
             count(wins.scenarios),
-            percent(wins.won / wins.scenarios if wins.scenarios else None),
         )
         for wins in study.wins
+        if wins.source in names
     )
-    header = ("strategy", "model", "judged by", "won", "tied", "scenarios", "share won")
+    header = ("strategy", "model", "judged by", "won alone", "tied", "lost", "scenarios")
     return ReportSection("wins", "Scenarios won", lead, (Table("Wins", header, rows),))
 
 
@@ -233,5 +270,8 @@ def _plot(study: StudyResult, source: Source) -> str:
     titles = [dimension_title(study.scheme, name) for name in dimensions]
     said = "; ".join(f"{row.label}: {', '.join(bar.text for bar in row.bars)}" for row in rows)
     return bar_chart(
-        rows, label=f"{_NAMES[source]} ({', '.join(titles)}): {said}", series=titles, top=1.0
+        rows,
+        label=f"{_heading(dict(seats(study))[source])} ({', '.join(titles)}): {said}",
+        series=titles,
+        top=1.0,
     )

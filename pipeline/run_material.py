@@ -168,6 +168,14 @@ class RunMaterial:
         content = self._content("tactics", "", wanted)
         return self._parsed("tactics", orjson.loads, content)
 
+    def policy(self, name: str) -> Mapping[str, object] | None:
+        """Return the newest policy of a name and the thresholds of the gates beside it.
+
+        Returns:
+            ``policy`` and ``gates`` as plain data; None where an older hipo verified the run.
+        """
+        return self._parsed(f"policy {name}", orjson.loads, self._content("policy", name, None))
+
     def _scenario(self, name: str, hash_: str) -> Scenario:
         key = (name, hash_)
         if key not in self._scenarios:

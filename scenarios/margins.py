@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -46,16 +46,25 @@ class Margin:
 def unmet_in_words(unmet: Iterable[Margin]) -> str:
     """Say which shares fall short because rules forbid more; empty where none is out of reach.
 
-    Shares that rise because others fall short are not listed, unless there is nothing else.
+    Labels that are asked for in their place although nobody wants them are named, too. Shares that
+    merely rise because others fall short are not listed, unless there is nothing else.
     """
     margins = list(unmet)
     short = [margin for margin in margins if margin.achieved < margin.target] or margins
     short.sort(key=lambda margin: margin.achieved - margin.target)
     if not short:
         return ""
+    told = f"wanted tactics that the rules put out of reach: {_listed(short)}"
+    unwanted = [margin for margin in margins if margin.target == 0 and margin not in short]
+    unwanted.sort(key=lambda margin: -margin.achieved)
+    if unwanted:
+        told += f"; asked for in their place: {_listed(unwanted)}"
+    return told
+
+
+def _listed(margins: Sequence[Margin]) -> str:
     listed = ", ".join(
         f"{' + '.join(margin.labels)} {margin.target:.1%} wanted and {margin.achieved:.1%} to expect"
-        for margin in short[:_LISTED]
+        for margin in margins[:_LISTED]
     )
-    more = f", and {len(short) - _LISTED} more" if len(short) > _LISTED else ""
-    return f"wanted tactics that the rules put out of reach: {listed}{more}"
+    return listed + (f", and {len(margins) - _LISTED} more" if len(margins) > _LISTED else "")

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.foils import try_foils
 from hipo.app.interrupts import interruptible, left_when_stopped
@@ -26,6 +28,7 @@ from pipeline.recipe_source import changed
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import Stop
+from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
 from pipeline.store.run_store import RunStore
 from pipeline.voting import Encoder
@@ -40,6 +43,7 @@ from quality.policy import Policy, load_policy
 from quality.unverified import VerificationSetup
 from quality.verify import Verification
 from scenarios.errors import UsageError
+from scenarios.fingerprint import fingerprint
 from scenarios.plugins import load_plugins
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
@@ -332,6 +336,7 @@ def verification_of(
     """Put a verification together; the pool has the models of its judges."""
     scheme = ready.material.scheme
     store.add_materials(judge_material(ready.panels, ready.prompts))
+    store.add_materials([policy_material(ready.policy, ready.gates)])
     setup = VerificationSetup(
         store.judgements,
         scheme=scheme,
@@ -343,6 +348,12 @@ def verification_of(
         retry_unreadable=retry_unreadable,
     )
     return Verification(setup, stop, on_progress)
+
+
+def policy_material(policy: Policy, gates: GateSettings) -> MaterialItem:
+    """Return what decides in the form it is stored in, so that a report can say it."""
+    content = {"policy": policy.model_dump(mode="json"), "gates": gates.model_dump(mode="json")}
+    return MaterialItem("policy", policy.name, fingerprint(content), orjson.dumps(content).decode())
 
 
 async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -> None:

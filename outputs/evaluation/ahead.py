@@ -55,7 +55,7 @@ def comparisons_section(evaluated: Evaluated) -> ReportSection:
             blocks.append(Fold(task.title, tuple(tables), unfolded=len(evaluated.tasks) == 1))
     if not blocks:
         note = Remark("One model was evaluated, so that there is nothing to compare.")
-        return ReportSection("comparisons", title, _LEAD, (note,))
+        return ReportSection("comparisons", title, _LEAD, (note,), absent=True)
     return ReportSection("comparisons", title, _LEAD, tuple(blocks))
 
 

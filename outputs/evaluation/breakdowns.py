@@ -48,7 +48,7 @@ def breakdowns_section(evaluated: Evaluated) -> ReportSection:
                 folds.append(Fold(title, tuple(tables)))
     if not folds:
         note = Remark("All items are of one category, turn, goal, strategy and generator.")
-        return ReportSection("breakdowns", "Part by part", _LEAD, (note,))
+        return ReportSection("breakdowns", "Part by part", _LEAD, (note,), absent=True)
     return ReportSection("breakdowns", "Part by part", _LEAD, tuple(folds))
 
 

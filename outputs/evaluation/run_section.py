@@ -27,7 +27,7 @@ def evaluation_section(evaluations: Sequence[Evaluated], run: str) -> ReportSect
             "No evaluation lies beside this run. Models are evaluated with",
             f"hipo evaluate {run} --model PROVIDER/NAME -o {run}/evaluation",
         )
-        return ReportSection("evaluation", title, _LEAD, (note,))
+        return ReportSection("evaluation", title, _LEAD, (note,), absent=True)
     blocks: list[Block] = [reference_remark(*evaluations)]
     for one in evaluations:
         blocks += mark_remarks(one)

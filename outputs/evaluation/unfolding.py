@@ -34,7 +34,7 @@ def unfolding_section(evaluated: Evaluated) -> ReportSection:
             folds.append(Fold(task.title, (Grid(tuple(plots)),), unfolded=not folds))
     if not folds:
         note = Remark("No task asks about utterances at several places of their dialogues.")
-        return ReportSection("unfolding", title, _LEAD, (note,))
+        return ReportSection("unfolding", title, _LEAD, (note,), absent=True)
     return ReportSection("unfolding", title, _LEAD, tuple(folds))
 
 

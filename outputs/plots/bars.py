@@ -168,7 +168,6 @@ def funnel_chart(stages: Sequence[FunnelStage], *, label: str) -> str:
         if stage.value is None:
             continue
         width = WIDTH * stage.value / widest
-        left = (WIDTH - width) / 2
-        canvas.rect((left, y + _HEAD), (width, _FUNNEL_BAR), f"bar f{min(number, 5)}",
+        canvas.rect((0, y + _HEAD), (width, _FUNNEL_BAR), f"bar f{min(number, 5)}",
                     tooltip=f"{stage.label}: {stage.text}")  # fmt: skip
     return canvas.svg()

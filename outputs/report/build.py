@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from outputs.report.accepted import accepted_section
+from outputs.report.by_scenario import scenarios_section
 from outputs.report.cumulative import cumulative_section
 from outputs.report.effort import diversity_section, effort_section
 from outputs.report.exhibits import flags_section, samples_section, showcase_section
@@ -59,6 +61,8 @@ def report_page(run: Gathered, version: str) -> Page:
             overview_section(run),
             funnel_section(run),
             labels_section(run),
+            accepted_section(run),
+            scenarios_section(run),
             strategies_section(run),
             turns_section(run),
             *(section for section in (run.options.evaluation,) if section is not None),

@@ -86,7 +86,9 @@ def cumulative_section(
             f"and name a CSV file with the columns {', '.join(COLUMNS)}:"
         )
         note = Remark(text, f"hipo report {run} --benchmark results.csv")
-        return ReportSection("cumulative", "Accuracy as dialogues unfold", lead, (note,))
+        return ReportSection(
+            "cumulative", "Accuracy as dialogues unfold", lead, (note,), absent=True
+        )
     by_dimension: defaultdict[str, list[CumulativeScore]] = defaultdict(list)
     for score in scores:
         by_dimension[score.dimension].append(score)

@@ -28,7 +28,7 @@ def diversity_section(run: Gathered) -> ReportSection:
     title = "Diversity"
     if not run.diversity:
         return ReportSection(
-            "diversity", title, lead, (Remark("There are no answers to look at."),)
+            "diversity", title, lead, (Remark("There are no answers to look at."),), absent=True
         )
     rows, bars = [], []
     for arm, found in run.diversity.items():
@@ -73,7 +73,7 @@ def effort_section(run: Gathered) -> ReportSection:
     lead = "Every request to a model, those that failed too. Times are of requests that went well."
     if not run.requests:
         note = Remark("No model was asked: these dialogues came from elsewhere.")
-        return ReportSection("effort", "Cost, tokens, time", lead, (note,))
+        return ReportSection("effort", "Cost, tokens, time", lead, (note,), absent=True)
     by_use: defaultdict[tuple[str, str], list[RequestCount]] = defaultdict(list)
     for found in run.requests:
         by_use[found.role, found.model].append(found)

@@ -55,7 +55,7 @@ def flags_section(run: Gathered) -> ReportSection:
     title, lead = "Flags", "What judges and rules objected to, and the dialogues with most flags."
     if not run.flagged:
         note = Remark("Nothing was flagged.") if run.verified else unverified(run)
-        return ReportSection("flags", title, lead, (note,))
+        return ReportSection("flags", title, lead, (note,), absent=True)
     codes = Counter[str]()
     verdicts = Counter[tuple[str, str]]()
     goals = Counter[tuple[str, str]]()

@@ -35,7 +35,7 @@ from scenarios.errors import UsageError
 from scenarios.margins import Margin
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
-from scenarios.verdicts import Flag, Judgement
+from scenarios.verdicts import Flag, Judgement, Source
 
 OFFLINE = "offline"
 """The provider whose dialogues are made by rules instead of a language model."""
@@ -131,6 +131,14 @@ class Gathered:
     def models(self) -> list[str]:
         """Who wrote the answers, each once."""
         return sorted({arm.arm.model for arm in self.state.arms})
+
+    @property
+    def judges(self) -> dict[Source, set[str]]:
+        """Who judged, by kind."""
+        judges: dict[Source, set[str]] = {"self": set(), "external": set()}
+        for vote in self.votes:
+            judges[vote.source].add(vote.judge)
+        return judges
 
     @property
     def offline(self) -> bool:

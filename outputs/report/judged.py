@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Literal
 
-from outputs.beyond_chance import SHUFFLES, beyond_chance, one_program_in_two_chairs
+from outputs.beyond_chance import (
+    SHUFFLES,
+    beyond_chance,
+    chairs,
+    one_program_in_two_chairs,
+)
 from outputs.foil_acceptance import foil_acceptance
 from outputs.judge_agreement import (
     READER_REMARK,
@@ -37,11 +41,6 @@ from outputs.report.wording import (
 from pipeline.store.queries.report_rows import VoteCount
 from scenarios.errors import UsageError
 
-SOURCES: tuple[tuple[Literal["self", "external"], str], ...] = (
-    ("self", "self-judgement"),
-    ("external", "external judgement"),
-)
-
 
 def unverified(run: Gathered) -> Remark:
     """Return the remark of a section that needs judges."""
@@ -67,11 +66,12 @@ def strategies_section(run: Gathered) -> ReportSection:
     )
     votes = run.votes
     if not votes:
-        return ReportSection("strategies", title, lead, (unverified(run),))
+        return ReportSection("strategies", title, lead, (unverified(run),), absent=True)
     by_place = shares(grouped(votes, lambda vote: (vote.arm, vote.source, vote.dimension)))
+    seats = chairs(run.judges)
     plots = []
     for dimension in dimensions(run, votes):
-        used = [(s, name) for s, name in SOURCES if any(k[1:] == (s, dimension) for k in by_place)]
+        used = [(s, name) for s, name in seats if any(k[1:] == (s, dimension) for k in by_place)]
         rows, cells = [], []
         for arm, name in run.arms.items():
             mine = [
@@ -85,9 +85,9 @@ def strategies_section(run: Gathered) -> ReportSection:
             label=f"{heading}: " + "; ".join(", ".join(row) for row in cells),
             series=[name for _, name in used],
             top=1.0,
-            colour=[source for source, _ in SOURCES].index(used[0][0]),
+            colour=("self", "external").index(used[0][0]),
         )
-        remark = f"Only the {used[0][1]} is asked." if len(used) == 1 else ""
+        remark = f"Only the {used[0][1]} is asked." if len(used) < len(seats) else ""
         numbers = Table(heading, ("arm", *(name for _, name in used)), tuple(cells))
         plots.append(Plot(heading, drawn, numbers, remark))
     note = Remark(READER_REMARK)
@@ -104,10 +104,10 @@ def turns_section(run: Gathered) -> ReportSection:
     title, lead = "Consistency and length", "The same shares by the number of improvised exchanges."
     votes = run.votes
     if not votes:
-        return ReportSection("turns", title, lead, (unverified(run),))
+        return ReportSection("turns", title, lead, (unverified(run),), absent=True)
     by_place = shares(grouped(votes, lambda vote: (vote.source, vote.dimension, vote.turns)))
     plots = []
-    for source, name in SOURCES:
+    for source, name in chairs(run.judges):
         series, rows = [], []
         for dimension in dimensions(run, [vote for vote in votes if vote.source == source]):
             heading = dimension_title(run.scheme, dimension)
@@ -153,7 +153,7 @@ def agreement_section(run: Gathered) -> ReportSection:
 
 
 def _chairs(run: Gathered) -> list[Block]:
-    judges = {source: {v.judge for v in run.votes if v.source == source} for source, _ in SOURCES}
+    judges = run.judges
     notes = one_program_in_two_chairs(run.models, judges["self"], judges["external"])
     return [Remark(f"{note}.", tone="warning") for note in notes]
 

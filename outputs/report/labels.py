@@ -37,8 +37,7 @@ def labels_section(run: Gathered) -> ReportSection:
         plots.append(
             _distribution(title, values, counts, unit="answers", colour=place % 3, note=remark)
         )
-    category, sizes = _categories(run, others)
-    blocks: list[Block] = [Grid((*plots, category)), sizes]
+    blocks: list[Block] = [Grid((*plots, _categories(run, others)))]
     if len(run.arms) > 1:
         blocks.append(_by_arm(run))
     lead = (
@@ -51,8 +50,8 @@ def labels_section(run: Gathered) -> ReportSection:
 def tactics_section(run: Gathered) -> ReportSection:
     """Return the labels that were asked for against those that were declared."""
     lead = (
-        "Rows are labels that the pipeline asked for, columns those that the generator declared; "
-        "the frame marks where both are the same."
+        "Rows are labels that the pipeline asked for, answer by answer, columns those that the "
+        "generator declared; the frame marks where both are the same, and colour shows shares of a row."
     )
     if not run.wanted:
         note = Remark(
@@ -60,17 +59,52 @@ def tactics_section(run: Gathered) -> ReportSection:
             "with",
             "hipo generate --tactics balanced",
         )
-        return ReportSection("tactics", "Wanted and obtained tactics", lead, (note,))
+        return ReportSection("tactics", "Wanted and obtained tactics", lead, (note,), absent=True)
     plots = [
-        pair_plot(run, dimension, run.wanted, ("wanted", "declared"))
+        pair_plot(run, dimension, run.wanted, ("asked for", "declared"))
         for dimension in run.scheme.utterance_dimensions
         if any(pair.dimension == dimension.id for pair in run.wanted)
     ]
     blocks: list[Block] = [Grid(tuple(plots))]
     unmet = unmet_in_words(run.unmet)
     if unmet:
-        blocks.insert(0, Remark(f"{unmet[0].upper()}{unmet[1:]}."))
+        told = (
+            f"{unmet[0].upper()}{unmet[1:]}. What was asked for below is what is within reach, not "
+            "what was wanted."
+        )
+        blocks[:0] = [Remark(told, tone="warning"), _out_of_reach(run)]
     return ReportSection("tactics", "Wanted and obtained tactics", lead, tuple(blocks))
+
+
+def _out_of_reach(run: Gathered) -> Table:
+    """Return the shares that rules put out of reach beside those that were asked for and declared."""
+    asked, declared = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    turns = Counter[str]()
+    for pair in run.wanted:
+        asked[pair.dimension, label(pair.first)] += pair.n
+        declared[pair.dimension, label(pair.second)] += pair.n
+        turns[pair.dimension] += pair.n
+    rows = []
+    for margin in run.unmet:
+        dimension, name = margin.dimensions[0], margin.labels[0]
+        single = len(margin.dimensions) == 1 and turns[dimension] > 0
+        counts = (asked, declared)
+        rows.append(
+            (
+                " + ".join(margin.labels),
+                " + ".join(dimension_title(run.scheme, one) for one in margin.dimensions),
+                percent(margin.target),
+                percent(margin.achieved),
+                *(
+                    percent(c[dimension, name] / turns[dimension] if single else None)
+                    for c in counts
+                ),
+            )
+        )
+    header = ("label", "dimension", "wanted", "within reach", "asked for", "declared")
+    return Table(
+        "Wanted shares that are out of reach, and what took their place", header, tuple(rows)
+    )
 
 
 def pair_plot(
@@ -133,7 +167,7 @@ def _values(
     return value_names(dimension), counts
 
 
-def _categories(run: Gathered, others: Published | None) -> tuple[Plot, Table]:
+def _categories(run: Gathered, others: Published | None) -> Plot:
     """Return dialogues and answers by category, beside printed ones where there are any."""
     dialogues, answers = Counter[str](), Counter[str]()
     scenarios: dict[str, set[str]] = {}
@@ -178,7 +212,7 @@ def _categories(run: Gathered, others: Published | None) -> tuple[Plot, Table]:
             for name in names
         ),
     )
-    return Plot("Category of the scenario (dialogues)", drawn), table
+    return Plot("Category of the scenario (dialogues)", drawn, table)
 
 
 def _printed(numbers: object, *, wanted: bool) -> tuple[str, ...]:
@@ -199,7 +233,7 @@ def _by_arm(run: Gathered) -> Table:
     rows = []
     for dimension in run.scheme.utterance_dimensions:
         used = {value for _, name, value in counts if name == dimension.id}
-        for value in (v for v in _in_order(dimension.values, used) if v in used):
+        for value in _in_order(dimension.values, used):
             shares = []
             for arm in run.arms:
                 whole = totals[arm, dimension.id]

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from outputs.beyond_chance import chairs
 from outputs.judge_agreement import ConfirmedShare
 from outputs.plots.bars import FunnelStage, funnel_chart
 from outputs.report.data_sets import data_sets_table
 from outputs.report.gathered import OFFLINE, Gathered
-from outputs.report.page import Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
+from outputs.report.outcome_sums import OUTCOMES, OutcomeSums, outcome_sums
+from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
+from outputs.report.policies import policy_blocks
 from outputs.report.wording import (
     NOTHING,
     count,
@@ -20,7 +23,8 @@ from outputs.report.wording import (
     percent,
     reasons,
 )
-from quality.policy import load_policy, policy_names
+
+_CONFIRMED = {"self-judgement": "self-consistency", "external judgement": "external agreement"}
 
 
 def notices(run: Gathered) -> tuple[Remark, ...]:
@@ -79,7 +83,9 @@ def overview_section(run: Gathered) -> ReportSection:
         Tile(
             percent(accepted / run.verified) if run.verified else NOTHING,
             "accepted",
-            f"of {count(run.verified)} verified{decided}" if run.verified else "not verified yet",
+            f"of {count(run.verified)} verified{decided}{_flagged_all_the_same(run)}"
+            if run.verified
+            else "not verified yet",
         ),
         *_confirmed(run),
     ]
@@ -89,31 +95,36 @@ def overview_section(run: Gathered) -> ReportSection:
         unknown = counted(run.state.unpriced_calls + run.state.calls_in_flight, "call")
         remark += f"; at most {dollars(run.state.bound_usd)} more for {unknown} of unknown usage"
     tiles.append(Tile(dollars(run.state.cost_usd), "cost", remark))
-    arms = tuple(
-        (name, count(arm.generated), count(arm.failed))
-        for arm in run.state.arms
-        for name in (run.arms[arm.id],)
-    )
+    by_arm = outcome_sums(run, lambda part: part.arm)
+    arms = tuple((name, *by_arm.get(arm, OutcomeSums()).cells) for arm, name in run.arms.items())
     lead = (
         f"Label scheme {run.scheme.title} ({run.scheme.name}); "
         f"state of {moment(run.state.updated)}."
     )
-    table = Table("Who wrote what", ("strategy · model", "generated", "failed"), arms)
+    table = Table("Who wrote what", ("strategy · model", *OUTCOMES), arms)
     return ReportSection("overview", "At a glance", lead, (Tiles(tuple(tiles)), table))
+
+
+def _flagged_all_the_same(run: Gathered) -> str:
+    """Say how many of the accepted dialogues are flagged, so that their share is not misread."""
+    flagged = sum(e.n for e in run.endings if e.verdict == "accepted" and e.flagged)
+    if not flagged:
+        return ""
+    people = sum(
+        e.n for e in run.endings
+        if e.verdict == "accepted" and e.flagged and e.by in ("review", "expert")
+    )  # fmt: skip
+    why = "which lets these flags pass" if not people else f"{count(people)} of them by people"
+    return f"; {count(flagged)} of the accepted are flagged, {why}"
 
 
 def _confirmed(run: Gathered) -> Iterator[Tile]:
     """Yield the share of labels that judges confirm; one program in both chairs counts once."""
-    chairs = [("self", "self-consistency"), ("external", "external agreement")]
-    by_chair = {
-        source: [v for v in run.votes if v.source == source and not v.whole] for source, _ in chairs
-    }
-    judges = [{vote.judge for vote in votes} for votes in by_chair.values()]
-    if judges[0] == judges[1]:
-        chairs = [("external", "labels found again")]
-    for source, name in chairs:
-        declared = {d.id for d in run.scheme.declared}
-        votes = [vote for vote in by_chair[source] if vote.dimension in declared]
+    declared = {d.id for d in run.scheme.declared}
+    for source, seat in chairs(run.judges) or (("external", ""),):
+        name = _CONFIRMED.get(seat, "labels found again")
+        votes = [v for v in run.votes if v.source == source and v.dimension in declared]
+        votes = [vote for vote in votes if not vote.whole]
         if not votes and run.votes:
             continue
         confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
@@ -169,14 +180,14 @@ def funnel_section(run: Gathered) -> ReportSection:
         "Dialogues by stage", ("stage", "dialogues"), tuple((s.label, s.text) for s in stages)
     )
     drawn = funnel_chart(stages, label=", ".join(f"{s.label}: {s.text}" for s in stages))
-    blocks: list[Grid | Remark | Table] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
+    blocks: list[Block] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
     if verified:
         text = (
             f"People decided on {count(people)} of the {count(settled)} dialogues that are settled, "
-            f"the policy on the others ({_policies(run)}). A dialogue can have several flags, so "
-            "that counts of flags add up to more."
+            f"the policy on the others ({', '.join(run.policies)}). A dialogue can have several "
+            "flags, so that counts of flags add up to more."
         )
-        blocks.append(Remark(text))
+        blocks += [Remark(text), *policy_blocks(run)]
     if run.options.exports:
         blocks.append(data_sets_table(run.options.exports))
     elif run.options.exported is None:
@@ -184,15 +195,6 @@ def funnel_section(run: Gathered) -> ReportSection:
         blocks.append(Remark(note, f"hipo report {run.run} --export DIR"))
     lead = "What is left after each stage, and what was lost on the way."
     return ReportSection("funnel", "From plan to export", lead, tuple(blocks))
-
-
-def _policies(run: Gathered) -> str:
-    """Name the policies of the verdicts, and say what those do that ship."""
-    shipped = policy_names()
-    return "; ".join(
-        f"{name}: {load_policy(name).in_words}" if name in shipped else name
-        for name in run.policies
-    )
 
 
 def _stage(label: str, value: int | None, planned: int) -> FunnelStage:

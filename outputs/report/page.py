@@ -63,6 +63,14 @@ class Grid:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Tables beside each other, each as wide as it has to be, as far as there is room."""
+
+    kind: ClassVar[str] = "beside"
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Remark:
     """A remark; ``command`` is something to type."""
 
@@ -175,7 +183,7 @@ class AnsweredItem:
     language: str = "en"
 
 
-Foldable = Table | Plot | Grid | Remark
+Foldable = Table | Beside | Plot | Grid | Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +196,7 @@ class Fold:
     unfolded: bool = False
 
 
-Block = Table | Plot | Grid | Remark | Tiles | Transcript | AnsweredItem | Fold
+Block = Table | Beside | Plot | Grid | Remark | Tiles | Transcript | AnsweredItem | Fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +207,13 @@ class ReportSection:
     title: str
     lead: str
     blocks: tuple[Block, ...]
+    absent: bool = False
+    """Whether there is nothing to show, and the one block says why: it becomes one line."""
+
+
+def absent_section(name: str, title: str, why: str, command: str = "") -> ReportSection:
+    """Return a section that is not there: one line that says why, and what to type for it."""
+    return ReportSection(name, title, "", (Remark(why, command),), absent=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +225,16 @@ class Page:
     notices: tuple[Remark, ...]
     sections: tuple[ReportSection, ...]
     footer: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> list[ReportSection]:
+        """The sections that show something."""
+        return [section for section in self.sections if not section.absent]
+
+    @property
+    def untold(self) -> list[ReportSection]:
+        """The sections that only say why there is nothing."""
+        return [section for section in self.sections if section.absent]
 
 
 _HERE = Path(__file__).parent

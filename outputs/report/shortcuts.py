@@ -18,7 +18,7 @@ def shortcuts_section(run: Gathered) -> ReportSection:
     audit = read_audit(run.material.folder / AUDIT)
     if audit is None:
         note = Remark("The run has not been audited. To audit it:", f"hipo audit {run.run}")
-        return ReportSection("audit", "Shortcuts", lead, (note,))
+        return ReportSection("audit", "Shortcuts", lead, (note,), absent=True)
     told = told_audit(audit)
     first, *rest = told.sentences
     found = f"{first[0].upper()}{first[1:]}."

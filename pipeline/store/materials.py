@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 MaterialKind = Literal[
-    "scheme", "scenario", "axis", "tactics", "templates", "own_templates", "judge_templates"
+    "scheme",
+    "scenario",
+    "axis",
+    "tactics",
+    "templates",
+    "own_templates",
+    "judge_templates",
+    "policy",
 ]
 
 SOUGHT = "material_sought"
@@ -27,7 +34,7 @@ class MaterialItem:
 
     kind: MaterialKind
     name: str
-    """Id of the scheme, scenario or axis, or the judge; empty for the others."""
+    """Id of the scheme, scenario or axis, the judge or the policy; empty for the others."""
     hash: str
     """What the configuration, the case or the judge knows it by."""
     content: str

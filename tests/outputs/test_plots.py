@@ -16,6 +16,7 @@ from outputs.plots.canvas import (
     standalone,
     text_width,
 )
+from outputs.plots.forest import Contrast, forest_plot
 from outputs.plots.heatmap import heatmap
 from outputs.plots.lines import Series, Spot, line_chart
 
@@ -90,6 +91,23 @@ def test_bars_stay_inside_and_their_labels_apart(data, series, mark):
     labels = [e for e in root.iter(f"{SVG}text") if (e.get("class") or "") == "text"]
     assert len(labels) >= len(rows)
     assert not overlapping(root)
+
+
+@st.composite
+def contrasts(draw):
+    ends = st.floats(-1, 1)
+    low, value, high = sorted(draw(st.tuples(ends, ends, ends)))
+    return Contrast(draw(st.text(max_size=20)), value, f"{100 * value:+.1f}", low, high)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=st.lists(contrasts(), max_size=6))
+def test_forests_stay_inside_and_fill_the_boxes_that_leave_zero_out(rows):
+    root = check(forest_plot(rows, label="forest", axis="less, more"))
+    boxes = [e.get("class") for e in root.iter(f"{SVG}rect")]
+    assert len(boxes) == len(rows)
+    for row, drawn in zip(rows, boxes, strict=True):
+        assert drawn.startswith("spot" if row.low > 0 or row.high < 0 else "hollow")
 
 
 @settings(max_examples=60, deadline=None)

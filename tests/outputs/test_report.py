@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 import tinyhtml5.parser
 
+from hipo.app.verification import policy_material
 from hipo.cli.main import run as hipo
 from outputs.report.build import build_report
 from outputs.report.cumulative import CumulativeScore, read_scores
@@ -19,8 +20,11 @@ from outputs.report.gathered import ReportOptions, chosen
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.report_rows import Sample
 from pipeline.store.run_store import RunStore
+from quality.gates.settings import gate_settings
+from quality.policy import Policy, Rule
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
+from scenarios.margins import Margin
 from scenarios.schemes.registry import load_scheme
 from scenarios.verdicts import JudgeRun
 from tests.outputs.sample_run import HOSTILE, let_people_answer, reported_run
@@ -94,10 +98,11 @@ def sql(run):
 def test_every_section_is_there(tree):
     ids = [e.get("id") for e in tree.iter(f"{XHTML}section")]
     assert ids == [
-        "showcase", "overview", "funnel", "labels", "strategies", "turns", "cumulative", "tactics",
-        "agreement", "audit",
-        "diversity", "effort", "samples", "flags",
+        "showcase", "overview", "funnel", "labels", "accepted", "scenarios", "strategies", "turns",
+        "tactics", "agreement", "diversity", "effort", "samples", "flags", "absent",
     ]  # fmt: skip
+    folded = [e.get("id") for e in section(tree, "absent").iter(f"{XHTML}li")]
+    assert folded == ["cumulative", "audit"]
     linked = [e.get("href") for e in tree.iter(f"{XHTML}a")]
     assert linked == ["#content", *(f"#{name}" for name in ids)]
 
@@ -232,6 +237,98 @@ def test_the_verdicts_are_told_with_the_policy_that_gave_them(tree):
     assert "the policy on the others (test)" in words_of(section(tree, "funnel"))
 
 
+def test_the_rules_and_thresholds_of_the_policy_stand_under_the_funnel(tmp_path):
+    folder = reported_run(tmp_path / "run")
+    policy = Policy(name="test", rules=(Rule(flags="self_*", at_least=0.4, then="discard"),))
+    gates = gate_settings({"max_sentences": 7})
+    with RunStore.open(folder) as store:
+        store.add_materials([policy_material(policy, gates)])
+    found = section(parsed(page_of(folder)), "funnel")
+    assert table(found, "The policy test") == {
+        "self_*": ["0.4 or more", "is discarded"],
+        "any other flag": ["any", "waits for people"],
+        "no flag": ["", "is accepted"],
+    }
+    assert "max sentences 7" in words_of(found)
+
+
+def test_an_accepted_share_says_how_much_of_it_is_flagged(tmp_path):
+    folder = reported_run(tmp_path / "run")
+    connection = sqlite3.connect(folder / "run.sqlite")
+    connection.execute("update decisions set verdict = 'accepted'")
+    connection.commit()
+    (flagged,) = connection.execute("select sum(flagged) from newest_assessments").fetchone()
+    connection.close()
+    told = words_of(section(parsed(page_of(folder)), "overview"))
+    assert f"{flagged} of the accepted are flagged, which lets these flags pass" in told
+
+
+def test_one_program_in_both_chairs_has_one_figure(tmp_path):
+    folder = reported_run(tmp_path / "run")
+    connection = sqlite3.connect(folder / "run.sqlite")
+    connection.execute("update label_sources set who = 'compatible/m' where kind = 'external'")
+    connection.commit()
+    connection.close()
+    found = parsed(page_of(folder))
+    tiles = words_of(section(found, "overview"))
+    assert "labels found again" in tiles
+    assert "self-consistency" not in tiles
+    for name in ("strategies", "turns"):
+        charts = [words_of(e) for e in section(found, name).iter(f"{XHTML}figure")]
+        assert charts
+        assert not any("self-judgement" in chart.lower() for chart in charts)
+
+
+def test_scenarios_and_facts_are_counted_the_worst_first(tree, sql):
+    rows = sql(
+        "select c.scenario, count(*), sum(e.verdict = 'accepted') from dialogues d"
+        " join cases c on c.seq = d.case_seq join newest_decisions e on e.dialogue = d.seq"
+        " where d.status = 'generated' group by 1"
+    )
+    found = table(section(tree, "scenarios"), "By scenario")
+    for scenario, n, accepted in rows:
+        assert found[scenario][2] == str(n)
+        assert found[scenario][4] == f"{100 * accepted / n:.1f}% of {n}"
+    shares = [float(cells[4].partition("%")[0]) for cells in found.values()]
+    assert shares == sorted(shares)
+    facts = table(section(tree, "scenarios"), "By fact")
+    assert sum(int(cells[0]) for cells in facts.values()) == sum(n for _, n, _ in rows)
+
+
+def test_what_was_accepted_stands_beside_all_of_it(tree, sql):
+    rows = dict(
+        sql(
+            "select l.value, count(*) from labels l join newest_decisions e using (dialogue)"
+            " where kind = 'declared' and dimension = 'intention' and e.verdict = 'accepted'"
+            " group by 1"
+        )
+    )
+    found = table(section(tree, "accepted"), "Communicative intention")
+    assert {name: int(cells[2]) for name, cells in found.items() if cells[2] != "0"} == rows
+    assert "accepted" in words_of(section(tree, "accepted"))
+
+
+def test_shares_out_of_reach_are_told_beside_what_took_their_place(tmp_path):
+    folder = reported_run(tmp_path / "run")
+    unmet = (
+        Margin(("intention",), ("Affect",), 1.0, 0.5),
+        Margin(("intention",), ("Inform",), 0.0, 0.5),
+    )
+    connection = sqlite3.connect(folder / "run.sqlite")
+    (config,) = connection.execute("select config from config_epochs").fetchone()
+    stored = json.loads(config) | {"unmet_tactics": [margin.fields() for margin in unmet]}
+    connection.execute("update config_epochs set config = ?", (json.dumps(stored),))
+    connection.commit()
+    connection.close()
+    found = section(parsed(page_of(folder)), "tactics")
+    rows = table(found, "Wanted shares that are out of reach")
+    assert rows["Affect"][1:3] == ["100.0%", "50.0%"]
+    assert rows["Inform"][1:3] == ["0.0%", "50.0%"]
+    told = words_of(found)
+    assert "asked for in their place: Inform 0.0% wanted and 50.0% to expect" in told
+    assert "wanted and declared are the same" not in told.lower()
+
+
 def test_ten_dialogues_are_shown_that_differ_and_the_worst_come_with_their_flags(tree):
     shown = list(section(tree, "samples").iter(f"{XHTML}details"))
     assert len(shown) == 10
@@ -317,8 +414,9 @@ def test_control_signs_are_replaced(tmp_path):
 def test_a_run_that_was_only_generated_says_what_is_missing(tmp_path):
     folder = reported_run(tmp_path / "raw", verified=False)
     found = parsed(page_of(folder))
-    for name in ("strategies", "turns", "agreement", "flags"):
-        told = words_of(section(found, name))
+    by_id = {element.get("id"): element for element in found.iter()}
+    for name in ("accepted", "strategies", "turns", "agreement", "flags"):
+        told = words_of(by_id[name])
         assert "This run has not been verified yet." in told
         assert f"hipo verify {folder}" in told
     stages = table(found, "Dialogues by stage")

@@ -1,6 +1,7 @@
 import json
 import re
 from collections import defaultdict
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 from hipo.cli.main import run as hipo
 from outputs.judge_agreement import Count, differences, kappa, shares
 from outputs.study import ALL_MODELS, read_study, study_as_json
-from outputs.study_page import study_files, study_page
+from outputs.study_outcome import outcome_sentence, seats
+from outputs.study_page import study_files, study_page, study_table
 from pipeline.store.queries.report import open_figures
 from quality.annotations import Answer
-from quality.bootstrap import Resampling
+from quality.bootstrap import Interval, Resampling
 from quality.coefficients import cohen_kappa
 from quality.ratings import ratings
 from scenarios.errors import UsageError
@@ -151,6 +153,43 @@ def test_the_page_is_sound_and_says_what_was_left_out(study):
     text = "".join(tree.itertext())
     assert "2 cases left out" in text
     assert "What only readers label" in text
+
+
+def test_a_study_says_who_is_ahead_and_what_tells_nothing_apart(study):
+    first, second, *rest = study.differences
+    ahead = replace(first, value=0.2, interval=Interval(0.1, 0.3))
+    behind = replace(second, value=-0.2, interval=Interval(-0.3, -0.1))
+    told = outcome_sentence(replace(study, differences=(ahead, behind, *rest)))
+    assert f"reflective with {ahead.model} is ahead of direct on" in told
+    assert f"reflective with {behind.model} is behind direct on" in told
+    assert "+20.0 points" in told
+    assert "-20.0 points" in told
+    assert "16 of 18 comparisons tell nothing apart" in told
+
+
+def test_a_study_of_equals_says_that_nothing_can_be_told_apart(study):
+    same = [replace(d, value=0.0, interval=Interval(-0.1, 0.1)) for d in study.differences]
+    equal = replace(study, differences=tuple(same))
+    assert outcome_sentence(equal) == (
+        "No strategy can be told apart from direct: the intervals of all 18 comparisons contain zero."
+    )
+
+
+def test_one_program_in_both_chairs_is_shown_once(study):
+    one = replace(study, judges=("external x/same", "self y/same"))
+    assert seats(one) == (("external", "blind reading"),)
+    page = study_page(one, title="x", version="1")
+    assert "Self-judgement" not in page
+    assert list(study_files(one)) == ["study-external.svg"]
+
+
+def test_ties_are_counted_beside_wins(study):
+    _, rows = study_table(study)
+    wins = {(w.strategy, w.model, w.source): w for w in study.wins}
+    for row in rows:
+        found = wins[row[0], row[1], "self"]
+        tied = f", {found.tied} tied" if found.tied else ""
+        assert row[-2] == f"{found.won}{tied} of {found.scenarios}"
 
 
 def test_plots_are_files_of_their_own(study):

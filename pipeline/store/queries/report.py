@@ -27,11 +27,13 @@ from scenarios.annotations import IMPORT
 from scenarios.schemes.model import LabelValue
 
 _ENDINGS = """
-    select a.id, c.scenario, c.goal, c.turns, d.status, e.verdict,
-        case when e.by like 'policy:%' then 'policy' else coalesce(e.by, '') end, count(*)
+    select a.id, c.scenario, c.fact, c.goal, c.turns, d.status, e.verdict,
+        case when e.by like 'policy:%' then 'policy' else coalesce(e.by, '') end,
+        coalesce(s.flagged, 0), count(*)
     from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
         left join newest_decisions e on e.dialogue = d.seq
-    group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7"""
+        left join newest_assessments s on s.dialogue = d.seq
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9 order by 1, 2, 3, 4, 5, 6, 7, 8, 9"""
 _POLICIES = """
     select distinct substr(e.by, 8) from newest_decisions e where e.by like 'policy:%' order by 1"""
 _UTTERANCES = """
@@ -40,10 +42,11 @@ _UTTERANCES = """
         join arms a on a.seq = d.arm_seq
     group by 1, 2 order by 1, 2"""
 _LABELS = """
-    select a.id, x.id, l.value, count(*)
+    select a.id, e.verdict, x.id, l.value, count(*)
     from annotations l join dialogues d on d.seq = l.dialogue join arms a on a.seq = d.arm_seq
         join dimensions x on x.seq = l.dimension
-    where l.source = 1 group by 1, 2, 3 order by 1, 2, 3"""
+        left join newest_decisions e on e.dialogue = l.dialogue
+    where l.source = 1 group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
 # Two selections of one relation, label by label about the same subject: who gave the first, who
 # gave the second, and which column of them is compared. The plus keeps SQLite from deriving a range
 # of turns for the second, which it would search instead of the one turn.
@@ -89,7 +92,7 @@ _JUDGE_PAIRS = _PAIRS.format(
 )  # fmt: skip
 # Summed up by judge run first: the rest of what they are grouped by is looked up once for each.
 _VOTES = """
-    select a.id, s.source, s.judge, x.id, s.whole, c.scenario, c.goal, c.turns,
+    select a.id, s.source, s.judge, x.id, s.whole, c.scenario, c.fact, c.goal, c.turns,
         sum(s.yes), sum(s.judged), sum(s.n - s.judged)
     from (
         select g.dialogue, g.kind as source, g.who as judge, g.dimension, g.turn = -1 as whole,
@@ -98,7 +101,7 @@ _VOTES = """
         group by g.source, g.dialogue, g.pass, g.dimension, g.turn = -1) s
         join dimensions x on x.seq = s.dimension join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq
         join arms a on a.seq = d.arm_seq
-    group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8"""
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9 order by 1, 2, 3, 4, 5, 6, 7, 8, 9"""
 _CASE_VOTES = """
     select c.id, c.scenario, c.goal, g.kind, x.id, g.turn = -1,
         coalesce(sum(g.carried), 0), count(g.carried)
@@ -107,11 +110,11 @@ _CASE_VOTES = """
         join arms a on a.seq = d.arm_seq
     where g.kind in ('self', 'external') and a.id = ? group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6"""
 _FLAGGED = """
-    select e.verdict, c.goal, f.code, count(distinct s.dialogue)
+    select e.verdict, c.scenario, c.goal, f.code, count(distinct s.dialogue)
     from newest_assessments s join flags f on f.assessment = s.seq
         join dialogues d on d.seq = s.dialogue join cases c on c.seq = d.case_seq
         left join newest_decisions e on e.dialogue = s.dialogue
-    group by 1, 2, 3 order by 4 desc, 1, 2, 3"""
+    group by 1, 2, 3, 4 order by 5 desc, 1, 2, 3, 4"""
 _ASKED_AGAIN = """
     select case when purpose like '%/reframe-%' then 'reframe' else 'repair' end, count(*)
     from requests where purpose like '%/reframe-%' or purpose like '%/repair-%'
@@ -177,8 +180,14 @@ class Figures:
         self._read = connection.execute
 
     def endings(self) -> list[EndingCount]:
-        """Count the dialogues by arm, scenario, goal, turns, how they ended, and verdict."""
-        return [EndingCount(*row) for row in self._read(_ENDINGS)]
+        """Count the dialogues by arm, scenario, fact, goal, turns, how they ended, and verdict."""
+        counts = []
+        for arm, scenario, fact, goal, turns, status, verdict, by, flagged, n in self._read(
+            _ENDINGS
+        ):
+            part = (arm, scenario, fact, goal, turns, status, verdict, by)
+            counts.append(EndingCount(*part, bool(flagged), n))
+        return counts
 
     def policies(self) -> list[str]:
         """Return the names of the policies whose verdicts stand."""
@@ -189,9 +198,9 @@ class Figures:
         return [UtteranceCount(*row) for row in self._read(_UTTERANCES)]
 
     def labels(self) -> list[LabelCount]:
-        """Count the declared labels by arm, dimension and value."""
+        """Count the declared labels by arm, verdict on the dialogue, dimension and value."""
         rows = self._read(_LABELS)
-        return [LabelCount(arm, dimension, label_from(v), n) for arm, dimension, v, n in rows]
+        return [LabelCount(arm, by, d, label_from(v), n) for arm, by, d, v, n in rows]
 
     def wanted(self) -> list[PairCount]:
         """Count (wanted, declared) labels."""
@@ -221,12 +230,13 @@ class Figures:
         ]
 
     def votes(self) -> list[VoteCount]:
-        """Count judgements by arm, judge, dimension, scenario, goal and number of turns."""
+        """Count judgements by arm, judge, dimension, scenario, fact, goal and number of turns."""
         return [
             VoteCount(
-                arm, source, judge, dimension, bool(whole), scenario, goal, turns, yes, n, unread
+                arm, source, judge, dimension, bool(whole), scenario, fact, goal, turns, yes, n,
+                unread,
             )
-            for arm, source, judge, dimension, whole, scenario, goal, turns, yes, n, unread
+            for arm, source, judge, dimension, whole, scenario, fact, goal, turns, yes, n, unread
             in self._read(_VOTES)
         ]  # fmt: skip
 
@@ -243,7 +253,7 @@ class Figures:
         return [PairCount(by, d, float(one), float(two), n) for by, d, one, two, n in rows]
 
     def flagged(self) -> list[FlaggedCount]:
-        """Count dialogues by verdict and the codes of their flags, the commonest first."""
+        """Count dialogues by verdict, scenario, goal and code of their flags, the commonest first."""
         return [FlaggedCount(*row) for row in self._read(_FLAGGED)]
 
     def requests(self) -> list[RequestCount]:

@@ -14,6 +14,7 @@ class EndingCount:
 
     arm: str
     scenario: str
+    fact: str
     goal: str
     turns: int
     status: str
@@ -21,6 +22,8 @@ class EndingCount:
     verdict: Verdict | None
     by: str
     """``policy``, ``review``, ``expert``, or nothing."""
+    flagged: bool
+    """Whether the newest look at them raised any flag."""
     n: int
 
 
@@ -35,9 +38,10 @@ class UtteranceCount:
 
 @dataclass(frozen=True, slots=True)
 class LabelCount:
-    """How often improvised answers of one arm declare one value."""
+    """How often improvised answers of one arm, in dialogues of one verdict, declare one value."""
 
     arm: str
+    verdict: Verdict | None
     dimension: str
     value: LabelValue
     n: int
@@ -95,6 +99,7 @@ class VoteCount:
     whole: bool
     """Whether it is about the dialogue as a whole."""
     scenario: str
+    fact: str
     goal: str
     turns: int
     yes: int
@@ -119,9 +124,10 @@ class CaseVotes:
 
 @dataclass(frozen=True, slots=True)
 class FlaggedCount:
-    """Dialogues of one verdict and goal that have a flag of this code."""
+    """Dialogues of one verdict, scenario and goal that have a flag of this code."""
 
     verdict: Verdict | None
+    scenario: str
     goal: str
     code: str
     n: int

@@ -41,6 +41,10 @@ def test_what_falls_short_is_listed_and_shares_survive_storing() -> None:
     assert [Margin.from_fields(margin.fields()) for margin in (above, below)] == [above, below]
     told = unmet_in_words([above, below])
     assert told.endswith("out of reach: Y 25.0% wanted and 10.0% to expect")
+    unwanted = Margin(("a",), ("Z",), 0.0, 0.1)
+    assert unmet_in_words([unwanted, below]).endswith(
+        "10.0% to expect; asked for in their place: Z 0.0% wanted and 10.0% to expect"
+    )
     assert unmet_in_words([above]).endswith("X 25.0% wanted and 30.0% to expect")
     assert unmet_in_words([below] * 7).endswith(", and 2 more")
     assert unmet_in_words([]) == ""
