@@ -24,7 +24,7 @@ from outputs.spoken import phases, speaker, wanted_labels
 from outputs.value_names import label_text
 from outputs.verification_record import VerificationRecord, verification_records
 from quality.review.spreadsheet import SEPARATOR
-from scenarios.annotations import HUMAN, Annotation
+from scenarios.annotations import HUMAN, VERIFIER, Annotation
 from scenarios.dialogue import Turn
 from scenarios.schemes.model import Dimension, Scheme
 
@@ -32,6 +32,7 @@ _READ_BY: Final = {
     "self": "the model that reads its own words again",
     "external": "external judges",
     HUMAN: "people",
+    VERIFIER: "the program that checks what is said",
 }
 _OWN: Final = (
     TURN,
@@ -59,6 +60,9 @@ class TurnRows:
         self._values = LabelValues(self.scheme)
         self._declared = labelled_dimensions(self.scheme)
         read = self.scheme.read_dimensions("utterance")
+        # Programs label where speakers declare nothing.
+        unsaid = () if self.scheme.utterance_dimensions else (VERIFIER,)
+        self._readers = ("self", "external", HUMAN, *unsaid)
         self._read: tuple[Dimension, ...] = tuple(
             {d.id: d for d in (*self._declared, *read)}.values()
         )
@@ -86,7 +90,8 @@ class TurnRows:
                 f"{d.id} by {who}; several joined by '{SEPARATOR}'. Of judges that are shown labels:"
                 " carried or not carried.",
             )
-            for kind, who in _READ_BY.items()
+            for kind in self._readers
+            for who in (_READ_BY[kind],)
             for d in self._read
         )  # fmt: skip
         return (*PROVENANCE, *_OWN, *flat, *reasons, *wanted, *read, *_FLAGS)
@@ -138,7 +143,7 @@ class TurnRows:
         for flag in record.flags:
             if flag.turn in (turn.index, None):
                 flags[flag.turn is None].append(flag.code)
-        names = (f"{kind}_{d.id}" for kind in _READ_BY for d in self._read)
+        names = (f"{kind}_{d.id}" for kind in self._readers for d in self._read)
         return {
             **{name: SEPARATOR.join(said[name]) if name in said else None for name in names},
             "turn_flags": SEPARATOR.join(flags[0]),

@@ -5,11 +5,18 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from outputs.dataset.columns import Row
 from outputs.dataset.manifest import Column, sha256_of
 from quality.review.spreadsheet import neutral
+
+
+class _Writer(Protocol):
+    """What ``csv.writer`` returns."""
+
+    def writerow(self, row: Sequence[object], /) -> object:
+        """Write one line."""
 
 
 class CsvFiles:
@@ -23,7 +30,7 @@ class CsvFiles:
         """Begin with no file."""
         self._folder = folder / "csv"
         self._names = [column.name for column in columns]
-        self._open: dict[str, TextIO] = {}
+        self._open: dict[str, tuple[TextIO, _Writer]] = {}
         self.hashes: dict[str, str] = {}
         """By split, once closed."""
 
@@ -36,16 +43,16 @@ class CsvFiles:
         if split not in self._open:
             self._folder.mkdir(parents=True, exist_ok=True)
             file = self.path(split).open("w", encoding="utf-8", newline="")
-            self._open[split] = file
-            csv.writer(file, lineterminator="\n").writerow(self._names)
+            self._open[split] = (file, csv.writer(file, lineterminator="\n"))
+            self._open[split][1].writerow(self._names)
         cells = (row[name] for name in self._names)
-        csv.writer(self._open[split], lineterminator="\n").writerow(
-            neutral(cell) if isinstance(cell, str) else cell for cell in cells
+        self._open[split][1].writerow(
+            [neutral(cell) if isinstance(cell, str) else cell for cell in cells]
         )
 
     def close(self) -> None:
         """Close the files and keep their hashes."""
-        for split, file in self._open.items():
+        for split, (file, _) in self._open.items():
             file.close()
             self.hashes[split] = sha256_of(self.path(split))
         self._open.clear()

@@ -15,7 +15,9 @@ from hipo.cli.main import run as hipo
 from outputs.dataset.croissant import croissant
 from outputs.dataset.csv_files import CsvFiles
 from outputs.dataset.manifest import Column
+from outputs.turn_set import TurnRows
 from scenarios.errors import UsageError
+from scenarios.schemes.registry import load_scheme
 from tests.outputs.corpora import STRATEGIES, exportable_run, rows_in
 from tests.outputs.sample_run import let_people_answer, reported_run
 
@@ -149,3 +151,10 @@ def test_kinds_of_the_corpus_are_not_divided_unless_asked():
     assert export_options("turns").fractions == (1, 0, 0)
     assert export_options("sft").fractions == (0.8, 0.1, 0.1)
     assert export_options("turns", fractions=(60, 20, 20)).fractions == (0.6, 0.2, 0.2)
+
+
+def test_where_programs_label_and_speakers_do_not_the_table_has_their_labels():
+    games = {column.name for column in TurnRows(load_scheme("payoff_reasoning")).columns}
+    assert {"verifier_correct", "external_correct", "label_correct"} <= games
+    plain = {column.name for column in TurnRows(load_scheme("hipo")).columns}
+    assert not any(name.startswith("verifier_") for name in plain)
