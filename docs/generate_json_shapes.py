@@ -77,6 +77,9 @@ SHAPES = (
     Shape("Statistics of scenarios", "hipo scenarios stats --no-embeddings --format json"),
     Shape("How a scenario sounds",
           "hipo scenarios preview used_car --model offline/rules --format json"),
+    Shape("The label schemes", "hipo scheme list --print json"),
+    Shape("One label scheme", "hipo scheme show cobra --print json"),
+    Shape("Problems of scheme files", "hipo scheme validate broken --print json"),
     Shape("Providers and packages", "hipo models --format json"),
     Shape("What an evaluation would take",
           "hipo evaluate sets/one --task hipo-utterance --model offline/judge -o results --dry-run"
@@ -88,7 +91,7 @@ SHAPES = (
 
 HEAD = """# JSON shapes
 
-Commands that take `--format json` (`hipo export`: `--print json`) print one JSON document on standard output; messages go to standard error, and the exit
+Commands that take `--format json` (`hipo export` and `hipo scheme`: `--print json`) print one JSON document on standard output; messages go to standard error, and the exit
 code is that of the text form. Keys are only ever added. Lists are shown by their first element here, long texts are cut,
 and what has a name of yours for a key (scenarios, models, labels) is shown as it came. What is compared
 by meaning is null without `hipo[embeddings]`, as it is here with `--no-embeddings`.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
+from scenarios.checks.alike_scenarios import PlacedScenario, check_alike
 from scenarios.checks.references import check_references
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
@@ -69,21 +72,21 @@ def inspect_files(
     inspector = _Inspector(scheme, similarity, library.resolve())
     roots, beside = [*map(named_root, roots)], [*map(named_root, beside)]
     inspector.taken = _names_under([library, FAMILIES, *beside])
-    problems: list[Problem] = []
-    seen: set[Path] = set()
+    problems: dict[Path, list[Problem]] = {}
     for root in roots:
         for path in scenario_files(root):
             real = path.resolve()
-            if real not in seen:
-                seen.add(real)
-                inspection = inspector.file(path, root, real)
-                problems += sorted(inspection, key=lambda problem: problem.line or 0)
-    if not seen:
+            if real not in problems:
+                problems[real] = inspector.file(path, root, real)
+    if not problems:
         where = ", ".join(shown_path(root) for root in roots)
         raise UsageError(
             f"there is no scenario under {where}", "scenarios are files ending in .yaml"
         )
-    return Inspection(len(seen), tuple(problems))
+    for real, problem in inspector.alike([library, FAMILIES, *beside]):
+        problems[real].append(problem)
+    in_order = (sorted(found, key=lambda problem: problem.line or 0) for found in problems.values())
+    return Inspection(len(problems), tuple(chain.from_iterable(in_order)))
 
 
 def _names_under(roots: Sequence[Path]) -> dict[str, Path]:
@@ -101,6 +104,7 @@ class _Inspector:
     similarity: Similarity | None
     library: Path
     taken: dict[str, Path] = field(default_factory=dict)
+    read: dict[Path, PlacedScenario] = field(default_factory=dict)
 
     def file(self, path: Path, root: Path, real: Path) -> list[Problem]:
         """Return the problems of one file."""
@@ -110,6 +114,7 @@ class _Inspector:
             scenario, located = read_scenario(path, root)
         except InputError as error:
             return list(error.problems)
+        self.read[real] = PlacedScenario(scenario, located)
         problems = [*check_place(scenario, located, path, shipped=shipped)]
         problems += self._clash(scenario, located, path, real)
         scheme = self.scheme
@@ -121,6 +126,19 @@ class _Inspector:
         return problems + check_scenario(
             scenario, scheme, located, self.similarity, shipped=shipped
         )
+
+    def alike(self, beside: Sequence[Path]) -> Iterator[tuple[Path, Problem]]:
+        """Yield files whose scenario another one tells, too, of those read or those beside them."""
+        together = dict(self.read)
+        for root in beside:
+            for path in scenario_files(root):
+                if path.resolve() not in together:
+                    with suppress(InputError):  # told where that file is checked
+                        scenario, located = read_scenario(path, root)
+                        together[path.resolve()] = PlacedScenario(scenario, located, checked=False)
+        files = list(together)
+        for index, problem in check_alike(list(together.values()), self.similarity):
+            yield files[index], problem
 
     def _clash(
         self, scenario: Scenario, located: Located, path: Path, real: Path

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import re
 from typing import Any
 
 from scenarios import conversation, fixed_lines, spec
 from scenarios.checks.labels import ANY_GOAL
+from scenarios.model_documentation import DIALECT, documented_schema
 from scenarios.schemes.model import Scheme
 from scenarios.spec import INITIATOR, RESPONDER, Scenario
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_FIRST_PARAGRAPH = re.compile(r"\n\s*\n")
 
 
 def scenario_schema(scheme: Scheme) -> dict[str, Any]:
@@ -23,11 +18,8 @@ def scenario_schema(scheme: Scheme) -> dict[str, Any]:
     what the texts say is for the validation to judge. Fields are described by the documentation
     of the models.
     """
-    schema = Scenario.model_json_schema()
+    schema = documented_schema(Scenario, (fixed_lines, conversation, spec))
     definitions: dict[str, Any] = schema.pop("$defs")
-    documented = _documentation()
-    for name, definition in {"Scenario": schema, **definitions}.items():
-        _describe(definition, documented.get(name, {}))
     fields = schema["properties"]
     _fix_scheme(schema, scheme)
     statements = definitions["GoalOpening"]["properties"]["statements"]
@@ -71,37 +63,3 @@ def _fix_scheme(schema: dict[str, Any], scheme: Scheme) -> None:
     if field["default"] != scheme.id:
         del field["default"]
         schema["required"].append("scheme")
-
-
-def _describe(definition: dict[str, Any], documented: dict[str, str]) -> None:
-    """Put the documentation of fields into a definition, in plain words."""
-    if "description" in definition:
-        definition["description"] = _plain(definition["description"])
-    for name, field in definition["properties"].items():
-        field.pop("title", None)
-        if name in documented:
-            field["description"] = _plain(documented[name])
-
-
-def _plain(text: str) -> str:
-    """Return the first paragraph of a docstring without its markup."""
-    first = _FIRST_PARAGRAPH.split(text.strip())[0]
-    return " ".join(first.replace("``", "`").split())
-
-
-def _documentation() -> dict[str, dict[str, str]]:
-    """Return the texts that stand below the fields of the models, by model and field."""
-    definitions: dict[str, dict[str, str]] = {}
-    parts = (ast.parse(inspect.getsource(part)) for part in (fixed_lines, conversation, spec))
-    for model in (model for part in parts for model in part.body):
-        if isinstance(model, ast.ClassDef):
-            fields = definitions.setdefault(model.name, {})
-            for above, below in zip(model.body, model.body[1:], strict=False):
-                if (
-                    isinstance(above, ast.AnnAssign)
-                    and isinstance(above.target, ast.Name)
-                    and isinstance(below, ast.Expr)
-                    and isinstance(below.value, ast.Constant)
-                ):
-                    fields[above.target.id] = str(below.value.value)
-    return definitions

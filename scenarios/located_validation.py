@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from scenarios.errors import InputError, Problem
 from scenarios.located import Located, Step, shortened
 from scenarios.spelling import nearest, suggestion
+from scenarios.strict import BrokenRules
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -61,7 +62,11 @@ def validate_model(model: type[M], located: Located, **extra: object) -> M:
     except ValidationError as error:
         details = error.errors(include_url=False)
     findings = [_Finding.of(detail, data) for detail in details]
-    problems = [_problem(finding, model, located) for finding in _readable(findings)]
+    problems = [
+        problem
+        for finding in _readable(findings)
+        for problem in _broken_rules(finding, located) or [_problem(finding, model, located)]
+    ]
     raise InputError(problems) from None
 
 
@@ -162,6 +167,35 @@ def _problem(finding: _Finding, model: type[BaseModel], located: Located) -> Pro
         hint=_hint(finding.details),
         code="missing-field" if kind == "missing" else "wrong-value",
     )
+
+
+def _broken_rules(finding: _Finding, located: Located) -> list[Problem]:
+    """Return the problems of a model that says itself which rules between its fields are broken."""
+    error = finding.details[0].get("ctx", {}).get("error")
+    if not isinstance(error, BrokenRules):
+        return []
+    return [
+        located.problem(
+            (*finding.path, *rule.path),
+            found=shortened(_value_at(finding.details[0]["input"], rule.path)),
+            expected="consistent values",
+            hint=rule.message,
+            code="inconsistent",
+        )
+        for rule in error.rules
+    ]
+
+
+def _value_at(data: object, path: Iterable[Step]) -> object:
+    """Return what stands at a path below ``data``; None where nothing does."""
+    for step in path:
+        if isinstance(data, Mapping):
+            data = data.get(step)
+        elif isinstance(data, (list, tuple)) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        else:
+            return None
+    return data
 
 
 def _expected(detail: ErrorDetails) -> str:

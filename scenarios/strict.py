@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -9,3 +12,26 @@ class Strict(BaseModel):
     """Frozen model that refuses fields it does not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+
+class BrokenRule(NamedTuple):
+    """A rule between the fields of a model that does not hold, and the field to look at."""
+
+    path: tuple[str | int, ...]
+    """From the model that checks the rule down to the field, by the keys of a file."""
+    message: str
+
+
+class BrokenRules(ValueError):
+    """What a model raises where rules between its fields do not hold, all of them at once."""
+
+    def __init__(self, rules: Iterable[BrokenRule]) -> None:
+        """Hold every broken rule."""
+        self.rules = tuple(rules)
+        super().__init__("; ".join(rule.message for rule in self.rules))
+
+
+def refuse_broken(rules: Iterable[BrokenRule]) -> None:
+    """Raise :class:`BrokenRules` where there is any."""
+    if found := tuple(rules):
+        raise BrokenRules(found)

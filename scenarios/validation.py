@@ -7,6 +7,7 @@ from scenarios.checks.duplicates import check_duplicates
 from scenarios.checks.form import check_form
 from scenarios.checks.labels import check_labels
 from scenarios.checks.leakage import check_leakage
+from scenarios.checks.left_texts import check_left_texts
 from scenarios.checks.names import check_names
 from scenarios.checks.references import check_references
 from scenarios.checks.truth import check_truth
@@ -50,5 +51,6 @@ def check_scenario(
         *check_form(subject),
         *check_leakage(subject),
         *check_duplicates(subject),
+        *check_left_texts(subject),
     ]
     return sorted(problems, key=lambda problem: problem.line or 0)

@@ -143,9 +143,13 @@ def share(part: frozenset[object], whole: frozenset[object]) -> float:
 
 def resemblance(left: str, right: str) -> float:
     """Return the Jaccard similarity of the content stems and word pairs of two texts, in [0, 1]."""
-    a: frozenset[object] = content_stems(left) | _content_pairs(left)
-    b: frozenset[object] = content_stems(right) | _content_pairs(right)
+    a, b = content_terms(left), content_terms(right)
     return len(a & b) / len(a | b) if a | b else 0.0
+
+
+def content_terms(text: str) -> frozenset[object]:
+    """Return the content stems of a text and the pairs of them that follow each other."""
+    return content_stems(text) | _content_pairs(text)
 
 
 def union(texts: Iterable[str]) -> frozenset[str]:

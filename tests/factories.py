@@ -255,3 +255,18 @@ def make_run(
         asyncio.run(write(store))
         store.set_state("finished_with_failures" if lost else "finished")
     return folder
+
+
+def retold_car(text: str) -> str:
+    """Return the file of the used car with its background in words that no other file has."""
+    began, ended = text.index("background:"), text.index("roles:")
+    return text[:began] + _CAR_RETOLD + text[ended:]
+
+
+_CAR_RETOLD = """\
+background: >-
+  Somebody wants to get rid of an estate car, eight years old and praised as well kept. Somebody else
+  stands before it for the second time, wallet in hand, and wonders why one wing is brighter than the
+  rest. They have shaken hands on the money. Nothing has been put on paper yet. The papers of the car
+  lie on the kitchen table for everybody to read.
+"""

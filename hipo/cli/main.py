@@ -91,6 +91,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "hipo.cli.contamination", "Compare two data sets, and leave out what overlaps."
     ),
     "scenarios": CommandEntry("hipo.cli.scenarios", "Look at scenarios, write and check your own."),
+    "scheme": CommandEntry("hipo.cli.scheme", "Look at label schemes, write and check your own."),
     "models": CommandEntry(
         "hipo.cli.models", "List providers, what is installed, which key is set."
     ),

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from hipo.cli.main import command_app
+from hipo.cli.new_files import write_new
 from hipo.cli.scenario_options import SCENARIO_DIRS
 from scenarios.catalogue import Catalogue
 from scenarios.errors import UsageError
@@ -33,19 +34,12 @@ def new(
     text = new_scenario(scenario_id, load_scheme(scheme), category)
     taken = Catalogue.load(scenario_dirs or ()).entries.get(scenario_id)
     path = output / f"{scenario_id}.yaml"
-    if path.exists() or path.is_symlink():
-        raise UsageError(f"{shown_path(path)} exists already", "take another id, or remove it")
-    if taken is not None:
+    if taken is not None and not path.exists():
         raise UsageError(
             f"there is a scenario {scenario_id!r} already, in {taken.located.file}",
             "take another id",
         )
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"cannot write {shown_path(path)}: {error.strerror}") from None
+    write_new(path, text)
     print(f"wrote {shown_path(path)}")
     named = f" --scheme {scheme}" if scheme != "hipo" else ""
     print(f"check it:   hipo scenarios validate {shown_path(path)}{named}")

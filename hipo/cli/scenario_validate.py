@@ -15,7 +15,7 @@ from hipo.cli.scenario_options import EMBEDDINGS, SCENARIO_DIRS
 from hipo.cli.scenario_stats import similarity_if
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
-from scenarios.pack import LIBRARY, PATH_VARIABLE, PLUS_NAME, roots_in
+from scenarios.pack import FAMILIES, LIBRARY, LIBRARY_PLUS, PATH_VARIABLE, PLUS_NAME, roots_in
 from scenarios.schemes.registry import load_scheme
 
 app = command_app()
@@ -27,8 +27,8 @@ def validate(
     paths: list[Path] | None = typer.Argument(
         None,
         metavar="[PATH]...",
-        help=f"Files, folders with everything below them, or {PLUS_NAME}; none: the library, and the "
-        "folders of --scenario-dir and HIPO_SCENARIO_PATH.",
+        help=f"Files, folders with everything below them, or {PLUS_NAME}; none: all that ships, and "
+        "the folders of --scenario-dir and HIPO_SCENARIO_PATH.",
         show_default=False,
     ),
     strict: bool = typer.Option(False, "--strict", help="Warnings count as errors."),
@@ -43,13 +43,16 @@ def validate(
 ) -> int:
     """Check scenario files: form, references, labels, truth, leaks, names, near-duplicates.
 
+    Warned of are also scenarios that nearly tell what another one tells, of the library, too, and
+    texts that are still those of hipo scenarios new.
+
     Prints "file:line: field: found, expected; hint" for every problem of every file. The exit code
     is 1 if there is an error (with --strict: or a warning), 2 for a path that is not there.
     """
     own = [*(scenario_dirs or ()), *roots_in(os.environ.get(PATH_VARIABLE, ""))]
     similarity, remark = similarity_if(wanted=embeddings)
     inspection = inspect_files(
-        paths or [LIBRARY, *own],
+        paths or [LIBRARY, LIBRARY_PLUS, FAMILIES, *own],
         beside=own,
         scheme=None if scheme is None else load_scheme(scheme),
         similarity=similarity,
@@ -59,16 +62,18 @@ def validate(
     else:
         for problem in inspection.problems:
             print(described(problem))
-        print(_summary(inspection) + (f"; {remark}" if remark else ""))
+        print(inspection_summary(inspection) + (f"; {remark}" if remark else ""))
     counted = inspection.problems if strict else inspection.errors
     return ExitCode.FAILED_CASES if counted else ExitCode.DONE
 
 
-def inspection_as_json(inspection: Inspection, *, meanings: bool) -> dict[str, object]:
-    """Return what ``hipo scenarios validate --format json`` prints.
+def inspection_as_json(
+    inspection: Inspection, *, meanings: bool | None = None
+) -> dict[str, object]:
+    """Return what ``hipo scenarios validate --format json`` prints, and ``hipo scheme validate``.
 
-    ``files``, ``errors`` and ``warnings``: how many; ``meanings_compared``: whether an embedding
-    model took part; ``problems``: a list of objects with ``file``, ``line`` (None where a file could
+    ``files``, ``errors`` and ``warnings``: how many; of scenarios also ``meanings_compared``:
+    whether an embedding model took part; ``problems``: a list of objects with ``file``, ``line`` (None where a file could
     not be read at all), ``field`` (dotted, empty for the file as a whole), ``found``, ``expected``,
     ``hint``, ``code`` and ``severity`` (``error`` or ``warning``).
     """
@@ -76,7 +81,7 @@ def inspection_as_json(inspection: Inspection, *, meanings: bool) -> dict[str, o
         "files": inspection.files,
         "errors": len(inspection.errors),
         "warnings": len(inspection.warnings),
-        "meanings_compared": meanings,
+        **({} if meanings is None else {"meanings_compared": meanings}),
         "problems": [asdict(problem) for problem in inspection.problems],
     }
 
@@ -87,7 +92,7 @@ def described(problem: Problem) -> str:
     return harmless(f"{problem}{mark}").replace("\n", " ")
 
 
-def _summary(inspection: Inspection) -> str:
+def inspection_summary(inspection: Inspection) -> str:
     """Return one line that says how many files are how wrong."""
     files = plural(inspection.files, "file")
     if not inspection.problems:

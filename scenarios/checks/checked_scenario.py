@@ -8,6 +8,7 @@ from functools import cached_property
 
 from scenarios.errors import Problem
 from scenarios.located import Located, Step
+from scenarios.nested_texts import nested_texts
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 
@@ -113,20 +114,9 @@ def texts_in(scenario: Scenario, places: Iterable[Place]) -> Iterator[tuple[Plac
         here: object = data
         for step in place:
             here = here[step] if isinstance(here, dict) else None
-        yield from _strings(here, place)
+        yield from nested_texts(here, place)
 
 
 def all_texts(scenario: Scenario) -> Iterator[tuple[Place, str]]:
     """Yield every string of a scenario but its placeholders, with its path."""
-    yield from _strings(scenario.model_dump(exclude={"placeholders"}), ())
-
-
-def _strings(value: object, path: Place) -> Iterator[tuple[Place, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _strings(item, (*path, key))
-    elif isinstance(value, (list, tuple)):
-        for index, item in enumerate(value):
-            yield from _strings(item, (*path, index))
+    yield from nested_texts(scenario.model_dump(exclude={"placeholders"}))

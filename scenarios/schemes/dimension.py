@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from scenarios.strict import Strict
+from scenarios.strict import BrokenRule, Strict, refuse_broken
 
 Level = Literal["utterance", "dialogue", "span"]
 """What is labelled: one turn, all of them, or a run of turns of one speaker or a part of a turn."""
@@ -36,9 +36,13 @@ class Label(Strict):
     model_config = ConfigDict(populate_by_name=True)
 
     id: Annotated[str, Field(min_length=1, max_length=64)]
+    """Its name in tables and data sets."""
     definition: Annotated[str, Field(min_length=1)]
+    """One or two sentences that decide cases."""
     example: str = ""
+    """A line that it fits."""
     aliases: tuple[str, ...] = ()
+    """Other spellings of models and people; each once in a dimension."""
     applies: dict[str, Names] = Field(default_factory=dict, alias="for")
     """Where it can be chosen: by ``role`` or another dimension, the values of which one holds."""
     group: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
@@ -110,7 +114,9 @@ class Step(Strict):
     """One step of a labelling procedure: the first step that holds gives the label."""
 
     when: Annotated[str, Field(min_length=1)]
+    """A condition that a reader can check."""
     label: str
+    """The label where it holds."""
 
 
 class Contrast(Strict):
@@ -119,20 +125,30 @@ class Contrast(Strict):
     model_config = ConfigDict(populate_by_name=True)
 
     text: Annotated[str, Field(min_length=1)]
+    """The line."""
     label: Annotated[str, Field(alias="is")]
+    """Its label."""
     rival: Annotated[str, Field(alias="not")]
+    """The label it is easily given."""
     because: Annotated[str, Field(min_length=1)]
+    """What decides between the two."""
 
 
 class Dimension(Strict):
     """One question asked of every utterance or of the dialogue as a whole."""
 
     id: Identifier
+    """Its name: lower-case letters, digits and _."""
     level: Level
+    """One turn, the whole dialogue, or a run of turns of one speaker."""
     measurement: Measurement = "nominal"
+    """Labels without an order, labels from low to high, a number, or several labels at once."""
     title: str = ""
+    """A heading for forms and reports."""
     question: Annotated[str, Field(min_length=1)]
+    """What people and judges are asked."""
     labels: tuple[Label, ...] = ()
+    """What answers it, at least two; from low to high where it is ordinal. None of an interval."""
     range: tuple[float, float] | None = None
     """Lowest and highest value of an interval dimension."""
     points: Annotated[int, Field(ge=2, le=1001)] | None = None
@@ -217,52 +233,69 @@ class Dimension(Strict):
         return tuple(((last - i) * lowest + i * highest) / last for i in range(self.points))
 
     @model_validator(mode="after")
-    def _points_fit(self) -> Self:
-        if self.points is not None and self.measurement != "interval":
-            raise ValueError("only an interval dimension has points")
-        if self.anchors and len(self.anchors) != self.points:
-            raise ValueError(f"{len(self.anchors)} anchors do not name {self.points or 0} points")
-        if len({anchor.casefold() for anchor in self.anchors}) < len(self.anchors):
-            raise ValueError("two points have the same name")
+    def _is_consistent(self) -> Self:
+        refuse_broken(
+            [
+                *self._broken_points(),
+                *self._broken_measurement(),
+                *self._broken_labels(),
+                *self._broken_statistics(),
+                *self._broken_procedure(),
+            ]
+        )
         return self
 
-    @model_validator(mode="after")
-    def _measurement_fits(self) -> Self:
+    def _broken_points(self) -> Iterator[BrokenRule]:
+        if self.points is not None and self.measurement != "interval":
+            yield BrokenRule(("points",), "only an interval dimension has points")
+        if self.anchors and len(self.anchors) != self.points:
+            message = f"{len(self.anchors)} anchors do not name {self.points or 0} points"
+            yield BrokenRule(("anchors",), message)
+        if len({anchor.casefold() for anchor in self.anchors}) < len(self.anchors):
+            yield BrokenRule(("anchors",), "two points have the same name")
+
+    def _broken_measurement(self) -> Iterator[BrokenRule]:
         if self.derived is not None:
             if self.measurement != "interval" or self.labels:
-                raise ValueError("a derived dimension is an interval dimension without labels")
+                message = "a derived dimension is an interval dimension without labels"
+                yield BrokenRule(("derived",), message)
         elif self.measurement == "interval":
             if self.range is None or self.range[0] >= self.range[1]:
-                raise ValueError("an interval dimension needs range: [lowest, highest]")
+                yield BrokenRule(("range",), "an interval dimension needs range: [lowest, highest]")
         elif len(self.labels) < 2:
-            raise ValueError("a dimension needs at least two labels")
+            yield BrokenRule(("labels",), "a dimension needs at least two labels")
+
+    def _broken_labels(self) -> Iterator[BrokenRule]:
         seen: set[str] = set()
-        for label in self.labels:
-            for name in (label.id, *label.aliases):
+        for index, label in enumerate(self.labels):
+            for place, name in (("id", label.id), *(("aliases", name) for name in label.aliases)):
                 if name.casefold() in seen:
-                    raise ValueError(f"label or alias {name!r} stands twice")
+                    message = f"label or alias {name!r} stands twice"
+                    yield BrokenRule(("labels", index, place), message)
                 seen.add(name.casefold())
-        return self
 
-    @model_validator(mode="after")
-    def _statistics_fit(self) -> Self:
+    def _broken_statistics(self) -> Iterator[BrokenRule]:
         if self.wheel and (self.measurement != "nominal" or len(self.labels) < 4):
-            raise ValueError("wheel: only four or more labels without an order stand in a circle")
+            message = "wheel: only four or more labels without an order stand in a circle"
+            yield BrokenRule(("wheel",), message)
         if self.polarity_on is None and any(label.polarity for label in self.labels):
-            raise ValueError("labels have a polarity: polarity_on must name the scale it is on")
-        return self
+            message = "labels have a polarity: polarity_on must name the scale it is on"
+            yield BrokenRule(("labels",), message)
 
-    @model_validator(mode="after")
-    def _procedure_fits(self) -> Self:
-        named = [step.label for step in self.steps]
-        named += [label for line in self.contrast for label in (line.label, line.rival)]
-        named += self.expect.values()
-        for label in named:
+    def _broken_procedure(self) -> Iterator[BrokenRule]:
+        named: list[tuple[tuple[str | int, ...], str]] = []
+        named += [(("steps", i, "label"), step.label) for i, step in enumerate(self.steps)]
+        for index, line in enumerate(self.contrast):
+            named += [(("contrast", index, "is"), line.label)]
+            named += [(("contrast", index, "not"), line.rival)]
+        named += [(("expect", goal), label) for goal, label in self.expect.items()]
+        for place, label in named:
             if label not in self.values:
-                raise ValueError(f"{label!r} is no label of {self.id!r}")
-        unreached = [v for v in self.values if self.steps and v not in named[: len(self.steps)]]
+                yield BrokenRule(place, f"{label!r} is no label of {self.id!r}")
+        reached = {step.label for step in self.steps}
+        unreached = [value for value in self.values if self.steps and value not in reached]
         if unreached:
-            raise ValueError(f"no step of {self.id!r} leads to {unreached[0]!r}")
+            yield BrokenRule(("steps",), f"no step of {self.id!r} leads to {unreached[0]!r}")
         if self.expect and self.by != "reader":
-            raise ValueError("only a dimension that readers label (by: reader) expects labels")
-        return self
+            message = "only a dimension that readers label (by: reader) expects labels"
+            yield BrokenRule(("expect",), message)

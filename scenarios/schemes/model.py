@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -19,7 +19,7 @@ from scenarios.schemes.dimension import (
     Measurement,
     Step,
 )
-from scenarios.strict import Strict
+from scenarios.strict import BrokenRule, Strict, refuse_broken
 
 __all__ = [
     "Contradiction", "Contrast", "Dimension", "Identifier", "Label", "LabelValue", "Level",
@@ -31,15 +31,20 @@ class Contradiction(Strict):
     """Labels that may not occur together, e.g. truthful non-disclosure with Quality."""
 
     labels: dict[str, tuple[str, ...]]
+    """By dimension, the labels that do not go together."""
     reason: str
+    """Why, for whoever is told of it."""
 
 
 class Requirement(Strict):
     """What at least one utterance of a dialogue must carry when the dialogue has given labels."""
 
     when: dict[str, tuple[str, ...]]
+    """By dimension, labels of the dialogue."""
     some_turn: dict[str, tuple[str, ...]]
+    """By dimension, the labels of which some turn has one."""
     reason: str
+    """Why, for whoever is told of it."""
 
 
 class SelfContradiction(Strict):
@@ -58,11 +63,17 @@ class Scheme(Strict):
     """
 
     id: Identifier
+    """Its name: lower-case letters, digits and _; scenarios name it."""
     version: int = 1
+    """Counted up when labels or definitions change."""
     title: str
+    """A headline for lists, reports and cards."""
     description: str = ""
+    """Two or three sentences: what is labelled, and what for."""
     source: str = ""
+    """The paper, the manual or the people it comes from."""
     dimensions: Annotated[tuple[Dimension, ...], Field(min_length=1)]
+    """The questions, in the order they are asked."""
     assigned: Identifier | Literal[""] = ""
     """The nominal dialogue dimension whose label a case assigns to who is labelled (its goal).
     Empty: nothing is assigned."""
@@ -203,10 +214,24 @@ class Scheme(Strict):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        ids = [d.id for d in self.dimensions]
-        if len(set(ids)) < len(ids):
-            raise ValueError("two dimensions have the same id")
-        by_id = {d.id: d for d in self.dimensions}
+        refuse_broken(
+            [
+                *self._broken_names(),
+                *self._broken_rules(),
+                *self._broken_expectations(),
+                *self._broken_conditions(),
+                *self._broken_intervals(),
+            ]
+        )
+        return self
+
+    def _broken_names(self) -> Iterator[BrokenRule]:
+        by_id: dict[str, Dimension] = {}
+        for index, dimension in enumerate(self.dimensions):
+            if dimension.id in by_id:
+                place = ("dimensions", index, "id")
+                yield BrokenRule(place, "two dimensions have the same id")
+            by_id.setdefault(dimension.id, dimension)
         goal = by_id.get(self.assigned)
         if self.assigned and (
             goal is None
@@ -214,72 +239,87 @@ class Scheme(Strict):
             or goal.level != "dialogue"
             or goal.measurement not in ("nominal", "ordinal")
         ):
-            raise ValueError(f"assigned: {self.assigned!r} is not a dialogue dimension with labels")
+            message = f"assigned: {self.assigned!r} is not a dialogue dimension with labels"
+            yield BrokenRule(("assigned",), message)
         if self.felicity is not None:
-            dimension = by_id.get(self.felicity)
-            if dimension not in self.utterance_dimensions or not dimension.labels:
-                raise ValueError(
-                    f"felicity: {self.felicity!r} is not an utterance dimension with labels"
-                )
-        rules = [c.labels for c in self.contradictions]
-        rules += [c.labels for c in self.self_contradictions]
-        rules += [self.common_labels]
-        rules += [part for r in self.requirements for part in (r.when, r.some_turn)]
-        for rule in rules:
+            restricted = by_id.get(self.felicity)
+            if restricted not in self.utterance_dimensions or not restricted.labels:
+                message = f"felicity: {self.felicity!r} is not an utterance dimension with labels"
+                yield BrokenRule(("felicity",), message)
+
+    def _broken_rules(self) -> Iterator[BrokenRule]:
+        by_id = {d.id: d for d in self.dimensions}
+        for place, rule in self._rules():
             for dimension_id, labels in rule.items():
                 if dimension_id not in by_id:
-                    raise ValueError(f"a rule names the unknown dimension {dimension_id!r}")
+                    message = f"a rule names the unknown dimension {dimension_id!r}"
+                    yield BrokenRule((*place, dimension_id), message)
+                    continue
                 for label in labels:
                     if label not in by_id[dimension_id].values:
-                        raise ValueError(f"a rule names {label!r}, no label of {dimension_id!r}")
-        return self
+                        message = f"a rule names {label!r}, no label of {dimension_id!r}"
+                        yield BrokenRule((*place, dimension_id), message)
 
-    @model_validator(mode="after")
-    def _expectations_fit(self) -> Self:
-        for dimension in self.dimensions:
-            unknown = [goal for goal in dimension.expect if goal not in self.goals]
-            if unknown:
-                raise ValueError(f"{dimension.id}: expect: {unknown[0]!r} is no {self.assigned}")
-        return self
+    def _rules(self) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, tuple[str, ...]]]]:
+        """Yield whatever names labels by dimension, with its place."""
+        for index, contradiction in enumerate(self.contradictions):
+            yield ("contradictions", index, "labels"), contradiction.labels
+        for index, self_contradiction in enumerate(self.self_contradictions):
+            yield ("self_contradictions", index, "labels"), self_contradiction.labels
+        yield ("common_labels",), self.common_labels
+        for index, requirement in enumerate(self.requirements):
+            yield ("requirements", index, "when"), requirement.when
+            yield ("requirements", index, "some_turn"), requirement.some_turn
 
-    @model_validator(mode="after")
-    def _conditions_exist(self) -> Self:
+    def _broken_expectations(self) -> Iterator[BrokenRule]:
+        known = set(next((d.values for d in self.dimensions if d.id == self.assigned), ("",)))
+        for index, dimension in enumerate(self.dimensions):
+            for goal in dimension.expect:
+                if goal not in known:
+                    message = f"{dimension.id}: expect: {goal!r} is no {self.assigned}"
+                    yield BrokenRule(("dimensions", index, "expect"), message)
+
+    def _broken_conditions(self) -> Iterator[BrokenRule]:
         """What a label or a dimension depends on stands before it: so there is no circle."""
         before: dict[str, tuple[str, ...]] = {}
-        for dimension in self.dimensions:
-            conditions = [("when", dimension.when)]
-            conditions += [(f"{label.id}: for", label.applies) for label in dimension.labels]
-            for place, condition in conditions:
+        for index, dimension in enumerate(self.dimensions):
+            here = ("dimensions", index)
+            conditions: list[tuple[tuple[str | int, ...], str, Mapping[str, tuple[str, ...]]]]
+            conditions = [((*here, "when"), "when", dimension.when)]
+            conditions += [
+                ((*here, "labels", number, "for"), f"{label.id}: for", label.applies)
+                for number, label in enumerate(dimension.labels)
+            ]
+            for place, named, condition in conditions:
                 for name, values in condition.items():
-                    if name == ROLE and place != "when":
+                    if name == ROLE and named != "when":
                         continue
                     if name not in before:
-                        raise ValueError(
-                            f"{dimension.id}: {place}: no dimension {name!r} stands before it"
-                        )
-                    if unknown := [value for value in values if value not in before[name]]:
-                        raise ValueError(
-                            f"{dimension.id}: {place}: {unknown[0]!r} is no label of {name!r}"
-                        )
+                        message = f"{dimension.id}: {named}: no dimension {name!r} stands before it"
+                        yield BrokenRule(place, message)
+                    elif unknown := [value for value in values if value not in before[name]]:
+                        message = f"{dimension.id}: {named}: {unknown[0]!r} is no label of {name!r}"
+                        yield BrokenRule(place, message)
             before[dimension.id] = dimension.values
-        return self
 
-    @model_validator(mode="after")
-    def _intervals_exist(self) -> Self:
+    def _broken_intervals(self) -> Iterator[BrokenRule]:
         numbers = {d.id for d in self.dimensions if d.measurement == "interval"}
-        for dimension in self.dimensions:
+        for index, dimension in enumerate(self.dimensions):
             if dimension.polarity_on is not None and dimension.polarity_on not in numbers:
-                raise ValueError(
+                message = (
                     f"{dimension.id}: polarity_on: {dimension.polarity_on!r} is no interval "
                     "dimension"
                 )
-        for contradiction in self.self_contradictions:
+                yield BrokenRule(("dimensions", index, "polarity_on"), message)
+        for index, contradiction in enumerate(self.self_contradictions):
             for dimension_id, (lowest, highest) in contradiction.intervals.items():
+                place = ("self_contradictions", index, "intervals", dimension_id)
                 if dimension_id not in numbers:
-                    raise ValueError(f"a rule names {dimension_id!r}, no interval dimension")
-                if lowest > highest:
-                    raise ValueError(f"the rule for {dimension_id!r} starts above its end")
-        return self
+                    message = f"a rule names {dimension_id!r}, no interval dimension"
+                    yield BrokenRule(place, message)
+                elif lowest > highest:
+                    message = f"the rule for {dimension_id!r} starts above its end"
+                    yield BrokenRule(place, message)
 
 
 _DIMENSION_DEFAULTS: Mapping[str, object] = {

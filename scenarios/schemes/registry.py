@@ -15,7 +15,17 @@ _SHIPPED = Path(__file__).parent / "data"
 
 def scheme_names() -> list[str]:
     """Return the names of the schemes that ship, sorted: ids, and earlier versions as ``id@1``."""
-    return sorted(path.stem for path in _SHIPPED.glob("*.yaml"))
+    return sorted(path.stem for path in shipped_files())
+
+
+def shipped_files() -> list[Path]:
+    """Return the files of the schemes that ship, in the order of their names."""
+    return sorted(_SHIPPED.glob("*.yaml"))
+
+
+def is_shipped(path: Path) -> bool:
+    """Return whether a file is one of the schemes that ship."""
+    return path.resolve().parent == _SHIPPED.resolve()
 
 
 def versions_of(name: str) -> tuple[Scheme, ...]:

@@ -13,6 +13,7 @@ from pipeline.embeddings import load_sentence_model, meaning_similarity
 from scenarios.errors import Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import LIBRARY
+from tests.factories import retold_car
 
 CAR = Path("products/used_car.yaml")
 TOUR = Path("integrity/tour_doping.yaml")
@@ -278,7 +279,7 @@ def pack(tmp_path: Path, library: Path) -> Path:
     folder = tmp_path / "pack"
     folder.mkdir()
     text = (library / CAR).read_text().replace("id: used_car", "id: my_car", 1)
-    (folder / "my_car.yaml").write_text(text)
+    (folder / "my_car.yaml").write_text(retold_car(text))
     return folder
 
 

@@ -15,7 +15,8 @@ from scenarios.yaml_source import read_yaml_text
 def problems(tmp_path, scheme: Scheme, **options) -> list[str]:
     path = tmp_path / "lost_luggage.yaml"
     path.write_text(new_scenario("lost_luggage", scheme, **options), encoding="utf-8")
-    return [str(problem) for problem in inspect_files([path], scheme=scheme).problems]
+    found = inspect_files([path], scheme=scheme).problems
+    return [str(problem) for problem in found if problem.code != "template-text"]
 
 
 def odd_scheme(**changes: object) -> Scheme:

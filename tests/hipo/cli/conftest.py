@@ -12,6 +12,7 @@ import pytest
 
 from hipo.cli.main import run
 from scenarios.pack import LIBRARY
+from tests.factories import retold_car
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def pack(tmp_path: Path) -> Path:
     folder.mkdir()
     text = (LIBRARY / "products" / "used_car.yaml").read_text(encoding="utf-8")
     text = text.replace("id: used_car", "id: my_car", 1).replace("A used car with a past", "My car")
-    (folder / "my_car.yaml").write_text(text, encoding="utf-8")
+    (folder / "my_car.yaml").write_text(retold_car(text), encoding="utf-8")
     return folder
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from scenarios.catalogue import PATH_VARIABLE, Catalogue
+from scenarios.pack import FAMILIES, LIBRARY, LIBRARY_PLUS
 from tests.hipo.cli.conftest import Bench, as_json, damage
 
 GOALS = ["deception", "truthful non-disclosure"]
@@ -20,7 +21,8 @@ GOALS = ["deception", "truthful non-disclosure"]
 def test_a_new_file_validates_and_can_be_played_at_once(bench):
     code, out, _ = bench("new", "lost_luggage", "--category", "finance", "-o", "mine/deep")
     assert (code, out.splitlines()[0]) == (0, "wrote mine/deep/lost_luggage.yaml")
-    assert bench("validate", "mine", "--strict", "--no-embeddings")[0] == 0
+    code, out, _ = bench("validate", "mine", "--no-embeddings")
+    assert (code, "0 errors, 1 warning in 1 of 1 file" in out) == (0, True)
     shown = as_json(
         bench(
             "preview", "mine/deep/lost_luggage.yaml", "--model", "offline/rules", "--format", "json"
@@ -58,9 +60,41 @@ def test_what_cannot_be_begun_is_refused_and_leaves_nothing(bench, pack, argumen
 # validate
 
 
-def test_the_library_has_no_problem_and_no_warning(bench):
+def test_without_a_path_everything_that_ships_is_checked_and_has_no_problem_and_no_warning(bench):
     code, out, _ = bench("validate", "--no-embeddings", "--strict")
-    assert (code, out.partition(";")[0]) == (0, "31 files: no problem, no warning")
+    shipped = [p for root in (LIBRARY, LIBRARY_PLUS, FAMILIES) for p in root.rglob("*.yaml")]
+    assert (code, out.partition(";")[0]) == (0, f"{len(shipped)} files: no problem, no warning")
+
+
+def test_two_files_begun_from_the_template_are_found_by_validate_as_they_are_by_stats(bench):
+    for name in ("one", "two"):
+        assert bench("new", name, "-o", "mine")[0] == 0
+    two = Path("mine/two.yaml")
+    two.write_text(two.read_text().replace("after three weeks abroad", "after a month at sea"))
+    found = as_json(bench("validate", "mine", "--no-embeddings", "--format", "json"))
+    assert [(p["file"], p["code"]) for p in found["problems"]] == [
+        ("mine/one.yaml", "template-text"),
+        ("mine/two.yaml", "template-text"),
+        ("mine/two.yaml", "near-duplicate-scenario"),
+    ]
+    assert (
+        "of the template of hipo scenarios new (title, summary, background"
+        in (found["problems"][0]["found"])
+    )
+    duplicate = found["problems"][2]
+    assert (duplicate["field"], "'one' in mine/one.yaml (wording" in duplicate["found"]) == (
+        "background", True,
+    )  # fmt: skip
+
+
+def test_a_scenario_that_retells_one_of_the_library_is_found(bench):
+    Path("pack").mkdir()
+    text = (LIBRARY / "products" / "used_car.yaml").read_text(encoding="utf-8")
+    Path("pack/our_car.yaml").write_text(text.replace("id: used_car", "id: our_car", 1))
+    found = as_json(bench("validate", "pack", "--no-embeddings", "--format", "json"))
+    (problem,) = found["problems"]
+    assert (problem["code"], problem["severity"]) == ("near-duplicate-scenario", "warning")
+    assert "'used_car'" in problem["found"]
 
 
 def test_a_problem_is_told_with_file_line_field_found_expected_and_hint(bench, pack):
@@ -117,7 +151,7 @@ def test_a_path_or_scheme_that_is_not_there_is_a_usage_error(bench, pack, argume
 def test_without_a_path_ones_own_folders_are_checked_too(bench, pack, monkeypatch):
     damage(pack, "tags: [everyday", "tags: [everday")
     code, out, _ = bench("validate", "--no-embeddings", "--scenario-dir", "pack")
-    assert (code, "1 error, 0 warnings in 1 of 32 files" in out) == (1, True)
+    assert (code, "1 error, 0 warnings in 1 of 82 files" in out) == (1, True)
     monkeypatch.setenv(PATH_VARIABLE, str(pack))
     assert bench("validate", "--no-embeddings")[:2] == (code, out)
 

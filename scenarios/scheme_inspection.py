@@ -1,0 +1,90 @@
+"""Inspect scheme files and collect every problem of every file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from scenarios.checks.left_texts import check_left_scheme_texts
+from scenarios.errors import InputError, Problem, UsageError
+from scenarios.inspection import Inspection
+from scenarios.located import Located
+from scenarios.pack import scenario_files
+from scenarios.schemes.checks import check_scheme
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.registry import is_shipped, scheme_names, shipped_files
+from scenarios.text_file import shown_path
+from scenarios.yaml_source import read_yaml, validate_model
+
+
+def inspect_schemes(roots: Sequence[Path] = ()) -> Inspection:
+    """Check scheme files, each once.
+
+    Args:
+        roots: files, and folders with everything below them; none: the schemes that ship.
+
+    Raises:
+        UsageError: a root does not exist, or there is no file under any.
+    """
+    paths = [path for root in roots for path in scenario_files(root)] or (
+        [] if roots else shipped_files()
+    )
+    if not paths:
+        where = ", ".join(shown_path(root) for root in roots)
+        raise UsageError(f"there is no scheme under {where}", "schemes are files ending in .yaml")
+    files = {path.resolve(): path for path in paths}
+    problems = [
+        problem
+        for path in files.values()
+        for problem in sorted(_of_file(path), key=lambda problem: problem.line or 0)
+    ]
+    return Inspection(len(files), tuple(problems))
+
+
+def inspect_scheme(located: Located, path: Path) -> Iterator[Problem]:
+    """Yield what is wrong with the scheme that a file holds.
+
+    Args:
+        located: what was read.
+        path: the file it is of, or is to be.
+    """
+    try:
+        scheme = validate_model(Scheme, located)
+    except InputError as error:
+        yield from error.problems
+        return
+    yield from check_scheme(scheme, located)
+    if not is_shipped(path):
+        yield from _name(scheme, located, path)
+        yield from check_left_scheme_texts(located)
+
+
+def _of_file(path: Path) -> Iterator[Problem]:
+    try:
+        located = read_yaml(path)
+    except InputError as error:
+        yield from error.problems
+    else:
+        yield from inspect_scheme(located, path)
+
+
+def _name(scheme: Scheme, located: Located, path: Path) -> Iterator[Problem]:
+    """Warn of an id that another scheme has, or that is not the name of the file."""
+    if scheme.id in {name.partition("@")[0] for name in scheme_names()}:
+        yield located.problem(
+            ("id",),
+            found=f"{scheme.id!r}, which is a scheme that ships",
+            expected="an id of its own",
+            hint="scenarios, runs and data sets name a scheme by its id",
+            code="id-clash",
+            severity="warning",
+        )
+    elif scheme.id != path.stem:
+        yield located.problem(
+            ("id",),
+            found=repr(scheme.id),
+            expected=f"{path.stem!r}, the name of the file",
+            hint="rename the one or the other",
+            code="id",
+            severity="warning",
+        )
