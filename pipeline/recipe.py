@@ -201,6 +201,8 @@ class Recipe(Strict):
     prompt_dir: Path | None = None
     """A folder whose templates replace the shipped ones of the same name."""
     scenario_dirs: tuple[Path, ...] = ()
+    only_scenario_dirs: bool = False
+    """Play scenarios of those folders alone, without what ships."""
     plugins: tuple[Path, ...] = ()
     """Python files with strategies, gates, ... of one's own; see ``scenarios.plugins``."""
     prices: Path | None = None

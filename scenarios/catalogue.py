@@ -29,6 +29,7 @@ from scenarios.real_names import with_real_names
 from scenarios.selection import select_facts, select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
+from scenarios.text_file import shown_path
 
 __all__ = ["LIBRARY", "PATH_VARIABLE", "Catalogue", "CatalogueEntry", "select_facts"]
 
@@ -47,6 +48,9 @@ class CatalogueEntry:
     """Ids of the facts that may not stand beside real names, where those are asked for."""
     for_examples: bool = False
     """Whether it belongs to ``library-plus``: examples are written for it, and it is never played."""
+
+    pack: str = ""
+    """What it was read from, in words: the library, a family, or a folder of one's own."""
 
     @property
     def of_family(self) -> bool:
@@ -89,7 +93,40 @@ class Catalogue:
             InputError: files that are no scenarios, or ids that stand twice; all of them at once.
         """
         variable = (os.environ if environment is None else environment).get(PATH_VARIABLE, "")
-        roots = [LIBRARY, *map(named_root, [*dirs, *roots_in(variable)])]
+        return cls._read([LIBRARY, *dirs, *roots_in(variable)], real_names=real_names)
+
+    @classmethod
+    def own(
+        cls,
+        dirs: Sequence[Path] = (),
+        *,
+        real_names: bool = False,
+        environment: Mapping[str, str] | None = None,
+    ) -> Catalogue:
+        """Read the given directories alone; where there is none, those of ``HIPO_SCENARIO_PATH``.
+
+        Args:
+            dirs: as in :meth:`load`.
+            real_names: as in :meth:`load`.
+            environment: as in :meth:`load`.
+
+        Raises:
+            UsageError: none is given, or one does not exist.
+            InputError: files that are no scenarios, or ids that stand twice; all of them at once.
+        """
+        variable = (os.environ if environment is None else environment).get(PATH_VARIABLE, "")
+        roots = [*dirs] or roots_in(variable)
+        if not roots:
+            raise UsageError(
+                "--only takes the scenarios of folders of your own, and none is named",
+                f"give --scenario-dir FOLDER, or set {PATH_VARIABLE}",
+            )
+        return cls._read(roots, real_names=real_names)
+
+    @classmethod
+    def _read(cls, folders: Sequence[Path], *, real_names: bool) -> Catalogue:
+        """Read every file under the folders once."""
+        roots = [named_root(folder) for folder in folders]
         entries: dict[str, CatalogueEntry] = {}
         problems: list[Problem] = []
         seen: set[Path] = set()
@@ -159,7 +196,18 @@ def _entry(path: Path, root: Path, *, real_names: bool) -> CatalogueEntry:
     if problems:
         raise InputError(problems)
     scenario, left_out = with_real_names(template) if real_names else (template.named(), ())
-    return CatalogueEntry(scenario, template, located, shipped, left_out, for_examples)
+    return CatalogueEntry(
+        scenario, template, located, shipped, left_out, for_examples, _pack(path, root)
+    )
+
+
+def _pack(path: Path, root: Path) -> str:
+    """Return in words what a file was read from."""
+    if root == LIBRARY:
+        return "the library"
+    if root == FAMILIES:
+        return f"the family {path.relative_to(FAMILIES).parts[0]}"
+    return shown_path(root)
 
 
 def _add(entries: dict[str, CatalogueEntry], entry: CatalogueEntry) -> None:

@@ -47,9 +47,9 @@ class UsageError(HipoError):
 class InputError(UsageError):
     """One or more problems in a file that the user supplied."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        """Hold every problem, so that all of them are shown at once."""
-        super().__init__("\n".join(str(problem) for problem in problems))
+    def __init__(self, problems: Sequence[Problem], hint: str = "") -> None:
+        """Hold every problem, so that all of them are shown at once, and what to do about them."""
+        super().__init__("\n".join(str(problem) for problem in problems), hint)
         self.problems = tuple(problems)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from hipo.app.broken_packs import with_what_else_is_wrong
 from pipeline.recipe import Recipe
 from pipeline.run_material import RunMaterial
 from prompts.environment import Templates
@@ -47,6 +49,8 @@ class Ingredients:
         """What would be selected now and was not there when the run was made, in words."""
         self.left_out = ""
         """Which facts are not played with real names, in one line; or nothing."""
+        self.packs: Mapping[str, int] = {}
+        """How many of the selected scenarios come from which pack, in words."""
 
     def scheme(self) -> Scheme:
         """Return the label scheme."""
@@ -103,8 +107,14 @@ class Ingredients:
 
         A selection the run was made with before stays what it was then, whatever has been added.
         """
-        pool = _ScenarioPool(self._recipe, scheme, self._stored)
-        chosen = pool.chosen()
+        try:
+            pool = _ScenarioPool(self._recipe, scheme, self._stored)
+            chosen = pool.chosen()
+        except InputError as error:
+            dirs = self._recipe.scenario_dirs
+            more = with_what_else_is_wrong(error, dirs, scheme, self._recipe.scheme)
+            raise more from None
+        self.packs = pool.packs(chosen)
         if pool.kept:
             self.kept.append(f"{pool.kept} scenario{'s' if pool.kept > 1 else ''}")
         self.new += pool.new
@@ -231,7 +241,11 @@ class _ScenarioPool:
 
     def _load(self) -> Catalogue:
         try:
-            loaded = Catalogue.load([FAMILIES, *self._dirs], real_names=self._recipe.real_names)
+            real_names = self._recipe.real_names
+            if self._recipe.only_scenario_dirs:
+                loaded = Catalogue.own(self._dirs, real_names=real_names)
+            else:
+                loaded = Catalogue.load([FAMILIES, *self._dirs], real_names=real_names)
         except InputError:
             if self._dirs or self._listed is None:
                 raise
@@ -253,6 +267,13 @@ class _ScenarioPool:
             catalogue, recipe.languages[0], load_wordings(paths),
             unreviewed=recipe.unreviewed, real_names=recipe.real_names,
         )  # fmt: skip
+
+    def packs(self, chosen: Iterable[Scenario]) -> dict[str, int]:
+        """Return how many of the scenarios come from which pack, what a run holds last."""
+        entries = self._catalogue.entries
+        return Counter(
+            sorted(entries[s.id].pack if s.id in entries else "the run itself" for s in chosen)
+        )
 
     def _of(self, name: str) -> Scenario:
         """Return a scenario: as the recipe's folders have it, else as stored, else as installed."""
@@ -312,7 +333,7 @@ def _refuse_examples(chosen: Iterable[CatalogueEntry]) -> None:
         )
 
 
-_SELECTING = ("scheme", "scenarios", "facts", "real_names")
+_SELECTING = ("scheme", "scenarios", "facts", "real_names", "only_scenario_dirs")
 """What of a recipe decides which scenarios are selected, but for their folders."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -56,6 +56,8 @@ class PlanEstimate:
     """How far the budget reaches; None without one, or where nothing costs."""
     rows: tuple[RowYield, ...] = ()
     """The most rows of each kind that the whole plan can yield."""
+    packs: Mapping[str, int] = field(default_factory=dict)
+    """How many of the selected scenarios come from which pack, in words."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -148,7 +150,8 @@ def _joined(
 ) -> PlanEstimate:
     """Join the parts, and compare them with the budget that so much of is spent."""
     covered = coverage(prepared, generation, judging, spent)
-    return PlanEstimate(generation, prepared.unmet, judging, covered, row_yields(prepared))
+    yields = row_yields(prepared)
+    return PlanEstimate(generation, prepared.unmet, judging, covered, yields, prepared.packs)
 
 
 def _judging(

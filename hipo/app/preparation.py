@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hipo.app.ingredients import Ingredients
@@ -63,6 +63,8 @@ class Prepared:
     """What is installed by now and would be selected, and is not in the run, in words."""
     left_out: str = ""
     """Which facts are not played because names are real, in one line; or nothing."""
+    packs: Mapping[str, int] = field(default_factory=dict)
+    """How many of the scenarios come from which pack, in words."""
     spent_elsewhere: tuple[float, int] = (0.0, 0)
     """US dollars and tokens that the budget holds for besides this run: other parts of a study."""
 
@@ -164,6 +166,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         kept=tuple(ingredients.kept),
         new=tuple(ingredients.new),
         left_out=ingredients.left_out,
+        packs=ingredients.packs,
     )
     _check_budget(prepared)
     return prepared

@@ -147,6 +147,13 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         group=OptionGroup.SCENARIOS,
     ),
     RecipeOption(
+        "only_scenario_dirs",
+        "--only",
+        bool,
+        "Of the folders of scenarios alone, without what ships.",
+        group=OptionGroup.SCENARIOS,
+    ),
+    RecipeOption(
         "real_names",
         "--real-names/--aliases",
         bool,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hipo.app import estimates, judge_estimates
 from hipo.app.budget_coverage import Coverage
@@ -11,7 +11,7 @@ from hipo.app.judge_estimates import JudgingEstimate
 from hipo.app.pilot import Piloted
 from hipo.app.plan_estimates import PlanEstimate
 from hipo.app.row_yields import RowYield
-from hipo.cli.console import columns, dollars, number, plain, plural
+from hipo.cli.console import columns, dollars, harmless, number, plain, plural
 from scenarios.margins import unmet_in_words
 
 NOTHING = "nothing was accepted"
@@ -29,6 +29,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     ``unmet_tactics``: wanted shares that the rules put out of reach, a list of objects with
     ``dimensions``, ``labels``, ``target`` and ``achieved`` (the share to expect). ``rows``: the most
     rows that data sets of the plan can have, a list of objects with ``kind``, ``most`` and ``why``.
+    ``packs``: how many scenarios are selected, by where they come from.
     """
     judging = planned.judging
     return {
@@ -44,12 +45,16 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         ),
         "unmet_tactics": [margin.fields() for margin in planned.unmet],
         "rows": [plain(row, "kind most why") for row in planned.rows],
+        "packs": dict(planned.packs),
     }
 
 
 def plan_as_text(planned: PlanEstimate) -> str:
     """Return the estimate the way ``hipo generate --dry-run`` prints it."""
     blocks = [estimate_as_text(planned.generation)]
+    if planned.packs:
+        counts, line_end, rest = blocks[0].partition("\n")
+        blocks[0] = f"{counts}, from {packs_in_words(planned.packs)}{line_end}{rest}"
     if planned.unmet:
         blocks.append(unmet_in_words(planned.unmet))
     if planned.judging is not None:
@@ -66,6 +71,15 @@ def _rows(rows: Sequence[RowYield]) -> str:
     """Say how many rows data sets of the plan can have."""
     cells = [[row.kind, number(row.most), row.why] for row in rows]
     return "Rows of data sets:\n" + columns(["hipo export --to", "at most", ""], cells)
+
+
+def packs_in_words(packs: Mapping[str, int]) -> str:
+    """Say how many scenarios are played, and of which packs."""
+    scenarios = plural(sum(packs.values()), "scenario")
+    if len(packs) == 1:
+        return harmless(f"{scenarios} ({next(iter(packs))})")
+    parts = ", ".join(f"{pack} {count:,}" for pack, count in packs.items())
+    return harmless(f"{scenarios} ({parts})")
 
 
 def _covered(covered: Coverage, dialogues: int) -> str:
