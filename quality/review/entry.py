@@ -19,6 +19,7 @@ from quality.review.web import (
     guest_of,
     origin_of,
     page,
+    page_language,
     seated,
     set_cookie,
 )
@@ -194,10 +195,10 @@ def _session_of(guest: VisitorSession) -> str:
 async def language_page(request: Request) -> Response:
     """Ask in which language dialogues are shown."""
     guest = guest_of(request)
-    languages = desk_of(request).translations.languages
-    return page(
-        request, "language", guest, languages=languages, chosen=guest.visit.language or ORIGINAL
-    )
+    service = desk_of(request)
+    spoken = page_language(request, guest.visit.language)
+    chosen = guest.visit.language or (ORIGINAL if spoken is None else spoken.code)
+    return page(request, "language", guest, languages=service.offered, chosen=chosen)
 
 
 @router.post("/language")
@@ -206,7 +207,7 @@ async def language(request: Request) -> Response:
     service, guest = desk_of(request), guest_of(request)
     data = await sent_form(request, guest.token)
     chosen = first(data, "language")
-    if chosen not in service.translations.languages:
+    if chosen not in service.offered:
         raise RefusedRequest(422, "This language is not on offer.")
     await service.store.people.update_session(guest.token, language=chosen)
     return RedirectResponse("/", 303)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.store.reviews import ReviewStore
@@ -12,9 +12,10 @@ from quality.review.consent import Consent
 from quality.review.exhibits import Exhibits, ScenarioOf
 from quality.review.password_checks import PasswordChecks
 from quality.review.queueing import QueueSelection, fill
-from quality.review.translations import Translations
+from quality.review.translations import Translations, page_languages
 from quality.review.verdicts import settled
 from quality.web.access import Access
+from quality.web.page_language import PageLanguage
 from quality.web.sessions import Links
 from scenarios.reviews import (
     Assignment,
@@ -45,6 +46,8 @@ class ReviewService:
     announce: Callable[[PersonRole, str], None] = lambda role, token: None
     exhibits: Exhibits = field(init=False)
     links: Links[PersonRole] = field(init=False)
+    languages: Mapping[str, PageLanguage] = field(init=False)
+    """What the page itself can be read in besides English, by code."""
     passwords: PasswordChecks = field(init=False, default_factory=PasswordChecks)
     _filled_at: float = field(init=False, default_factory=time.monotonic)
     _filling: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
@@ -53,11 +56,18 @@ class ReviewService:
         """Join what depends on the rest."""
         self.exhibits = Exhibits(self.store, self.scheme, self.study, self.scenario_of)
         self.links = Links(self.announce)
+        self.languages = page_languages(self.scheme)
 
     def fill(self) -> int:
         """Take in what has become reviewable, and return how many items are new."""
         self._filled_at = time.monotonic()
         return fill(self.store, self.study, self.selection, self.scenario_of)
+
+    @property
+    def offered(self) -> dict[str, str]:
+        """The languages one can choose from, by code: those of the page, and of translations."""
+        names = {code: one.name for code, one in self.languages.items()}
+        return {**self.translations.languages, **names}
 
     async def refresh(self) -> None:
         """Take in what has become reviewable since, at most every 30 seconds."""

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import orjson
 
+from quality.web.page_language import PageLanguage, read_page_language
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.schemes.model import Scheme
+from scenarios.schemes.translation import shipped_translation, text_pairs
 
 ORIGINAL = "original"
+LANGUAGES = Path(__file__).parent / "languages"
+"""The page itself in other languages."""
 NAMES = {
     "zh": "Chinese", "de": "German", "es": "Spanish", "fr": "French", "it": "Italian",
     "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese",
@@ -64,6 +69,36 @@ class Translations:
     def of(self, text: str, language: str | None) -> str:
         """Return the translation of a text; empty where there is none."""
         return self._texts.get(language or ORIGINAL, {}).get(_key(text), "")
+
+
+def page_languages(scheme: Scheme) -> dict[str, PageLanguage]:
+    """Return the languages that the page itself ships in, with the texts of a scheme, by code."""
+    found = [read_page_language(path) for path in sorted(LANGUAGES.glob("*.yaml"))]
+    return {one.code: one.with_texts(_scheme_texts(scheme, one.code)) for one in found}
+
+
+def _scheme_texts(scheme: Scheme, language: str) -> dict[str, str]:
+    """Return the texts of a scheme in a language, its labels included; none where it has none.
+
+    Labels of one name that mean different things in different questions, such as ratings, stay as
+    they are: their definitions tell them apart.
+    """
+    translation = shipped_translation(scheme, language)
+    if translation is None:
+        return {}
+    names: defaultdict[str, set[str]] = defaultdict(set)
+    for dimension in scheme.dimensions:
+        for value in dimension.values:
+            names[value].add(translation.label(dimension.id, value))
+    labels = {value: found.pop() for value, found in names.items() if len(found) == 1}
+    titles = {d.id: translation.dimensions[d.id].title for d in scheme.dimensions}
+    examples = {
+        f"\u201c{label.example}\u201d": f"\u201c{into.strip(chr(0x201C) + chr(0x201D))}\u201d"
+        for dimension in scheme.dimensions
+        for label in dimension.labels
+        if (into := translation.dimensions[dimension.id].labels[label.id].example)
+    }
+    return {**titles, **text_pairs(scheme, translation), **examples, **labels}
 
 
 def missing(translations: Translations, language: str, texts: Iterable[str]) -> list[str]:

@@ -15,6 +15,7 @@ from quality.review.forms import shown_value
 from quality.review.service import ReviewService
 from quality.review.translations import ORIGINAL
 from quality.web.client_address import client_address
+from quality.web.page_language import PageLanguage, accepted
 from quality.web.requests import Redirect, RefusedRequest
 from quality.web.sessions import LASTS_S, form_token
 from quality.web.templates import compile_all, page_templates
@@ -157,9 +158,11 @@ def page(
     """Render a page."""
     service = desk_of(request)
     language = guest.visit.language if guest else None
+    spoken = page_language(request, language)
 
     def translated(text: str) -> str:
-        return service.translations.of(text, language)
+        known = spoken is not None and spoken.of(text) != text
+        return "" if known else service.translations.of(text, language)
 
     html = request.app.state.templates.get_template(f"{template}.html.j2").render(
         study=service.study,
@@ -171,9 +174,17 @@ def page(
         code=guest.visit.annotator.code if guest and guest.visit.annotator else "",
         is_expert=bool(guest and guest.visit.role == "expert"),
         assets=request.app.state.assets,
+        words=dict(spoken.texts) if spoken else {},
         **context,
     )
-    return HTMLResponse(html, status)
+    return HTMLResponse(html if spoken is None else spoken.page(html), status)
+
+
+def page_language(request: Request, chosen: str | None) -> PageLanguage | None:
+    """Return the language of the page itself: the one chosen, else the browser's; None: English."""
+    languages = desk_of(request).languages
+    wanted = chosen or accepted(request.headers.get("accept-language", ""), languages)
+    return languages.get(wanted or ORIGINAL)
 
 
 def refusal_page(request: Request, error: RefusedRequest) -> Response:

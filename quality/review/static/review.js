@@ -2,6 +2,10 @@
 // The page works without this script; with it, it is quick by keyboard and loses nothing.
 document.documentElement.classList.add("js");
 
+// What the page says in another language; {names} stand for what varies.
+const words = JSON.parse(document.querySelector('meta[name="hipo-words"]')?.content || "{}");
+const told = (text, values = {}) => (words[text] || text).replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+
 const typing = (element) =>
   element instanceof HTMLTextAreaElement ||
   element instanceof HTMLSelectElement ||
@@ -163,7 +167,7 @@ class AnswerForm {
       } else line.removeAttribute("aria-current");
     }
     const label = this.forward.querySelector("span");
-    label.textContent = step < this.sections.length - 1 ? "Next" : this.forward.dataset.submit;
+    label.textContent = step < this.sections.length - 1 ? told("Next") : this.forward.dataset.submit;
     if (move) { window.scrollTo({ top: 0 }); this.focusQuestion(this.questions()[0]); }
     this.mark();
   }
@@ -193,9 +197,9 @@ class AnswerForm {
 
   go() {
     const missing = this.questions().filter((q) => !this.answered(q));
-    for (const q of this.questions()) this.tell(q, missing.includes(q) ? "not answered" : "");
+    for (const q of this.questions()) this.tell(q, missing.includes(q) ? told("not answered") : "");
     if (missing.length) {
-      this.alarm.textContent = "Some questions are not answered yet.";
+      this.alarm.textContent = told("Some questions are not answered yet.");
       this.focusQuestion(missing[0]);
       return;
     }
@@ -214,7 +218,7 @@ class AnswerForm {
     if (this.step > 0) { this.show(this.step - 1); return; }
     const before = document.getElementById("back").dataset.back;
     if (before) this.leave(before);
-    else this.say("This is the first item.", false);
+    else this.say(told("This is the first item."), false);
   }
 
   undo() {
@@ -234,7 +238,7 @@ class AnswerForm {
       if (section !== this.step) this.show(section, false);
       this.focusQuestion(question);
     }
-    this.say("Undone.", false);
+    this.say(told("Undone."), false);
   }
 
   async leave(path) {
@@ -272,14 +276,14 @@ class AnswerForm {
       const answer = await this.flight;
       if (answer.ok && answer.saved) {
         if (edits === this.edits) this.unsaved = false;
-        this.say(`Draft saved at ${new Date().toLocaleTimeString()}.`, true);
+        this.say(told("Draft saved at {time}.", { time: new Date().toLocaleTimeString() }), true);
         if (this.alarm.dataset.kind === "draft") this.alarm.textContent = "";
       } else {
-        this.warn(`Draft not saved: ${answer.message || "the server refused it"}`, "draft");
+        this.warn(told("Draft not saved: {why}", { why: told(answer.message || "the server refused it") }), "draft");
       }
     } catch {
       this.say("", false);
-      this.warn("Not saved: there is no connection. Your answers are kept in this browser; trying again.", "draft");
+      this.warn(told("Not saved: there is no connection. Your answers are kept in this browser; trying again."), "draft");
       this.timer = setTimeout(() => this.saveDraft(), 3000);
     }
   }
@@ -294,7 +298,7 @@ class AnswerForm {
     clearTimeout(this.timer);
     this.sending = true;
     this.forward.disabled = true;
-    this.say("Sending …", false);
+    this.say(told("Sending …"), false);
     // A draft on its way must not arrive after what replaces it.
     await Promise.resolve(this.flight).catch(() => null);
     try {
@@ -302,19 +306,19 @@ class AnswerForm {
       if (answer.ok && answer.saved) {
         this.unsaved = false;
         localStorage.removeItem(this.storageKey);
-        this.say("Saved.", true);
+        this.say(told("Saved."), true);
         window.location.assign(answer.next);
         return;
       }
       this.say("", false);
-      this.warn(`Not saved: ${answer.message || "the server refused it"}`, "send");
+      this.warn(told("Not saved: {why}", { why: told(answer.message || "the server refused it") }), "send");
       for (const [name, problem] of Object.entries(answer.fields || {})) {
         const question = this.form.querySelector(`fieldset[data-field="${name}"]`);
-        if (question) this.tell(question, problem);
+        if (question) this.tell(question, told(problem));
       }
     } catch {
       this.say("", false);
-      this.warn("Not saved: there is no connection. Your answers are kept here; press Enter to try again.", "send");
+      this.warn(told("Not saved: there is no connection. Your answers are kept here; press Enter to try again."), "send");
     }
     this.sending = false;
     this.forward.disabled = false;

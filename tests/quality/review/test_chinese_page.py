@@ -1,0 +1,169 @@
+"""The review page in Chinese: nothing of its own is left in English, and blanks agree."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from quality.review.translations import LANGUAGES, page_languages
+from quality.web.page_language import PageLanguage, accepted, read_page_language
+from scenarios.schemes.registry import load_scheme
+from tests.quality.review.serving import served
+from tests.quality.review.visitor import Visitor, answer_item, csrf_of
+
+BLANK = re.compile(r"\{\w+\}")
+WORD = re.compile(r"[A-Za-z]{2,}")
+ALLOWED = {"hipo", "Enter", "Esc", "xxxx"}
+CHINESE = {"Accept_Language": "zh-CN,zh;q=0.9,en;q=0.5"}
+READ_ALOUD = ("aria-label", "title", "placeholder", "data-submit", "data-label")
+
+
+class OwnWords(HTMLParser):
+    """Collects what a page says itself: no data, nothing in a language of its own, no keys."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.language = ""
+        self._data: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "html":
+            self.language = given.get("lang") or ""
+        elif self._data:
+            self._data += [tag] if tag == self._data[0] else []
+        elif "lang" in given or given.get("translate") == "no" or tag in ("kbd", "code", "style"):
+            self._data = [tag]
+        else:
+            self.said += [given[name] or "" for name in READ_ALOUD if name in given]
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._data and tag == self._data[0]:
+            self._data.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._data:
+            self.said.append(data)
+
+
+def left_in_english(html: str, data: set[str]) -> list[str]:
+    """Return what a page says itself in English, apart from words of the scenario."""
+    reader = OwnWords()
+    reader.feed(html)
+    assert reader.language == "zh"
+    said = [re.sub(r"[\w-]*\d[\w-]*", "", text) for text in reader.said]
+    return [t.strip() for t in said if set(WORD.findall(unescape(t))) - ALLOWED - data]
+
+
+def test_no_page_of_a_review_is_left_in_english(verified_run: Path) -> None:
+    with served(verified_run, per_item=1, everything=True) as site:
+        data = {word for role in ("buyer", "seller") for word in WORD.findall(role)}
+        dialogue_words = _scenario_words(site.service)
+        guest = Visitor(site.url, **CHINESE)
+        assert left_in_english(guest.get("/next")[1].text, data) == []
+        link = site.link()
+        _, page = guest.get(link[len(site.url) :])
+        assert left_in_english(page.text, data) == []
+        guest.post("/consent", csrf_of(page.text), agree="yes")
+        _, page = guest.get("/name")
+        assert left_in_english(page.text, data) == []
+        page = guest.post("/name", csrf_of(page.text), name="Lin")
+        assert left_in_english(page.text, data | {"Lin"}) == []
+        path, page = guest.get("/")
+        known = data | dialogue_words
+        assert left_in_english(page.text, known) == []
+        for shown in ("欺骗", "质准则", "承诺类", "告知"):
+            assert shown in page.text
+        answer_item(guest, path)
+        _, page = guest.get(path)
+        assert left_in_english(page.text, known) == []
+        answer_item(guest, path)
+        for name in ("/language", "/filter", "/finish", "/item/999"):
+            assert left_in_english(guest.get(name)[1].text, known) == [], name
+
+
+def _scenario_words(service: object) -> set[str]:
+    exhibits = [
+        service.exhibits.of(item)  # type: ignore[attr-defined]
+        for item, _ in service.store.sheets.items(service.study)  # type: ignore[attr-defined]
+    ]
+    names = [u.speaker for one in exhibits for u in one.utterances]
+    return {word for name in names for word in WORD.findall(name)}
+
+
+def test_who_chooses_english_reads_english_whatever_the_browser_asks_for(run: Path) -> None:
+    with served(run, mode="quiz") as site:
+        guest = Visitor(site.url, **CHINESE)
+        _, page = guest.get(site.link()[len(site.url) :])
+        assert '<html lang="zh">' in page.text
+        guest.post("/language", csrf_of(page.text), language="original")
+        _, page = guest.get("/consent")
+        assert '<html lang="en">' in page.text
+        assert "Before you begin" in page.text
+
+
+def test_an_english_browser_reads_english_and_can_choose_chinese(run: Path) -> None:
+    with served(run, mode="quiz") as site:
+        guest = Visitor(site.url, Accept_Language="en-GB,zh;q=0.5")
+        _, page = guest.get(site.link()[len(site.url) :])
+        assert "Before you begin" in page.text
+        guest.post("/language", csrf_of(page.text), language="zh")
+        assert "开始之前" in guest.get("/consent")[1].text
+
+
+def test_both_sides_of_every_text_have_the_same_blanks() -> None:
+    for text, into in read_page_language(LANGUAGES / "zh.yaml").texts.items():
+        assert set(BLANK.findall(text)) == set(BLANK.findall(into)), text
+        assert into.strip(), text
+
+
+def test_what_the_script_says_is_translated() -> None:
+    script = (LANGUAGES.parent / "static" / "review.js").read_text()
+    texts = read_page_language(LANGUAGES / "zh.yaml").texts
+    said = re.findall(r'told\(\s*"([^"]+)"', script)
+    assert len(said) > 8
+    assert [text for text in said if text not in texts] == []
+
+
+def test_the_steps_of_the_newest_scheme_are_told_in_chinese() -> None:
+    scheme = load_scheme("hipo")
+    chinese = page_languages(scheme)["zh"]
+    for dimension in scheme.dimensions:
+        for step in dimension.steps:
+            assert not WORD.search(chinese.of(f"{step.when}:")), step.when
+        looked_at = f"Look at {dimension.look_at or 'what is labelled'}."
+        told = chinese.of(f"{looked_at} The first step that holds gives the label.")
+        assert not WORD.search(told), told
+
+
+def test_labels_of_the_scheme_are_named_as_its_translation_names_them() -> None:
+    chinese = page_languages(load_scheme("hipo"))["zh"]
+    assert chinese.of("Quality") == "质准则"
+    assert "真实性策略" in chinese.of("Turn 2: Veracity strategy (how)")
+
+
+@pytest.mark.parametrize(
+    ("html", "shown"),
+    [
+        ("<p>Yes</p>", "<p>是</p>"),
+        ('<p translate="no">Yes <b>Yes</b></p><i>Yes</i>', '<p translate="no">Yes <b>Yes</b></p><i>是</i>'),
+        ('<p lang="de">Yes</p>', '<p lang="de">Yes</p>'),
+        ('<input value="Yes" title="Yes">', '<input value="Yes" title="是">'),
+        ("<p>Mr &lt;b&gt; said</p>", "<p>&lt;b&gt; 说</p>"),
+        ("<textarea>Yes</textarea>", "<textarea>Yes</textarea>"),
+    ],
+)  # fmt: skip
+def test_texts_are_translated_and_data_is_left_alone(html: str, shown: str) -> None:
+    language = PageLanguage("zh", "中文", {"Yes": "是", "Mr {name} said": "{name} 说"})
+    assert language.page(html) == shown
+
+
+def test_the_first_language_of_a_browser_that_is_known_counts() -> None:
+    assert accepted("fr, zh-TW;q=0.8", ["zh"]) == "zh"
+    assert accepted("en, zh", ["zh"]) is None
+    assert accepted("", ["zh"]) is None
