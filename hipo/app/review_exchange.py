@@ -26,6 +26,13 @@ from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 
 Target = Literal["label-studio", "argilla", "csv", "pdf"]
+_ENDINGS: dict[Target, str] = {
+    "label-studio": ".json",
+    "argilla": ".jsonl",
+    "csv": ".csv",
+    "pdf": ".pdf",
+}
+"""How the file of each tool ends."""
 LARGEST = 256 * 1024 * 1024
 """Bytes of a file that is imported."""
 
@@ -54,15 +61,19 @@ def export_answers(
     Args:
         folder: the run.
         to: the tool.
-        output: the folder to write to; None is ``review-<study>`` in the folder of the run.
+        output: the folder to write to, or the file, if it ends like the tool's (``tasks.json``):
+            what belongs to it lies beside it; None is ``review-<study>`` in the folder of the run.
         options: which study, and how one that is begun is made.
         annotator: one code whose answers are written only; None is all.
         blank: whether rows to fill in are written instead of answers (csv).
         blind: whether declared labels are left out; None: in every mode but ``review``.
 
     Raises:
-        UsageError: there is nothing to review, or a package is missing.
+        UsageError: there is nothing to review, a package is missing, or the file's ending is
+            another tool's.
     """
+    if output is not None:
+        _check_ending(to, output)
     with ReviewStore.open(folder) as store:
         material = run_material(folder)
         chosen = _existing(store, options.name) or open_study(store, material, options)
@@ -70,12 +81,12 @@ def export_answers(
         dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
         hidden = chosen.mode != "review" if blind is None else blind
         files = _files(to, material.scheme, chosen, dialogues, blank=blank, blind=hidden)
-        where = output or folder / f"review-{chosen.id}"
-        where.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            (where / name).write_bytes(content)
+        paths = _paths(output or folder / f"review-{chosen.id}", to, list(files))
+        for path, content in zip(paths, files.values(), strict=True):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
     answers = sum(len(dialogue.sheets) for dialogue in dialogues)
-    return WrittenAnswers(tuple(where / name for name in files), len(dialogues), answers)
+    return WrittenAnswers(paths, len(dialogues), answers)
 
 
 def import_answers(folder: Path, file: Path, study: str | None = None) -> ImportedReviews:
@@ -110,6 +121,33 @@ def _existing(store: ReviewStore, name: str | None) -> ReviewStudy | None:
     if not studies or (name is not None and name not in {study.id for study in studies}):
         return None
     return study_of(store, name)
+
+
+def _is_file(output: Path) -> bool:
+    return output.suffix.casefold() in _ENDINGS.values() and not output.is_dir()
+
+
+def _check_ending(to: Target, output: Path) -> None:
+    """Do nothing where a file may be called like this, or where a folder is meant.
+
+    Raises:
+        UsageError: it ends like the file of another tool.
+    """
+    if _is_file(output) and output.suffix.casefold() != _ENDINGS[to]:
+        raise UsageError(
+            f"-o {output}: found a file that ends in {output.suffix}, and {to} is written to one"
+            f" that ends in {_ENDINGS[to]}",
+            f"name it {output.with_suffix(_ENDINGS[to]).name}, or name a folder",
+        )
+
+
+def _paths(output: Path, to: Target, names: Sequence[str]) -> tuple[Path, ...]:
+    """Return where each file goes: into a folder, or the first one where it is to be."""
+    if not _is_file(output):
+        return tuple(output / name for name in names)
+    first, *others = names
+    begun = first.removesuffix(_ENDINGS[to])
+    return (output, *(output.with_name(output.stem + name.removeprefix(begun)) for name in others))
 
 
 def _files(

@@ -43,7 +43,10 @@ def export_answers(
     run: str = RUN,
     to: ExchangeTarget = typer.Option(..., "--to", help="label-studio, argilla, csv or pdf."),
     output: Path | None = typer.Option(
-        None, "-o", "--output", help="Folder; default RUN/review-<study>."
+        None,
+        "-o",
+        "--output",
+        help="Folder, or the file itself (tasks.json); default RUN/review-<study>.",
     ),
     study: str | None = _STUDY,
     annotator: str | None = typer.Option(None, "--annotator", help="One code's answers only."),

@@ -48,6 +48,8 @@ class Waiting:
     """One line of the list of items."""
 
     item: Item
+    title: str
+    """Of the scenario."""
     answers: int
     differing: int
     confirmed: int
@@ -86,6 +88,7 @@ def waiting_line(
     side = side_by_side(exhibit.sections, sheets, exhibit, settled)
     return Waiting(
         item=item,
+        title=exhibit.title,
         answers=len(sheets),
         differing=side.differing,
         confirmed=sum(bool(o.issue) for o in side.opinions),

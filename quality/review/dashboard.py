@@ -21,7 +21,8 @@ from scenarios.schemes.model import Scheme
 QUICK = Resampling(resamples=200)
 """Intervals on the page are rough, so that it comes quickly; ``hipo review export`` and the report
 use 2,000 resamples."""
-SHOWN = 200
+SHOWN = 50
+"""Findings of one annotator that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,40 @@ class AnnotatorProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class AgreementGrid:
+    """Agreement by question and statistic, as it is read."""
+
+    statistics: tuple[str, ...]
+    rows: tuple[tuple[str, int, tuple[tuple[str, str], ...]], ...]
+    """(question, items, (value, interval) of each statistic)."""
+    undefined: tuple[str, ...] = ()
+    """Why values are undefined, each reason once."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundThing:
+    """One finding, with the item it is about."""
+
+    reason: str
+    question: str
+    item: str
+    """The beginning of its id, with the turn; empty where it is about no single item."""
+    number: int | None
+    """Of the item on the page; None: it cannot be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """What is to be looked at of one annotator, by kind; ``annotator`` empty: of items as such."""
+
+    annotator: str
+    kinds: tuple[tuple[str, int], ...]
+    """(kind, how many), the commonest first."""
+    things: tuple[FoundThing, ...]
+    hidden: int
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """The dashboard."""
 
@@ -47,12 +82,14 @@ class Overview:
     answers: int
     expected: int
     people: tuple[AnnotatorProgress, ...]
-    agreement: tuple[AgreementRow, ...]
+    agreement: AgreementGrid
     difficulty: Mapping[str, DifficultyRow]
+    """By question."""
+    minutes_left: int | None
+    """What the open answers take at the usual pace; None: nobody has answered yet."""
     no_agreement: str
     """Why there is no agreement to show; empty if there is."""
-    findings: tuple[Finding, ...]
-    hidden_findings: int
+    findings: tuple[FindingGroup, ...]
 
 
 def overview(
@@ -70,22 +107,80 @@ def overview(
     raw = [RawAnswer(a.item, a.dimension, a.annotator, a.value, a.dialogue) for a in table]
     findings = annotation_qc(scheme, raw, timings(sheets)).findings
     of_person = Counter(finding.annotator for finding in findings)
+    open_answers = max(0, len(items) * study.per_item - sum(n for _, n in items))
     return Overview(
         items=len(items),
         complete=sum(n >= study.per_item for _, n in items),
         answers=sum(n for _, n in items),
         expected=len(items) * study.per_item,
         people=tuple(_progress(one, of_person[one.code], now) for one in standings),
-        agreement=tuple(rows),
+        agreement=_grid(scheme, rows),
+        minutes_left=minutes_left([s for one in standings for s in one.seconds], open_answers),
         difficulty={
-            d.id: difficulty_table(d, table)[0]
+            (d.title or d.id).partition(" (")[0]: difficulty_table(d, table)[0]
             for d in scheme.dimensions
             if any(answer.dimension == d.id for answer in table)
         },
         no_agreement=why_not,
-        findings=findings[:SHOWN],
-        hidden_findings=max(0, len(findings) - SHOWN),
+        findings=_grouped(scheme, findings, {item.id: item.seq for item, _ in items}),
     )
+
+
+def minutes_left(seconds: Sequence[float], open_items: int) -> int | None:
+    """Return how many minutes so many items take at the usual pace; None where there is none."""
+    if not seconds:
+        return None
+    return max(1, round(median(seconds) * open_items / 60)) if open_items else 0
+
+
+def _titles(scheme: Scheme) -> dict[str, str]:
+    return {d.id: (d.title or d.id).partition(" (")[0] for d in scheme.dimensions}
+
+
+def _grid(scheme: Scheme, rows: Sequence[AgreementRow]) -> AgreementGrid:
+    """Lay the statistics of each question beside each other."""
+    titles = _titles(scheme)
+    statistics = tuple(dict.fromkeys(row.statistic for row in rows))
+    by_place = {(row.dimension, row.statistic): row for row in rows}
+    lines = []
+    for dimension in dict.fromkeys(row.dimension for row in rows):
+        mine = [by_place.get((dimension, statistic)) for statistic in statistics]
+        most = max(row.items for row in mine if row is not None)
+        cells = tuple(("", "") if row is None else _cell(row) for row in mine)
+        lines.append((titles.get(dimension, dimension), most, cells))
+    why = dict.fromkeys(row.note for row in rows if row.value is None and row.note)
+    return AgreementGrid(statistics, tuple(lines), tuple(why))
+
+
+def _cell(row: AgreementRow) -> tuple[str, str]:
+    if row.value is None:
+        return "undefined", ""
+    bounds = row.interval
+    return f"{row.value:.2f}", f"{bounds.low:.2f} to {bounds.high:.2f}" if bounds else ""
+
+
+def _grouped(
+    scheme: Scheme, findings: Sequence[Finding], numbers: Mapping[str, int]
+) -> tuple[FindingGroup, ...]:
+    """Put findings together by annotator: who has most comes first, items as such last."""
+    titles = _titles(scheme)
+    by_person: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_person.setdefault(finding.annotator or "", []).append(finding)
+    groups = []
+    for person, mine in sorted(by_person.items(), key=lambda p: (not p[0], -len(p[1]), p[0])):
+        kinds = Counter(finding.code.replace("_", " ") for finding in mine)
+        things = tuple(_thing(one, titles, numbers) for one in mine[:SHOWN])
+        hidden = max(0, len(mine) - SHOWN)
+        groups.append(FindingGroup(person, tuple(kinds.most_common()), things, hidden))
+    return tuple(groups)
+
+
+def _thing(finding: Finding, titles: Mapping[str, str], numbers: Mapping[str, int]) -> FoundThing:
+    name, _, turn = (finding.item or "").partition("#")
+    shown = f"{name[:10]}, turn {turn}" if turn else name[:10]
+    question = titles.get(finding.dimension or "", finding.dimension or "")
+    return FoundThing(finding.reason, question, shown, numbers.get(name))
 
 
 def _agreement(scheme: Scheme, sheets: Sequence[Sheet]) -> tuple[list[AgreementRow], str]:

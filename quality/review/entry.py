@@ -17,6 +17,7 @@ from quality.review.web import (
     cookie_name,
     desk_of,
     guest_of,
+    hands_over,
     origin_of,
     page,
     page_language,
@@ -105,6 +106,21 @@ async def leave(request: Request) -> Response:
         request, "refused", heading="Goodbye", message="You are logged out. Close this page."
     )
     response.delete_cookie(cookie_name(service), path="/", secure=service.access.tls, httponly=True)
+    return response
+
+
+@router.post("/handover")
+async def handover(request: Request) -> Response:
+    """End a session and begin one for the next annotator on this machine, without a new link."""
+    service, guest = desk_of(request), guest_of(request)
+    await sent_form(request, guest.token)
+    if not hands_over(request, guest):
+        raise RefusedRequest(403, "The next person needs a link of their own.")
+    await service.store.people.close_session(guest.token)
+    session = new_token()
+    await service.store.people.open_session(session, "annotator", time.time() + LASTS_S)
+    response = RedirectResponse("/", 303)
+    set_cookie(response, service, session)
     return response
 
 

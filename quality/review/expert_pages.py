@@ -12,7 +12,7 @@ from starlette.responses import Response
 from quality.review.adjudication import in_blind_order, side_by_side, waiting_line
 from quality.review.dashboard import overview
 from quality.review.forms import form_values, read_form
-from quality.review.opinions import read_text
+from quality.review.opinions import read_text, reasons
 from quality.review.scenario_reports import scenario_reports
 from quality.review.service import ReviewService
 from quality.review.web import RowNumber, desk_of, expert, page
@@ -97,7 +97,7 @@ def _adjudication_page(
     item = service.store.sheets.item(service.study, number)
     if item is None:
         raise RefusedRequest(404, "There is no such item.")
-    exhibit = service.exhibits.of(item)
+    exhibit, flags = service.exhibits.of(item), service.exhibits.flags(item)
     settled = service.store.sheets.adjudications(service.study, item=number).get(number)
     sheets = in_blind_order(
         service.study, list(service.store.sheets.sheets(service.study, item=number))
@@ -122,7 +122,9 @@ def _adjudication_page(
         rows={row.field.name: row for row in side.rows},
         values=sent or values,
         problems=problems,
-        flags=service.exhibits.flags(item),
+        flags=flags,
+        reasons={choice.value: choice.title for choice in reasons(service.scheme, flags)},
+        skip=_next_waiting(service, number),
         settled=settled,
     )
 

@@ -8,6 +8,7 @@ import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from quality.review.dashboard import minutes_left
 from quality.review.exhibits import ReviewDialogue
 from quality.review.forms import Filled, form_values, read_form
 from quality.review.gold import gold_labels, scores
@@ -25,6 +26,8 @@ from scenarios.reviews import AnswerRefused, Assignment, FormDraft, Opinion
 
 router = APIRouter()
 _STATUS = {"unknown": 404, "taken": 409, "locked": 409, "closed": 409}
+_OWN_PACE = 3
+"""Items of one's own from which on the time that is left is told by them."""
 _NO_DRAFT = ("csrf", "lead_ms", "edits", "stage")
 
 
@@ -157,6 +160,14 @@ def _incomplete(
     return _item_page(request, guest, assignment, sent=data, problems=dict(filled.problems))
 
 
+def _minutes(service: ReviewService, guest: VisitorSession, left: int) -> int | None:
+    """Return how long what is left takes somebody: at their own pace, else at that of the others."""
+    standings = service.store.sheets.standings(service.study)
+    own = [s for one in standings if one.code == guest.person.code for s in one.seconds]
+    every = [s for one in standings if one.role == "annotator" for s in one.seconds]
+    return minutes_left(own if len(own) >= _OWN_PACE else every, left)
+
+
 def _item_page(
     request: Request,
     guest: VisitorSession,
@@ -190,6 +201,7 @@ def _item_page(
         lead_ms=int((draft.lead_s if draft else 0.0) * 1000),
         done=done,
         total=total,
+        minutes=_minutes(service, guest, total - done),
         position=done if assignment.state == "done" else done + 1,
         back=service.store.latest_done(service.study, guest.person.seq, before=assignment.seq),
         flags=visible_flags,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,6 +72,25 @@ def origin_of(request: Request) -> str:
     peer = request.client.host if request.client else ""
     told = request.headers.getlist("x-forwarded-for")
     return client_address(peer, told, desk_of(request).access.proxies) or peer
+
+
+def hands_over(request: Request, guest: VisitorSession | None) -> bool:
+    """Whether this browser may go on with the next annotator: one on the serving machine itself.
+
+    Elsewhere, and where people have accounts, one session is one person's.
+    """
+    access = desk_of(request).access
+    if guest is None or guest.visit.role != "annotator" or access.accounts or access.proxies:
+        return False
+    return is_loopback(origin_of(request))
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is that of the machine itself."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def set_cookie(response: Response, service: ReviewService, token: str) -> None:
@@ -173,6 +193,7 @@ def page(
         guest=guest,
         code=guest.visit.annotator.code if guest and guest.visit.annotator else "",
         is_expert=bool(guest and guest.visit.role == "expert"),
+        hands_over=hands_over(request, guest),
         assets=request.app.state.assets,
         words=dict(spoken.texts) if spoken else {},
         **context,

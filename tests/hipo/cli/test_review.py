@@ -49,6 +49,19 @@ def test_other_tools_get_their_files(hipo: Hipo, run: Path, to: str, files: list
     assert sorted(path.name for path in (run / "review-quiz").iterdir()) == files
 
 
+def test_a_file_that_is_named_is_a_file_and_no_folder(hipo: Hipo, run: Path) -> None:
+    out = ("--to", "label-studio", "--all", "-o", "tasks.json")
+    assert hipo("review", "export", str(run), *out).code == 0
+    assert Path("tasks.json").is_file()
+    assert Path("tasks.xml").is_file()
+    refused = hipo("review", "export", str(run), "--to", "csv", "--all", "-o", "more.json")
+    assert refused.code == 2
+    assert "name it more.csv, or name a folder" in refused.err
+    assert not Path("more.json").exists()
+    hipo("review", "export", str(run), "--to", "csv", "--all", "-o", "answers.csv")
+    assert Path("answers.csv").is_file()
+
+
 def test_nothing_to_review_is_said_before_anything_is_served(hipo: Hipo, run: Path) -> None:
     result = hipo("review", "serve", str(run))
     assert result.code == 2

@@ -203,3 +203,65 @@ def test_a_form_kept_in_the_browser_comes_back_after_the_connection(run: Path) -
         draft = site.service.store.draft_of(number)
     assert draft is not None
     assert "t3.intention" in draft.content
+
+
+def answer_one(page: Page) -> None:
+    """Review an item from its first question to the last key."""
+    arrive(page, "#answers")
+    review_one(page)
+    arrive(page, "form[data-stage=opinion]")
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    url = page.url
+    page.keyboard.press("Enter")
+    until(page, f"location.href != {url!r}")
+
+
+def test_the_next_annotator_sits_down_and_the_expert_sees_both(verified_run: Path) -> None:
+    with served(verified_run, per_item=2) as site, chromium() as browser:
+        page = new_page(browser)
+        come_in(page, site.link(), "Ada")
+        answer_one(page)
+        if page.locator(".estimate").count():
+            assert "min left" in page.inner_text(".estimate")
+        page.goto(f"{site.url}/finish")
+        tab_to(page, "#handover")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/consent")
+        tab_to(page, "input[name=agree]")
+        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/name")
+        page.keyboard.type("Bob")
+        page.keyboard.press("Enter")
+        arrive(page, "#begin")
+        page.keyboard.press("Enter")
+        answer_one(page)
+        standings = site.service.store.sheets.standings(site.service.study)
+        assert [one.done for one in standings] == [1, 1]
+        desk = new_page(browser)
+        come_in(desk, site.link("expert"), "Eve")
+        check(desk, "adjudicate-list")
+        desk.locator("tbody a").first.click()
+        arrive(desk, "#adjudication")
+        check(desk, "adjudicate")
+        assert "flag:" not in desk.inner_text("main")
+        desk.set_viewport_size({"width": 1280, "height": 850})
+        cut = "e => e.scrollWidth - e.clientWidth"
+        assert desk.locator(".scroll").first.evaluate(cut) <= 0
+        assert desk.locator("#skip").get_attribute("href", timeout=5000)
+        desk.goto(f"{site.url}/dashboard")
+        check(desk, "dashboard")
+        assert desk.locator("progress.whole").count() == 1
+        assert desk.locator("details.findings a").count() > 0
+
+
+def test_an_expert_hands_no_session_on(verified_run: Path) -> None:
+    with served(verified_run) as site, chromium() as browser:
+        page = new_page(browser)
+        come_in(page, site.link("expert"), "Eve")
+        token = page.locator("input[name=csrf]").first.get_attribute("value")
+        answer = page.request.post(
+            f"{site.url}/handover", form={"csrf": token or ""}, headers={"Origin": site.url}
+        )
+        assert answer.status == 403

@@ -25,17 +25,25 @@ def test_progress_agreement_and_findings() -> None:
     standings = [Standing("A01", "annotator", 12, 1, (0.5,) * 12, 100.0, False)]
     found = overview(HIPO, STUDY, sheets, items, standings=standings, now=220.0)
     assert (found.items, found.complete, found.answers, found.expected) == (13, 1, 27, 39)
-    percent = next(row for row in found.agreement if row.statistic == "percent agreement")
-    assert percent.value == 0.5
-    assert found.difficulty["veracity"].unanimous == 6
-    assert {"straight_lining", "too_fast"} <= {f.code for f in found.findings}
+    place = found.agreement.statistics.index("percent agreement")
+    ((question, shared, cells),) = found.agreement.rows
+    assert (question, shared) == ("Veracity strategy", 12)
+    assert cells[place][0] == "0.50"
+    assert found.difficulty["Veracity strategy"].unanimous == 6
+    assert found.minutes_left == 1  # 12 open answers at half a second each
+    mine = next(group for group in found.findings if group.annotator == "A01")
+    kinds = dict(mine.kinds)
+    assert {"straight lining", "too fast"} <= set(kinds)
+    assert kinds["too fast"] == 12
+    assert {thing.number for thing in mine.things if thing.item} == set(range(12))
     (person,) = found.people
     assert (person.median_s, person.idle_minutes) == (0.5, 2)
-    assert person.findings == sum(f.annotator == "A01" for f in found.findings) > 12
+    assert person.findings == sum(kinds.values()) > 12
 
 
 def test_before_anybody_has_answered() -> None:
     found = overview(HIPO, STUDY, [], [], standings=[], now=0.0)
-    assert found.agreement == ()
+    assert found.agreement.rows == ()
+    assert found.minutes_left is None
     assert found.no_agreement == "no answers yet"
     assert found.findings == ()
