@@ -23,6 +23,7 @@ NAMES = (
     "planted_defects",
     "verified",
     "review_load",
+    "viewer",
     "outages",
 )
 LONG = (

@@ -76,6 +76,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "runs": CommandEntry("hipo.cli.runs", "List runs, or show the state of one."),
     "show": CommandEntry("hipo.cli.show", "Read the dialogues of a run."),
+    "view": CommandEntry("hipo.cli.view", "Look through the dialogues of runs in a browser."),
     "export": CommandEntry("hipo.cli.export", "Make training and benchmark sets of dialogues."),
     "report": CommandEntry("hipo.cli.report", "Write one page about a run: numbers and dialogues."),
     "study": CommandEntry("hipo.cli.study", "Compare strategies and models over the same cases."),

@@ -21,6 +21,34 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 SIZES = {"desktop": (1280, 850), "phone": (390, 844)}
+CONTRAST = """() => {
+  const channel = c => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+  const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+  const parse = text => text.match(/[\\d.]+/g).map(Number);
+  const ground = e => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c.length === 3 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
+  const bad = [];
+  for (const e of document.querySelectorAll('body *')) {
+    const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    const style = getComputedStyle(e);
+    if (!own || !e.getClientRects().length || style.visibility === 'hidden' || e.disabled) continue;
+    const [a, b] = [light(parse(style.color)), light(ground(e))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (ratio < 4.5) bad.push(`${e.tagName}.${e.className} ${ratio.toFixed(2)} ${e.textContent.trim().slice(0, 30)}`);
+  }
+  return bad;
+}"""
+"""Returns the elements whose text and ground have too little contrast."""
+UNNAMED = """() => [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a')]
+  .filter(e => e.getClientRects().length)
+  .filter(e => !(e.getAttribute('aria-label') || e.textContent.trim() || (e.labels && e.labels.length)))
+  .map(e => e.outerHTML.slice(0, 80))"""
+"""Returns what can be operated and has no name."""
 
 
 @contextmanager
