@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from outputs.comparable import Row, row_lines
+from outputs.folded_text import folded_text
 from outputs.neighbours import Neighbourhood, Neighbours
 from outputs.ngrams import SIZE, Hashes, NgramHasher, NgramIndex
 from pipeline.embeddings import Embed
@@ -185,7 +186,7 @@ def without(checked: RowSet, comparison: Contamination) -> Iterator[Row]:
 
 def _lines(rows: RowSet) -> Iterator[list[str]]:
     for row in rows.rows():
-        yield row_lines(row)
+        yield [folded_text(line) for line in row_lines(row)]
 
 
 def _index(reference: RowSet, hasher: NgramHasher) -> tuple[NgramIndex, int]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
+from math import log
 from statistics import fmean, median
 
 from quality.annotation_schema import CheckedAnnotations, check_schema
 from quality.annotations import Answer, RawAnswer, Timing, labels_by_item
+from quality.annotator_agreement import annotator_agreement
 from quality.findings import Finding, QcSettings
 from scenarios.schemes.model import Dimension, LabelValue, Scheme, SelfContradiction
 
@@ -20,6 +22,8 @@ _MAD_OF_NORMAL = 0.6745
 _MEAN_DEVIATION_OF_NORMAL = 1.253314
 """What a median and a mean absolute deviation are scaled by to compare with a standard one."""
 _ROUNDING = 1e-9
+_SHORTEST = 0.01
+"""Seconds that stand for none where a logarithm is taken."""
 
 
 def annotation_qc(
@@ -47,6 +51,7 @@ def annotation_qc(
     findings = [
         *checked.findings,
         *straight_lining(scheme, checked.answers, settings),
+        *unlike_others(scheme, checked.answers, settings),
         *timing_findings(timings, settings),
         *self_contradictions(scheme, checked.answers),
         *disagreements(scheme, checked.answers, settings),
@@ -89,27 +94,64 @@ def straight_lining(
 
 
 def timing_findings(timings: Iterable[Timing], settings: QcSettings) -> list[Finding]:
-    """Report times too short to read the item, too long, or unusual for the annotator."""
+    """Report times too short to read the item, too long, or unusual for the annotator.
+
+    Times are skewed, and items have few or many decisions: what is unusual is told from the
+    logarithm of the time per decision.
+    """
     by_annotator: dict[str, list[Timing]] = defaultdict(list)
     for timing in timings:
         by_annotator[timing.annotator].append(timing)
     findings: list[Finding] = []
     for annotator, own in sorted(by_annotator.items()):
-        scores = modified_z_scores([timing.seconds for timing in own])
-        usual = median(timing.seconds for timing in own)
-        for timing, z in zip(own, scores, strict=True):
+        paces = [max(timing.seconds, _SHORTEST) / timing.decisions for timing in own]
+        scores = modified_z_scores([log(pace) for pace in paces])
+        usual = median(paces)
+        for timing, pace, z in zip(own, paces, scores, strict=True):
             took = f"took {timing.seconds:g} s"
+            if timing.decisions > 1:
+                took += f" for {timing.decisions} decisions"
             found = partial(Finding, 2, annotator=annotator, item=timing.item)
-            if timing.seconds < settings.fastest_seconds:
-                limit, reason = settings.fastest_seconds, f"{took}, too fast to have read it"
-                findings.append(found("too_fast", reason, value=timing.seconds, threshold=limit))
+            fastest = settings.fastest_seconds
+            if timing.decisions > 1:
+                fastest = max(fastest, settings.fastest_decision * timing.decisions)
+            if timing.seconds < fastest:
+                reason = f"{took}, too fast to have read it"
+                findings.append(found("too_fast", reason, value=timing.seconds, threshold=fastest))
             if timing.seconds > settings.slowest_seconds:
                 limit, reason = settings.slowest_seconds, f"{took}, too long to be about this item"
                 findings.append(found("too_slow", reason, value=timing.seconds, threshold=limit))
             if len(own) >= settings.timing_minimum and abs(z) > settings.timing_z:
-                limit, reason = settings.timing_z, f"{took}; {usual:g} s is usual for this person"
+                limit = settings.timing_z
+                reason = (
+                    f"{took}; {usual:.3g} s a decision is usual for this person, not {pace:.3g}"
+                )
                 findings.append(found("timing_outlier", reason, value=z, threshold=limit))
     return findings
+
+
+def unlike_others(scheme: Scheme, answers: Iterable[Answer], settings: QcSettings) -> list[Finding]:
+    """Report annotators who agree with the others less than half as well as these do.
+
+    That is what answers at random look like, or a scheme that was read otherwise. It takes three
+    people: of two, nobody can say who differs.
+    """
+    return [
+        Finding(
+            level=2,
+            code="unlike_others",
+            reason=(
+                f"agrees with the others at {row.value or 0.0:.2f}, and these with each other at "
+                f"{row.others:.2f}: answered at random, or by another reading of the labels"
+            ),
+            annotator=row.annotator,
+            dimension=row.dimension,
+            value=row.value,
+            threshold=row.others / 2,
+        )
+        for row in annotator_agreement(scheme, answers)
+        if row.apart and row.others is not None and row.items >= settings.fewest_shared
+    ]
 
 
 def modified_z_scores(values: Sequence[float]) -> list[float]:

@@ -45,6 +45,8 @@ class Timing:
     item: str
     annotator: str
     seconds: float
+    decisions: int = 1
+    """How many labels the annotator gave in that time."""
 
 
 def read_value(dimension: Dimension, raw: object) -> tuple[LabelValue, bool] | None:

@@ -72,8 +72,8 @@ def resample(
         rows = min(step, resampling.resamples - start)
         drawn = rng.integers(drawn_from, size=(rows, drawn_from))
         drawn += np.arange(rows)[:, None] * drawn_from
-        weights = np.bincount(drawn.ravel(), minlength=rows * drawn_from)
-        weights = weights.reshape(rows, drawn_from).astype(np.float64)
+        counts = np.bincount(drawn.ravel(), minlength=rows * drawn_from)
+        weights: Floats = counts.reshape(rows, drawn_from).astype(np.float64)
         whole = weights if clusters is None else weights[:, clusters]
         parts.append(estimator(whole).reshape(rows, -1))
     return np.concatenate(parts)

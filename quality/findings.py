@@ -21,6 +21,7 @@ FindingCode = Literal[
     "too_fast",
     "too_slow",
     "timing_outlier",
+    "unlike_others",
     "self_contradiction",
     "split",
     "wide_range",
@@ -46,17 +47,23 @@ class Finding:
 
 
 class QcSettings(Strict):
-    """Thresholds of quality control; the defaults are those of CEI, section 4."""
+    """Thresholds of quality control; the defaults are those of CEI, section 4, if not said otherwise."""
 
     straight_share: Annotated[float, Field(gt=0, le=1)] = 0.8
     """An annotator who gives one label to more than this share of items is reported."""
     straight_minimum: Annotated[int, Field(ge=1)] = 10
     """Fewer answers than this do not show a habit (ours)."""
     fastest_seconds: Annotated[float, Field(ge=0)] = 3.0
+    fastest_decision: Annotated[float, Field(ge=0)] = 1.0
+    """Seconds per decision of an item with several of them below which nobody has read it (ours)."""
     slowest_seconds: Annotated[float, Field(gt=0)] = 600.0
-    timing_z: Annotated[float, Field(gt=0)] = 2.5
-    """Largest modified z-score of a time among those of the same annotator."""
+    timing_z: Annotated[float, Field(gt=0)] = 3.5
+    """Largest modified z-score of the logarithm of the time per decision, among those of the same
+    annotator. The limit is that of Iglewicz & Hoaglin 1993; with 2.5 on plain seconds, as in CEI,
+    one in 20 honest times is reported, since they are skewed."""
     timing_minimum: Annotated[int, Field(ge=3)] = 5
     """Fewer times than this have no usual time to differ from (ours)."""
+    fewest_shared: Annotated[int, Field(ge=2)] = 20
+    """Fewer items shared with others do not tell who answers unlike them (ours)."""
     range_share: Annotated[float, Field(gt=0, lt=1)] = 0.75
     """Answers further apart than this share of an interval scale are reported (1.5 on -1..1)."""

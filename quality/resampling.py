@@ -70,23 +70,40 @@ def percent_estimator(ratings: Ratings) -> Estimator:
     return lambda weights: _ratio(weights[:, rows] @ shares, weights[:, rows].sum(axis=1))
 
 
+def pair_agreements(ratings: Ratings) -> list[tuple[int, int, Estimator]]:
+    """Return the agreement of each pair of annotators who share items, as functions of weights.
+
+    It is Cohen's kappa, and Spearman's rho of numbers.
+    """
+    of_pair = _rho_of_pair if ratings.measurement == "interval" else _kappa_of_pair
+    return [(i, j, of_pair(ratings, i, j, rows)) for i, j, rows in pair_rows(ratings)]
+
+
 def cohen_estimator(ratings: Ratings) -> Estimator:
     """Weighted mean pairwise Cohen's kappa."""
+    return _mean_of_pairs([_kappa_of_pair(ratings, *pair) for pair in pair_rows(ratings)])
+
+
+def _mean_of_pairs(pairs: list[Estimator]) -> Estimator:
+    def estimate(weights: Floats) -> Floats:
+        if not pairs:
+            return np.full(len(weights), np.nan)
+        return mean_defined(np.column_stack([pair(weights) for pair in pairs]))
+
+    return estimate
+
+
+def _kappa_of_pair(ratings: Ratings, i: int, j: int, rows: Rows) -> Estimator:
     labels = np.arange(len(ratings.categories))
-    pairs = []
-    for i, j, rows in pair_rows(ratings):
-        first, second = ratings.codes[rows, i], ratings.codes[rows, j]
-        one_hot = [(codes[:, None] == labels).astype(np.float64) for codes in (first, second)]
-        pairs.append((rows, (first == second).astype(np.float64), *one_hot))
+    codes = ratings.codes[rows, i], ratings.codes[rows, j]
+    same = (codes[0] == codes[1]).astype(np.float64)
+    first, second = ((one[:, None] == labels).astype(np.float64) for one in codes)
 
     def estimate(weights: Floats) -> Floats:
-        kappas = []
-        for rows, same, first, second in pairs:
-            drawn = weights[:, rows]
-            total = drawn.sum(axis=1)
-            expected = _ratio(((drawn @ first) * (drawn @ second)).sum(axis=1), total**2)
-            kappas.append(_beyond_chance(_ratio(drawn @ same, total), expected))
-        return _mean_defined(kappas, len(weights))
+        drawn = weights[:, rows]
+        total = drawn.sum(axis=1)
+        expected = _ratio(((drawn @ first) * (drawn @ second)).sum(axis=1), total**2)
+        return _beyond_chance(_ratio(drawn @ same, total), expected)
 
     return estimate
 
@@ -187,17 +204,16 @@ def _standardised(codes: Floats) -> Floats:
 
 def spearman_estimator(ratings: Ratings) -> Estimator:
     """Weighted mean pairwise Spearman's rho; ranks are taken anew within each resample."""
-    pairs = list(pair_rows(ratings))
+    return _mean_of_pairs([_rho_of_pair(ratings, *pair) for pair in pair_rows(ratings)])
 
+
+def _rho_of_pair(ratings: Ratings, i: int, j: int, rows: Rows) -> Estimator:
     def estimate(weights: Floats) -> Floats:
-        values = []
-        for i, j, rows in pairs:
-            drawn = weights[:, rows]
-            first = _centred_ranks(ratings.codes[rows, i], drawn)
-            second = _centred_ranks(ratings.codes[rows, j], drawn)
-            spread = (drawn * first**2).sum(axis=1) * (drawn * second**2).sum(axis=1)
-            values.append(_ratio((drawn * first * second).sum(axis=1), np.sqrt(spread)))
-        return _mean_defined(values, len(weights))
+        drawn = weights[:, rows]
+        first = _centred_ranks(ratings.codes[rows, i], drawn)
+        second = _centred_ranks(ratings.codes[rows, j], drawn)
+        spread = (drawn * first**2).sum(axis=1) * (drawn * second**2).sum(axis=1)
+        return _ratio((drawn * first * second).sum(axis=1), np.sqrt(spread))
 
     return estimate
 
@@ -255,10 +271,7 @@ def _ratio(above: Floats, below: Floats) -> Floats:
     return result
 
 
-def _mean_defined(columns: list[Floats], rows: int) -> Floats:
-    """Average over those that are defined, per resample; nan where none is."""
-    if not columns:
-        return np.full(rows, np.nan)
-    values = np.stack(columns)
+def mean_defined(values: Floats) -> Floats:
+    """Average over the columns that are defined, per resample; nan where none is."""
     finite = np.isfinite(values)
-    return _ratio(np.where(finite, values, 0.0).sum(axis=0), finite.sum(axis=0).astype(np.float64))
+    return _ratio(np.where(finite, values, 0.0).sum(axis=1), finite.sum(axis=1).astype(np.float64))

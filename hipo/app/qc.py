@@ -13,6 +13,7 @@ from quality.agreement import AgreementRow, agreement_table
 from quality.annotation_qc import annotation_qc
 from quality.annotation_schema import check_schema
 from quality.annotations import Answer, RawAnswer, Timing
+from quality.annotator_agreement import AnnotatorAgreement, annotator_agreement
 from quality.bootstrap import Resampling
 from quality.disagreement.adjudication import ExpertLabel
 from quality.disagreement.references import ReferenceRow, against_released
@@ -44,6 +45,8 @@ class QcReport:
     """How the answers of each annotator were worded."""
     agreement: tuple[AgreementRow, ...]
     """Level 3: over everything (group ""), then by group."""
+    beside_others: tuple[AnnotatorAgreement, ...]
+    """Every annotator beside the others, by dimension."""
     dimensions: tuple[DisagreementReport, ...]
     """Level 4, and how people disagree, of every labelled dimension."""
     released: tuple[tuple[str, tuple[ReferenceRow, ...]], ...]
@@ -111,6 +114,7 @@ def quality_control(
         findings=checked.findings,
         vocabulary=tuple(vocabulary_table(asked, material.raw)),
         agreement=tuple(agreement_table(asked, checked.answers, groups=groups, how=how)),
+        beside_others=tuple(annotator_agreement(asked, checked.answers)),
         dimensions=_disagreements(
             asked, checked.answers, material, groups=groups, settings=settings
         ),

@@ -26,7 +26,7 @@ MOST_SHOWN = 20
 """Findings and items of one list that the text shows; files and JSON hold all."""
 _LEVELS = {
     1: "level 1, the scheme: fields, labels, ranges",
-    2: "level 2, each annotator: straight-lining, time, self-contradiction",
+    2: "level 2, each annotator: straight-lining, time, agreement with the others, self-contradiction",
     3: "level 3, agreement: splits and wide ranges",
 }
 
@@ -87,6 +87,8 @@ def _text(report: QcReport) -> Iterator[str]:
         if level == 1:
             yield _vocabulary(report)
     yield _agreement(report)
+    if report.beside_others:
+        yield _beside_others(report)
     for dimension in report.dimensions:
         yield from _disagreement(dimension)
     for name, rows in report.released:
@@ -145,6 +147,21 @@ def _agreement(report: QcReport) -> str:
     ]  # fmt: skip
     header = ["group", "dimension", "statistic", "value", "95% interval", "items"]
     return "agreement\n" + columns(header, rows)
+
+
+def _beside_others(report: QcReport) -> str:
+    rows = [
+        [row.annotator, row.dimension, figure(row.value), bounds(row.interval),
+         "" if row.others is None else figure(row.others), str(row.items),
+         "apart" if row.apart else ""]
+        for row in report.beside_others
+    ]  # fmt: skip
+    header = [
+        "annotator", "dimension", "with the others", "95% interval", "others together", "items", "",
+    ]  # fmt: skip
+    return "each annotator beside the others (Cohen's kappa; of numbers Spearman's rho)\n" + (
+        columns(header, rows)
+    )
 
 
 def _disagreement(report: DisagreementReport) -> Iterator[str]:

@@ -18,7 +18,7 @@ def qc_as_json(report: QcReport) -> dict[str, Any]:
     """Return what ``hipo qc --json`` writes.
 
     ``findings`` of levels 1 to 3 and ``found``, their number by level and code; ``vocabulary``;
-    ``agreement``; by dimension ``difficulty``, ``confused``, ``adjacency``, ``split_polarity``,
+    ``agreement``; ``beside_others``, every annotator by dimension; by dimension ``difficulty``, ``confused``, ``adjacency``, ``split_polarity``,
     ``polarity_matches``, ``means``, ``references``, ``to_adjudicate`` and ``gold`` with notes;
     ``released``; of files ``files`` and ``oddities``.
     """
@@ -40,6 +40,13 @@ def qc_as_json(report: QcReport) -> dict[str, Any]:
             for row in report.vocabulary
         ],
         "agreement": [_agreement(row) for row in report.agreement],
+        "beside_others": [
+            plain(
+                row, "annotator dimension items value interval others apart",
+                interval=None if row.interval is None else [row.interval.low, row.interval.high],
+            )
+            for row in report.beside_others
+        ],
         "dimensions": [_dimension(one) for one in report.dimensions],
         "released": [
             {"dimension": name, "annotators": [_reference(row) for row in rows]}

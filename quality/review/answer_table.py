@@ -31,7 +31,7 @@ def answers(sheets: Iterable[Sheet]) -> list[Answer]:
 def timings(sheets: Iterable[Sheet]) -> list[Timing]:
     """Return how long each annotator looked at each dialogue, imported answers left out."""
     return [
-        Timing(sheet.item.id, sheet.annotator, sheet.opinion.lead_s)
+        Timing(sheet.item.id, sheet.annotator, sheet.opinion.lead_s, max(1, len(sheet.labels)))
         for sheet in sheets
         if sheet.opinion is not None and sheet.origin == "page"
     ]

@@ -296,3 +296,20 @@ def test_what_holds_no_rows_is_refused(tmp_path):
     for path in (tmp_path, tmp_path / "a.csv", tmp_path / "none"):
         with pytest.raises(UsageError):
             row_set(path)
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        pytest.param(
+            lambda text: text.translate(str.maketrans("aeo", "\u0430\u0435\u043e")), id="homoglyphs"
+        ),
+        pytest.param("\u200b".join, id="zero-width signs inside words"),
+        pytest.param(lambda text: text.replace("a", "a\u00ad"), id="soft hyphens"),
+        pytest.param(lambda text: text.replace("e", "\u00e9"), id="accents"),
+    ],
+)
+def test_a_copy_that_only_looks_the_same_is_found_without_embeddings(disguise):
+    text = prose(1, 40)
+    copied = found(texts(disguise(text), prose(2, 40)), texts(text, prose(3, 40)))
+    assert copied.rows.tolist() == [0]
