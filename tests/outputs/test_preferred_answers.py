@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import orjson
 import pytest
 
 from hipo.app.export import export_options
@@ -62,7 +61,7 @@ def test_what_judges_find_carried_is_preferred_to_what_they_do_not(tmp_path):
     run = two_arms(tmp_path / "run", carried={GOOD: (), BAD: ("veracity",)})
     (row,), _ = pairs(tmp_path, run)
     assert (row["origin"], row["arm"], row["rejected_arm"]) == ("judges", GOOD, BAD)
-    assert f"by {GOOD}" in orjson.loads(row["chosen"][0]["content"])["utterance"]
+    assert f"by {GOOD}" in row["chosen"][0]["content"]
     assert row["score_chosen"] == 1
     assert row["margin"] == pytest.approx(1 / len(DIMENSIONS))
     assert row["same_labels"] is True
