@@ -150,6 +150,8 @@ class VerificationSettings(Strict):
     """``review``, ``auto``, or the path of a policy file."""
     gates: dict[str, Any] = Field(default_factory=dict)
     """Thresholds of the rules that need no model, and which are off."""
+    embeddings: bool = True
+    """Whether dialogues are compared by meaning, too, where an embedding model is installed."""
 
 
 class Recipe(Strict):

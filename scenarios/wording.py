@@ -12,6 +12,9 @@ _END = re.compile(
     r"([.!?\u2026]+[\"'\u201d\u2019)\]]*)(?=\s+|$)|([\u3002\uff01\uff1f]+[\u201d\u300f\u300d]*)"
 )
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_DENSE = re.compile("[\u3040-\u9fff\u0e00-\u0e7f]")
+REMEMBERED = 8192
+"""Texts of which measures are kept: the turns of a dialogue are looked at by many, one by one."""
 _OPENERS = "\"'\u201c\u2018(["
 _ABBREVIATIONS_TEXT = (
     "mr mrs ms dr prof st mt messrs sr jr rev gen col lt sgt hon gov sen rep vs cf approx fig ca "
@@ -86,16 +89,22 @@ def _ends_sentence(match: re.Match[str], start: int) -> bool:
 
 def words(text: str) -> list[str]:
     """Return the words and numbers in lower case; scripts without spaces give pairs of signs."""
+    return list(_words(text))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _words(text: str) -> tuple[str, ...]:
+    flat = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    found = _WORD.findall(flat)
+    if not _is_dense(flat):
+        return tuple(found)
     parts: list[str] = []
-    for match in _WORD.finditer(
-        unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
-    ):
-        word = match.group()
+    for word in found:
         if _is_dense(word):
             parts += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
         else:
             parts.append(word)
-    return parts
+    return tuple(parts)
 
 
 def word_count(text: str) -> int:
@@ -104,6 +113,7 @@ def word_count(text: str) -> int:
     return sum((len(word) + 1) // 2 if _is_dense(word) else 1 for word in found)
 
 
+@lru_cache(maxsize=REMEMBERED)
 def stem(word: str) -> str:
     """Cut the commonest English endings off, so that ``repaired`` and ``repairs`` meet."""
     word = word.removesuffix("'s")
@@ -114,7 +124,7 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl" else word
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=REMEMBERED)
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry content (no function words)."""
     return frozenset(stem(word) for word in words(text) if _carries(word))
@@ -130,6 +140,7 @@ def is_negated(sentence: str) -> bool:
     return any(word in _NEGATIONS or word.endswith("n't") for word in words(sentence))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def shingles(text: str, size: int) -> frozenset[tuple[str, ...]]:
     """Return the runs of ``size`` stems of a text, function words included."""
     stems = [stem(word) for word in words(text)]
@@ -169,7 +180,7 @@ def _carries(word: str) -> bool:
 
 
 def _is_dense(word: str) -> bool:
-    return any("\u3040" <= char <= "\u9fff" or "\u0e00" <= char <= "\u0e7f" for char in word)
+    return _DENSE.search(word) is not None
 
 
 SCRIPTS: dict[str, tuple[str, ...]] = {
@@ -190,5 +201,11 @@ def script_share(text: str, languages: Sequence[str]) -> float:
         for script in SCRIPTS.get(language.split("-")[0].casefold(), ("LATIN",))
     }
     letters = [char for char in text if char.isalpha()]
-    fitting = sum(unicodedata.name(c, "").split(" ")[0].split("-")[0] in expected for c in letters)
+    fitting = sum(_script_of(letter) in expected for letter in letters)
     return fitting / len(letters) if letters else 1.0
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _script_of(letter: str) -> str:
+    """Return the first word of the name that Unicode gives a letter: its script."""
+    return unicodedata.name(letter, "").split(" ")[0].split("-")[0]

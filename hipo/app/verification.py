@@ -77,6 +77,7 @@ class VerificationOverrides:
     self_judgement: bool | None = None
     allow_same_judge: bool | None = None
     policy: str | None = None
+    embeddings: bool | None = None
     gates: Sequence[str] = ()
     """Gates of plugins that are asked beside those that ship."""
     budget_usd: float | None = None
@@ -103,7 +104,14 @@ class VerificationOverrides:
             settings["judges"] = self._judges(recipe.verification.judges)
         if self.self_judge is not None:
             settings["self_judge"] = self._model(self.self_judge, recipe.verification.self_judge)
-        for name in ("self_judgement", "allow_same_judge", "policy", "judge_style", "foils"):
+        for name in (
+            "self_judgement",
+            "allow_same_judge",
+            "policy",
+            "judge_style",
+            "foils",
+            "embeddings",
+        ):
             if getattr(self, name) is not None:
                 settings[name] = getattr(self, name)
         if self.gates:
@@ -366,11 +374,11 @@ async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -
 async def comparing(ready: Ready) -> AsyncIterator[Encoder | None]:
     """Give what dialogues are embedded with, and close it unless the user leaves at once.
 
-    None where no gate wants embeddings, or where the encoder's packages are not installed. Nothing
+    None where nobody wants embeddings, or where the encoder's packages are not installed. Nothing
     is loaded before the first text is encoded.
     """
     encoder = None
-    if ready.gates.embeds:
+    if ready.gates.embeds and ready.recipe.verification.embeddings:
         named, device = ready.recipe.embedding.model, ready.recipe.embedding.device
         encoder = (
             installed_encoder(None, device) if named is None else sentence_encoder(named, device)

@@ -180,6 +180,10 @@ def _overrides(
         None, "--gate", metavar="NAME", show_default=False, hidden=True,
         help="A gate of a plugin to ask beside those that ship; repeatable.",
     ),
+    no_embeddings: bool = typer.Option(
+        False, "--no-embeddings", hidden=True,
+        help="Look for near-duplicates by words alone, not by meaning: quicker.",
+    ),
     allow_same_judge: bool = typer.Option(
         False, "--allow-same-judge", hidden=True,
         help="Let the generator's model be an external judge.",
@@ -199,6 +203,7 @@ def _overrides(
         base_url=judge_base_url,
         api_key_env=judge_api_key_env,
         self_judgement=False if no_self else None,
+        embeddings=False if no_embeddings else None,
         allow_same_judge=allow_same_judge or None,
         policy=policy,
         gates=tuple(gates or ()),

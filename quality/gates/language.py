@@ -13,7 +13,7 @@ from pydantic import Field
 from quality.gates.protocol import GatedDialogue, GateExtension
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
-from scenarios.wording import SCRIPTS, script_share, words
+from scenarios.wording import REMEMBERED, SCRIPTS, script_share, words
 
 _SAME: Final = (
     frozenset({"no", "nb", "nn", "da"}), frozenset({"hr", "bs", "sr"}), frozenset({"id", "ms"}),
@@ -79,10 +79,12 @@ def _identifier() -> LanguageIdentifier:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
+@lru_cache(maxsize=256)
 def _is_known(language: str) -> bool:
     return bool(_kin(language) & set(_identifier().labels))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def guess(text: str) -> Mapping[str, float]:
     """Return the probability of each language by its code; they sum to 1."""
     clean = text.encode("utf-8", "replace").decode()
