@@ -39,6 +39,11 @@ class OpenRequests:
         finally:
             del self._open[number]
 
+    @property
+    def count(self) -> int:
+        """How many are open."""
+        return len(self._open)
+
     def summary(self) -> OpenSummary:
         """Return how many are open, and for how long."""
         now = self._clock()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 from pipeline.chunks import chunks
 from pipeline.stop_rules import REFUSED_SCENARIOS
 from pipeline.store.judgements import JudgementLog
-from quality.gates.runner import GateChecks
+from quality.gates.protocol import Vector
+from quality.gates.runner import GateChecks, Page
 from quality.judges.protocol import Judge, JudgeIdentity
 from quality.policy import Policy
 from scenarios.case import Case
@@ -21,6 +25,10 @@ from scenarios.verdicts import Assessment, Flag, JudgeRun
 PAGE = 200
 """Dialogues that are looked up in the store at once."""
 
+PAGES_AHEAD = 1
+"""How many pages are embedded before their turn."""
+
+Embedding = asyncio.Task[Sequence[Vector | None]]
 Key = tuple[str, str]
 """(case, arm) of a dialogue."""
 
@@ -93,38 +101,70 @@ class VerificationSetup:
         settled = not see_all and all(
             self.records.all_assessed(arm, config) for arm, config in configs.items()
         )
-        for page in chunks(dialogues, PAGE):
-            if stopped():
-                return
-            keys = [(dialogue.case.id, dialogue.arm) for dialogue in page]
-            runs, assessments = self.records.runs(keys), self.records.assessments(keys)
-            missing = {key: self._missing(key[1], runs.get(key, ())) for key in keys}
-            done = {
-                key: assessments[key]
-                for key in keys
-                if not missing[key]
-                and key in assessments
-                and assessments[key].config == configs[key[1]]
-            }
-            await self._decide_again(list(done.values()))
-            count_present(len(done))
-            if settled and len(done) == len(page):
-                continue
-            # Those that are done are checked too: later ones are compared with them.
-            pairs = [(dialogue, self.scenario_of(dialogue.case)) for dialogue in page]
-            flags = await self.checks.check(pairs)
-            for key, (dialogue, scenario), flagged in zip(keys, pairs, flags, strict=True):
+        pages = self._embedded_ahead(dialogues, ahead=not settled)
+        async with aclosing(pages):
+            async for page, embedded in pages:
                 if stopped():
                     return
-                if key not in done:
-                    yield VerificationTask(dialogue, scenario, missing[key], flagged)
+                keys = [(dialogue.case.id, dialogue.arm) for dialogue in page]
+                runs, assessments = self.records.runs(keys), self.records.assessments(keys)
+                missing = {key: self._missing(key[1], runs.get(key, ())) for key in keys}
+                done = {
+                    key: assessments[key]
+                    for key in keys
+                    if not missing[key]
+                    and key in assessments
+                    and assessments[key].config == configs[key[1]]
+                }
+                await self._decide_again(list(done.values()))
+                count_present(len(done))
+                if settled and len(done) == len(page):
+                    continue
+                # Those that are done are checked too: later ones are compared with them.
+                pairs = self._with_scenarios(page)
+                vectors = await (embedded or self.checks.embed(pairs))
+                flags = self.checks.check(pairs, vectors)
+                for key, (dialogue, scenario), flagged in zip(keys, pairs, flags, strict=True):
+                    if stopped():
+                        return
+                    if key not in done:
+                        yield VerificationTask(dialogue, scenario, missing[key], flagged)
 
     async def task(self, dialogue: Dialogue) -> VerificationTask:
         """Return what is left to do for a dialogue that no judge has been asked about yet."""
         scenario = self.scenario_of(dialogue.case)
-        (flags,) = await self.checks.check([(dialogue, scenario)])
+        pairs = [(dialogue, scenario)]
+        (flags,) = self.checks.check(pairs, await self.checks.embed(pairs))
         seats = tuple((seat, 0) for seat in self._seats(dialogue.arm))
         return VerificationTask(dialogue, scenario, seats, flags)
+
+    async def _embedded_ahead(
+        self, dialogues: Iterable[Dialogue], *, ahead: bool
+    ) -> AsyncGenerator[tuple[Sequence[Dialogue], Embedding | None], None]:
+        """Yield pages of dialogues, and what embeds them.
+
+        With ``ahead`` the next page is being embedded, on a thread of its own, while the dialogues
+        of this one are judged.
+        """
+        waiting: deque[tuple[Sequence[Dialogue], Embedding | None]] = deque()
+        try:
+            for page in chunks(dialogues, PAGE):
+                embedding = None
+                if ahead:
+                    embedding = asyncio.create_task(self.checks.embed(self._with_scenarios(page)))
+                waiting.append((page, embedding))
+                if len(waiting) > PAGES_AHEAD:
+                    yield waiting.popleft()
+            while waiting:
+                yield waiting.popleft()
+        finally:
+            begun = [embedding for _, embedding in waiting if embedding is not None]
+            for embedding in begun:
+                embedding.cancel()
+            await asyncio.gather(*begun, return_exceptions=True)
+
+    def _with_scenarios(self, page: Sequence[Dialogue]) -> Page:
+        return [(dialogue, self.scenario_of(dialogue.case)) for dialogue in page]
 
     def _seats(self, arm: str) -> list[JudgeIdentity]:
         return [judge.seat for judge in self.judges[arm]]

@@ -205,7 +205,7 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
 
     def spending() -> Spending:
         usd = None if ready.unpriced else ledger.spent_usd
-        return Spending(ledger.spent_tokens, usd, link.held_back_to)
+        return Spending(ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count, "asking")
 
     watching.begin(plan.asked, spending)
     try:

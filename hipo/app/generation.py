@@ -152,7 +152,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
 
     def spending() -> Spending:
         usd = None if prepared.unpriced else ledger.spent_usd
-        return Spending(ledger.spent_tokens, usd, link.held_back_to)
+        return Spending(ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count)
 
     engine = Engine(
         store,

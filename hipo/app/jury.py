@@ -196,6 +196,7 @@ async def hear_jurors_async(
             )
         )
         ledger, stop, limits = ledger_of(jury.recipe, store), Stop(), jury.recipe.limits
+        spent_before = (ledger.spent_tokens, ledger.spent_usd)
         async with providers_for(jury.uses.values(), limits) as providers:
             link = local_run(limits, store.calls, ledger, stop, watching.note)
             pool = EndpointPool(limits, providers, link, watching.note)
@@ -211,7 +212,10 @@ async def hear_jurors_async(
             def spending() -> Spending:
                 priced = all(use.price is not None for use in jury.uses.values())
                 usd = ledger.spent_usd if priced else None
-                return Spending(ledger.spent_tokens, usd, link.held_back_to)
+                return Spending(
+                    ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count, "judging",
+                    spent_before,
+                )  # fmt: skip
 
             with interruptible(stop, watching.note, enabled=signals):
                 watching.begin(len(jobs), spending)

@@ -296,6 +296,7 @@ async def verify_async(
         ready = make_ready(store, overrides)
         before = store.state()
         ledger = ledger_of(ready.recipe, store)
+        spent_before = (ledger.spent_tokens, ledger.spent_usd)
         stop = Stop()
         limits = ready.recipe.limits
         async with (
@@ -311,7 +312,10 @@ async def verify_async(
 
             def spending() -> Spending:
                 usd = None if ready.panels.unpriced else ledger.spent_usd
-                return Spending(ledger.spent_tokens, usd, link.held_back_to)
+                return Spending(
+                    ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count, "judging",
+                    spent_before,
+                )  # fmt: skip
 
             with interruptible(stop, watching.note, enabled=signals):
                 watching.begin(before.generated, spending)

@@ -151,6 +151,8 @@ class VerifiedPlay:
                     ledger.spent_tokens,
                     None if unknown else ledger.spent_usd,
                     link.held_back_to,
+                    stop.in_flight.count,
+                    rounds.doing,
                 ),
             )
             try:
@@ -188,6 +190,17 @@ class _Rounds:
     _before: int = 0
     _shown: int = 0
     """Accepted dialogues that the watcher has been told of."""
+    _playing: bool = False
+
+    @property
+    def doing(self) -> str:
+        """What is done at the moment: dialogues are judged while others are still played."""
+        if not self._playing:
+            return "judging what is there"
+        outcome = self.verification.outcome
+        judged = outcome.done + outcome.present
+        word = "playing" if self.accepted is None else "playing until enough are accepted"
+        return f"{word}, {judged:,} judged"
 
     async def play(self) -> None:
         """Judge what is there already, then play."""
@@ -239,6 +252,7 @@ class _Rounds:
 
     async def _generate(self, prepared: Prepared) -> None:
         """Generate the dialogues of one plan, each followed by its verification."""
+        self._playing = True
         engine = Engine(
             self.stage.store,
             self.players,

@@ -18,6 +18,22 @@ class Spending:
     """None where a model without a price is involved."""
     requests_per_s: float | None = None
     """To how many requests per second an endpoint holds the run back, if it does."""
+    calls_in_flight: int = 0
+    """Requests that are sent and not answered yet."""
+    doing: str = "playing"
+    """What is done with dialogues at the moment, in a word or two."""
+    before: tuple[int, float] = (0, 0.0)
+    """The part of tokens and cost that was used before this command, where that is told apart."""
+
+    @property
+    def own_tokens(self) -> int:
+        """Tokens of this command."""
+        return self.tokens - self.before[0]
+
+    @property
+    def own_cost_usd(self) -> float | None:
+        """Cost of this command; None where it is unknown."""
+        return None if self.cost_usd is None else max(0.0, self.cost_usd - self.before[1])
 
 
 class Watcher(Protocol):

@@ -13,6 +13,7 @@ import typer
 from typer.exceptions import TyperException
 
 from hipo.cli.streams import ForgivingStream
+from hipo.cli.wrapping import terminal_width, wrapped
 from pipeline import stop
 from scenarios.errors import HipoError, RunError
 
@@ -74,7 +75,9 @@ class StoppedEarly(RunError):
 
 
 def say(message: str) -> None:
-    """Write one message for people to standard error."""
+    """Write one message for people to standard error, on a terminal broken between words."""
+    if sys.stderr.isatty():
+        message = wrapped(message, terminal_width())
     print(message, file=sys.stderr, flush=True)
 
 

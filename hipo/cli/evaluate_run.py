@@ -34,6 +34,7 @@ from hipo.cli.options import (
 )
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
+from hipo.cli.wrapping import write_text
 from pipeline.recipe import Recipe
 
 app = command_app()
@@ -165,14 +166,14 @@ def run(
             output,
             resume=resume.value,
             page=not no_page,
-            watcher=status.watched(watcher(quiet=quiet)),
+            watcher=status.watched(watcher(quiet=quiet, name=output.name)),
             signals=True,
         )
     )
     if output_format is Format.JSON:
         write_json(evaluated_as_json(done))
     elif not quiet:
-        print(evaluated_as_text(done))
+        write_text(evaluated_as_text(done))
     outcome = done.outcome
     if outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
@@ -188,7 +189,7 @@ def _dry_run(
     if output_format is Format.JSON:
         write_json(estimate_as_json(estimate))
     else:
-        print(estimate_as_text(estimate, ready))
+        write_text(estimate_as_text(estimate, ready))
     return ExitCode.DONE
 
 

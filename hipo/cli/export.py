@@ -17,6 +17,7 @@ from hipo.cli.console import Format, columns, hush, number, plain, plural, write
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
 from hipo.cli.options import PLUGINS, QUIET, with_group
+from hipo.cli.wrapping import write_text
 from outputs.aspects import ASPECTS
 from outputs.contamination import overlap_share
 from outputs.export_kind import DEFAULT_FORMAT, DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions
@@ -309,7 +310,7 @@ def export_command(
     if output_format is Format.JSON:
         write_json(exported_as_json(data))
     elif not quiet:
-        print(exported_as_text(data))
+        write_text(exported_as_text(data))
     return ExitCode.DONE
 
 

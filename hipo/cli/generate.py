@@ -38,6 +38,7 @@ from hipo.cli.progress import watcher
 from hipo.cli.run_report import state_as_json, summary
 from hipo.cli.status_file import StatusFile
 from hipo.cli.verify_report import verification_tables
+from hipo.cli.wrapping import write_text
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from scenarios.errors import UsageError
@@ -146,7 +147,7 @@ def generate(
         retry_failed=retry_failed,
         output_format=output_format,
         quiet=quiet,
-        watching=status.watched(watcher(quiet=quiet)),
+        watching=status.watched(watcher(quiet=quiet, name=folder.name)),
     )
 
 
@@ -186,7 +187,7 @@ def run_prepared(
             prepared,
             folder,
             retry_failed=retry_failed,
-            watcher=watching or watcher(quiet=quiet),
+            watcher=watching or watcher(quiet=quiet, name=folder.name),
             signals=True,
             on_ready=announce,
             play=play,
@@ -195,9 +196,9 @@ def run_prepared(
     if output_format is Format.JSON:
         write_json(state_as_json(run.folder, run.state()))
     elif not quiet:
-        print(summary(run))
+        write_text(summary(run))
         if play is not None:
-            print(verification_tables(run.folder))
+            write_text(verification_tables(run.folder))
     outcome = run.outcome
     if outcome is not None and outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
@@ -217,7 +218,7 @@ def _print_plan(planned: PlanEstimate, output_format: Format) -> None:
     if output_format is Format.JSON:
         write_json(plan_as_json(planned))
     else:
-        print(plan_as_text(planned))
+        write_text(plan_as_text(planned))
 
 
 def _pilot(
@@ -232,7 +233,7 @@ def _pilot(
     if output_format is Format.JSON:
         write_json(pilot_as_json(piloted))
     else:
-        print(pilot_as_text(piloted))
+        write_text(pilot_as_text(piloted))
     return ExitCode.DONE
 
 

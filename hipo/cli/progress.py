@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
 from hipo.app.watching import Silent, Spending, Watcher
-from hipo.cli.console import dollars, number
+from hipo.cli.console import dollars, number, plural
 from hipo.cli.errors import say
 from pipeline.runner import Progress
 
 PLAIN_INTERVAL_S = 10.0
 LIVE_INTERVAL_S = 0.2
+FIRST_SHARE = 0.02
+"""Share of the dialogues that are to be done, after which the time left can be told."""
+FIRST_S, FIRST_COUNT = 30.0, 20
+"""Or after so many seconds, where so many dialogues are done."""
 
 
 class ProgressTally:
     """Counts what was seen, and how fast it comes."""
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin to count; ``clock`` returns seconds."""
         self.total = total
         self.done = 0
         self.failed = 0
         self.present = 0
-        self._began = time.monotonic()
+        self._clock = clock
+        self._began = clock()
 
     def add(self, progress: Progress) -> None:
         """Count one piece of progress."""
@@ -39,51 +47,88 @@ class ProgressTally:
     @property
     def rate(self) -> float:
         """Dialogues per second, of those played now."""
-        passed = time.monotonic() - self._began
+        passed = self._clock() - self._began
         return (self.done + self.failed) / passed if passed > 0 else 0.0
 
     @property
+    def eta_s(self) -> float | None:
+        """Seconds left at this rate; None at first, when that would be a guess."""
+        now = self.done + self.failed
+        enough = now >= FIRST_SHARE * (self.total - self.present) or (
+            now >= FIRST_COUNT and self._clock() - self._began >= FIRST_S
+        )
+        rate = self.rate
+        return (self.total - self.settled) / rate if enough and rate else None
+
+    @property
     def eta(self) -> str:
-        """Time left at this rate, ``h:mm:ss``; unknown at first."""
-        if not self.rate:
+        """Time left, ``h:mm:ss``; dashes at first."""
+        if self.eta_s is None:
             return "-:--:--"
-        left = round((self.total - self.settled) / self.rate)
+        left = round(self.eta_s)
         return f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
 
 
-class PlainLines:
-    """Writes a line to standard error now and then."""
+def progress_text(tally: ProgressTally, spending: Spending) -> str:
+    """Return where a command stands, on one line; tokens and cost are its own."""
+    return (
+        f"{spending.doing}: {tally.settled:,}/{tally.total:,}, {tally.failed:,} failed, "
+        f"{tally.rate:.1f}/s, {tally.eta} left, "
+        f"{plural(spending.calls_in_flight, 'call')} in flight, {spending_text(spending)}"
+    )
 
-    def __init__(self, interval_s: float = PLAIN_INTERVAL_S) -> None:
-        """Write at most every ``interval_s`` seconds."""
+
+class PlainLines:
+    """Writes a line with the time to standard error every few seconds, whatever happens."""
+
+    def __init__(
+        self,
+        name: str = "",
+        interval_s: float = PLAIN_INTERVAL_S,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Write every ``interval_s`` seconds what becomes of the run ``name``."""
+        self._name = name
         self._interval_s = interval_s
-        self._last = time.monotonic()
+        self._now = now
         self._tally = ProgressTally(0)
         self._spending: Callable[[], Spending] = lambda: Spending(0, None)
+        self._over = threading.Event()
+        self._writing: threading.Thread | None = None
 
     def begin(self, total: int, spending: Callable[[], Spending]) -> None:
         """Remember the total; the first line comes after one interval."""
         self._tally, self._spending = ProgressTally(total), spending
-        self._last = time.monotonic()
+        self._over = threading.Event()
+        self._writing = threading.Thread(target=self._write, args=(self._over,), daemon=True)
+        self._writing.start()
 
     def see(self, progress: Progress) -> None:
-        """Count, and write a line if it is time."""
+        """Count."""
         self._tally.add(progress)
-        now = time.monotonic()
-        if now - self._last >= self._interval_s:
-            self._last = now
-            t = self._tally
-            say(
-                f"{t.settled:,}/{t.total:,} done, {t.failed:,} failed, {t.rate:.1f}/s, "
-                f"{t.eta} left, {spending_text(self._spending())}"
-            )
 
     def note(self, message: str) -> None:
         """Write the message."""
-        say(message)
+        self._say(message)
 
     def end(self) -> None:
-        """Write nothing: the summary follows."""
+        """Write no more lines: the summary follows."""
+        self._over.set()
+        if self._writing is not None:
+            self._writing.join()
+            self._writing = None
+
+    def line(self) -> str:
+        """Return where the run stands."""
+        return progress_text(self._tally, self._spending())
+
+    def _write(self, over: threading.Event) -> None:
+        while not over.wait(self._interval_s):
+            self._say(self.line())
+
+    def _say(self, message: str) -> None:
+        moment = self._now().isoformat(timespec="seconds").replace("+00:00", "Z")
+        say(f"{moment} {self._name}{': ' if self._name else ''}{message}")
 
 
 class LiveBar:
@@ -94,29 +139,33 @@ class LiveBar:
         self._spending: Callable[[], Spending] = lambda: Spending(0, None)
         self._bar: Any = None
         self._task: Any = None
-        self._last = 0.0
 
     def begin(self, total: int, spending: Callable[[], Spending]) -> None:
-        """Open the bar."""
+        """Open the bar; it is drawn anew a few times a second, whatever happens."""
         rich_progress = import_module("rich.progress")
         console = import_module("rich.console").Console(stderr=True)
         self._tally, self._spending = ProgressTally(total), spending
+        standing = self
+
+        class Standing(rich_progress.ProgressColumn):  # type: ignore[misc, name-defined]
+            """Where the run stands at the moment the bar is drawn."""
+
+            max_refresh = LIVE_INTERVAL_S
+
+            def render(self, task: Any) -> Any:
+                return import_module("rich.text").Text(standing.line())
+
         self._bar = rich_progress.Progress(
-            rich_progress.BarColumn(),
-            rich_progress.TextColumn("{task.description}", markup=False),
-            console=console,
-            transient=True,
+            rich_progress.BarColumn(bar_width=20), Standing(), console=console, transient=True
         )
         self._task = self._bar.add_task("", total=total)
         self._bar.start()
 
     def see(self, progress: Progress) -> None:
-        """Count, and redraw a few times a second."""
+        """Count."""
         self._tally.add(progress)
-        now = time.monotonic()
-        if now - self._last >= LIVE_INTERVAL_S:
-            self._last = now
-            self._draw()
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._tally.settled)
 
     def note(self, message: str) -> None:
         """Write the message above the bar."""
@@ -131,28 +180,21 @@ class LiveBar:
             self._bar.stop()
             self._bar = None
 
-    def _draw(self) -> None:
-        t = self._tally
-        self._bar.update(
-            self._task,
-            completed=t.settled,
-            description=(
-                f"{t.settled:,}/{t.total:,}  {t.failed:,} failed  {t.rate:.1f}/s  {t.eta}  "
-                f"{spending_text(self._spending())}"
-            ),
-        )
+    def line(self) -> str:
+        """Return where the run stands."""
+        return progress_text(self._tally, self._spending())
 
 
-def watcher(*, quiet: bool) -> Watcher:
-    """Choose how to watch: not at all, live on a terminal, or by plain lines."""
+def watcher(*, quiet: bool, name: str = "") -> Watcher:
+    """Choose how to watch: not at all, live on a terminal, or by plain lines that name the run."""
     if quiet:
         return Silent()
-    return LiveBar() if sys.stderr.isatty() else PlainLines()
+    return LiveBar() if sys.stderr.isatty() else PlainLines(name)
 
 
 def spending_text(spending: Spending) -> str:
-    """Return tokens and cost on one line, and what holds the run back."""
-    spent = f"{number(spending.tokens)} tokens, {dollars(spending.cost_usd)}"
+    """Return the command's tokens and cost on one line, and what holds the run back."""
+    spent = f"{number(spending.own_tokens)} tokens, {dollars(spending.own_cost_usd)}"
     if spending.requests_per_s is None:
         return spent
     return f"{spent}, limited to {spending.requests_per_s:.2g} requests/s by the endpoint"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hipo.app.run import Run
 from hipo.cli.console import columns, dollars, number, plain, plural, reasons
+from hipo.cli.next_step import next_steps
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.status import ArmState, RunState
 
@@ -27,13 +28,14 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
     ``verdicts`` (dialogues by verdict); ``answering_models``: a list of objects with ``role``,
     ``model`` (asked for), ``reply_model`` and ``system_fingerprint`` (what the endpoint says),
     ``requests``, ``first_at``, ``last_at`` and ``changed`` (whether the endpoint of the role said
-    something else at other times); ``created`` and ``updated``: UTC, ISO 8601.
+    something else at other times); ``created`` and ``updated``: UTC, ISO 8601; ``next``: what can be
+    done with the run, the most likely first.
     """
     tokens = ("prompt", "completion", "cached", "reasoning")
     return plain(
         state,
         "name folder state planned generated failed pending calls cached_calls tokens cost_usd "
-        "unpriced_calls charged arms verification answering_models created updated",
+        "unpriced_calls charged arms verification answering_models created updated next",
         folder=str(folder),
         tokens={kind: getattr(state, f"{kind}_tokens") for kind in tokens},
         charged={
@@ -47,6 +49,7 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
         answering_models=_answering(state),
         created=_moment(state.created),
         updated=_moment(state.updated),
+        next=next_steps(folder, state),
     )
 
 
@@ -76,7 +79,8 @@ def state_as_text(folder: Path, state: RunState) -> str:
             ],
         ),
     ]  # fmt: skip
-    return "\n".join(lines)
+    first, *others = next_steps(folder, state)
+    return "\n".join([*lines, "", f"next: {first}", *(f"  or: {step}" for step in others)])
 
 
 def _verification(state: RunState) -> list[str]:

@@ -24,6 +24,7 @@ from hipo.cli.run_check_report import (
 )
 from hipo.cli.run_report import cost_of, state_as_json, state_as_text
 from hipo.cli.tail_report import tail_json, tail_line
+from hipo.cli.wrapping import write_text
 from pipeline.store.queries.status import RunState
 from scenarios.errors import UsageError
 
@@ -70,7 +71,7 @@ def show(
     if output_format is Format.JSON:
         write_json(state_as_json(folder, state))
     else:
-        print(state_as_text(folder, state))
+        write_text(state_as_text(folder, state))
 
 
 @app.command("tail")

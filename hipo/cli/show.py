@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import typer
 
+from hipo.app.option_groups import OptionGroup
 from hipo.app.run_folders import find_run
-from hipo.cli.console import Format, columns, one_line, plain, write_json
+from hipo.cli.console import Format, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
+from hipo.cli.dialogue_list import listed_as_json, listed_as_text, listing_filter, short_id
 from hipo.cli.dialogue_view import Heading, render, render_prompts
+from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app
+from hipo.cli.options import JSON_SHAPES, with_group
 from pipeline.run_material import load_material
 from pipeline.store.calls import CallRecord
-from pipeline.store.queries.dialogues import Ending
+from pipeline.store.queries.listing import ListedDialogue, ListingFilter, open_listing
 from pipeline.store.run_store import RunStore
 from scenarios.arms import Arm
 
@@ -22,6 +25,7 @@ app = command_app()
 
 
 @app.command("show")
+@with_group("wanted", listing_filter, heading=OptionGroup.DIALOGUES)
 def show(
     *,
     run: str = RUN,
@@ -32,76 +36,51 @@ def show(
         False, "--trace", help="Candidates with their scores, or attempts with their critiques."
     ),
     prompts: bool = typer.Option(False, "--prompts", help="Every prompt of its case, verbatim."),
-    count: int = typer.Option(20, "-n", "--count", min=1, help="How many to list."),
-    skip: int = typer.Option(0, "--skip", min=0, help="How many to leave out before that."),
-    failed: bool = typer.Option(False, "--failed", help="List failed cases with their reasons."),
-    output_format: Format = typer.Option(
-        Format.TEXT,
-        "--format",
-        help="json: see docs/json-shapes.md.",
+    wanted: ListingFilter,
+    count: int = typer.Option(
+        20, "-n", "--count", min=1, rich_help_panel=OptionGroup.DIALOGUES, help="How many to list."
     ),
-) -> None:
-    """Read the dialogues of a run, labels beside them."""
-    with RunStore.open(find_run(run), readonly=True) as store:
-        arms = {arm.id: arm.arm for arm in store.state().arms}
-        if dialogue is None:
-            endings = islice(
-                store.reader.endings(status="failed" if failed else None), skip, skip + count
-            )
-            _list(run, endings, arms, output_format)
-        else:
-            _show_one(store, dialogue, arms, trace=trace, prompts=prompts, as_=output_format)
+    skip: int = typer.Option(
+        0, "--skip", min=0, rich_help_panel=OptionGroup.DIALOGUES,
+        help="How many to leave out before that.",
+    ),
+    output_format: Format = JSON_SHAPES,
+) -> int:  # fmt: skip
+    """Read the dialogues of a run, labels beside them.
 
-
-def ending_as_json(ending: Ending, arm: Arm) -> dict[str, object]:
-    """Return one row of what ``hipo show RUN --format json`` prints.
-
-    ``id``, ``scenario``, ``fact``, ``goal``, ``turns``, ``language``, ``repetition``, ``strategy``,
-    ``model`` (the responder's), ``status`` (``generated`` or ``failed``), ``code`` and ``reason``
-    (None unless it failed).
+    Without an id they are listed, those that pass every filter that is given.
     """
-    return {
-        "id": ending.id,
-        **plain(ending.case, "scenario fact goal turns language repetition"),
-        "strategy": arm.strategy,
-        "model": arm.model,
-        **plain(ending, "status code reason"),
-    }
+    folder = find_run(run)
+    with RunStore.open(folder, readonly=True) as store:
+        arms = {arm.id: arm.arm for arm in store.state().arms}
+        if dialogue is not None:
+            _show_one(store, dialogue, arms, trace=trace, prompts=prompts, as_=output_format)
+            return ExitCode.DONE
+    with open_listing(folder) as listing:
+        rows = listing.listed(wanted, count=count + 1, skip=skip)
+    _list(run, rows[:count], arms, output_format, more=len(rows) > count, after=skip + count)
+    return ExitCode.DONE
 
 
 def _list(
     run: str,
-    endings: Iterator[Ending],
+    rows: Sequence[ListedDialogue],
     arms: Mapping[str, Arm],
     output_format: Format,
+    *,
+    more: bool,
+    after: int,
 ) -> None:
-    rows = [ending_as_json(ending, arms[ending.arm]) for ending in endings]
     if output_format is Format.JSON:
-        write_json(rows)
+        write_json([listed_as_json(row, arms[row.ending.arm]) for row in rows])
         return
     if not rows:
         print("nothing to list")
         return
-    header = ["id", "scenario", "fact", "goal", "turns", "strategy", ""]
-    table = [
-        [_short(str(row["id"])), str(row["scenario"]), str(row["fact"]), str(row["goal"]),
-         str(row["turns"]), str(row["strategy"]), _failure(row)]
-        for row in rows
-    ]  # fmt: skip
-    print(columns(header, table))
-    print(f"\nread one: hipo show {run} {table[0][0]}")
-
-
-def _failure(row: Mapping[str, object]) -> str:
-    if row["status"] != "failed":
-        return ""
-    return f"failed: {row['code']}: {one_line(str(row['reason']), 60)}"
-
-
-def _short(dialogue_id: str) -> str:
-    """Shorten ``case/arm`` to what is unambiguous in all but the largest runs."""
-    case, _, arm = dialogue_id.partition("/")
-    return f"{case[:10]}/{arm[:4]}"
+    print(listed_as_text(rows, arms))
+    if more:
+        print(f"\nmore: --skip {after}")
+    print(f"\nread one: hipo show {run} {short_id(rows[0].ending.id)}")
 
 
 def _show_one(

@@ -24,6 +24,7 @@ from hipo.cli.options import (
 )
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
+from hipo.cli.wrapping import write_text
 from outputs.study import SOURCES, study_as_json
 from outputs.study_page import study_table
 from pipeline.recipe import Recipe
@@ -80,7 +81,7 @@ def study(
     if output_format is Format.JSON:
         write_json(study_as_json(outcome.result))
     elif not quiet:
-        print(study_as_text(outcome))
+        write_text(study_as_text(outcome))
     if outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
     failed = any(effort.failed for effort in outcome.result.efforts)

@@ -30,6 +30,7 @@ from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
 from hipo.cli.verify_jury import run_jury, with_jury_options
 from hipo.cli.verify_report import findings_as_json, findings_as_text, read_findings
+from hipo.cli.wrapping import write_text
 from pipeline.store.run_store import RunStore
 
 app = command_app()
@@ -84,7 +85,7 @@ def verify(
     )
     if dry_run:
         return _dry_run(folder, overrides, jury, output_format, retry_unreadable=retry_unreadable)
-    watching = status.watched(watcher(quiet=quiet))
+    watching = status.watched(watcher(quiet=quiet, name=folder.name))
     if jury is not None:
         ended = run_jury(
             folder,
@@ -125,7 +126,7 @@ def run_verification(
         verify_async(
             folder,
             overrides,
-            watcher=watching or watcher(quiet=quiet),
+            watcher=watching or watcher(quiet=quiet, name=folder.name),
             retry_unreadable=retry_unreadable,
             signals=True,
         )
@@ -134,7 +135,7 @@ def run_verification(
     if output_format is Format.JSON:
         write_json(findings_as_json(done, findings))
     elif not quiet:
-        print(findings_as_text(done, findings))
+        write_text(findings_as_text(done, findings))
     outcome = done.outcome
     if outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
@@ -161,5 +162,5 @@ def _dry_run(
     if output_format is Format.JSON:
         write_json(judging_as_json(planned))
     else:
-        print(judging_as_text(planned))
+        write_text(judging_as_text(planned))
     return ExitCode.DONE

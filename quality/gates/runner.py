@@ -51,19 +51,31 @@ class GateChecks:
             identity.append(plugins)
         return fingerprint(identity)
 
-    async def check(self, page: Page) -> list[tuple[Flag, ...] | Exception]:
+    async def embed(self, page: Page) -> Sequence[Vector | None]:
+        """Return the embedding of each dialogue; it depends on no other and may run ahead."""
+        if self.encoder is None or not self.embeds:
+            return [None] * len(page)
+        return list(await self.encoder.encode([improvised_text(s) for s in self._subjects(page)]))
+
+    def check(
+        self, page: Page, vectors: Sequence[Vector | None]
+    ) -> list[tuple[Flag, ...] | Exception]:
         """Return the flags of each dialogue, remembering all of them for those that follow.
 
         Where a gate raises, its exception stands in the place of the flags: one dialogue that a
         gate cannot cope with does not keep the others from being checked.
+
+        Args:
+            page: the next dialogues of the run, in its order.
+            vectors: what :meth:`embed` returned for them.
         """
-        subjects = [GatedDialogue(dialogue, scenario, self.scheme) for dialogue, scenario in page]
-        vectors: Sequence[Vector | None] = [None] * len(subjects)
-        if self.encoder is not None and self.embeds:
-            vectors = list(await self.encoder.encode(list(map(improvised_text, subjects))))
         return [
-            self._flags(subject, vector) for subject, vector in zip(subjects, vectors, strict=True)
+            self._flags(subject, vector)
+            for subject, vector in zip(self._subjects(page), vectors, strict=True)
         ]
+
+    def _subjects(self, page: Page) -> list[GatedDialogue]:
+        return [GatedDialogue(dialogue, scenario, self.scheme) for dialogue, scenario in page]
 
     def _flags(self, subject: GatedDialogue, vector: Vector | None) -> tuple[Flag, ...] | Exception:
         """Return the flags of one dialogue, or the exception of the last gate that raised one.

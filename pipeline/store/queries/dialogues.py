@@ -18,20 +18,21 @@ PAGE = 200
 """Dialogues read at once: no reader keeps the database from being tidied up for long."""
 
 _CASE = ", ".join(f"c.{column.strip()}" for column in CASE_COLUMNS.split(","))
-_ENDING = (
+ENDING_COLUMNS = (
     "d.seq, d.case_seq, d.arm_seq, a.id, d.status, d.code, d.reason, d.retry_epoch,"
     f" d.config_epoch, d.finished_at, {_CASE}"
     " from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq"
 )
+"""What :func:`ending_from` reads, and the tables it stands in."""
 _PAGE_OF_ENDINGS = f"""
-    select {_ENDING}
+    select {ENDING_COLUMNS}
     where (d.case_seq, d.arm_seq) > (?, ?) and (? is null or d.status = ?)
         and (? is null or a.id = ?)
     order by d.case_seq, d.arm_seq limit {PAGE}"""
 _LATEST_ENDINGS = f"""
-    select {_ENDING} where d.finished_at >= ? order by d.finished_at desc, d.seq desc limit ?"""
+    select {ENDING_COLUMNS} where d.finished_at >= ? order by d.finished_at desc, d.seq desc limit ?"""
 _ENDINGS_OF_CASE = f"""
-    select {_ENDING} where c.id >= ? and c.id < ? || char(1114111) and a.id >= ?
+    select {ENDING_COLUMNS} where c.id >= ? and c.id < ? || char(1114111) and a.id >= ?
         and a.id < ? || char(1114111) order by d.case_seq, d.arm_seq limit 20
     """
 
@@ -189,9 +190,11 @@ class DialogueReader:
             yield Dialogue(row.ending.case, row.ending.arm, tuple(turns[row.seq]))
 
 
+def ending_from(row: Sequence[Any]) -> Ending:
+    """Return an ending from a row of ``ENDING_COLUMNS``."""
+    _, _, _, arm, status, code, reason, epoch, config_epoch, finished_at = row[:10]
+    return Ending(case_from(row[10:]), arm, status, code, reason, epoch, config_epoch, finished_at)
+
+
 def _row(row: Sequence[Any]) -> _Row:
-    seq, case_seq, arm_seq, arm, status, code, reason, epoch, config_epoch, finished_at = row[:10]
-    ending = Ending(
-        case_from(row[10:]), arm, status, code, reason, epoch, config_epoch, finished_at
-    )
-    return _Row(seq, (case_seq, arm_seq), ending)
+    return _Row(row[0], (row[1], row[2]), ending_from(row))

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import threading
+from datetime import UTC, datetime
+
 import pytest
 
 from hipo.app.watching import Silent, Spending, Watcher
-from hipo.cli.progress import LiveBar, PlainLines, spending_text, watcher
+from hipo.cli.progress import (
+    LiveBar,
+    PlainLines,
+    ProgressTally,
+    progress_text,
+    spending_text,
+    watcher,
+)
 from pipeline.runner import Progress
+
+NOW = datetime(2026, 3, 1, 22, 0, 5, tzinfo=UTC)
+NEVER_S = 3600.0
 
 
 def play(watching: Watcher) -> None:
@@ -18,18 +31,75 @@ def play(watching: Watcher) -> None:
     watching.end()
 
 
-def test_lines_say_done_failed_tokens_and_cost(capsys: pytest.CaptureFixture[str]) -> None:
-    play(PlainLines(interval_s=0))
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0].startswith("3/10 done, 0 failed")
-    assert lines[2] == "[bold]the endpoint rejects 'seed'[/bold]"
-    assert lines[-1].startswith("5/10 done, 1 failed")
-    assert lines[-1].endswith("1,234 tokens, unknown cost")
+class Clock:
+    """Seconds that pass when they are told to."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_line_tells_what_is_done_with_how_many_and_what_it_costs() -> None:
+    clock = Clock()
+    tally = ProgressTally(10, clock)
+    for progress in (Progress("present", 3), Progress("done"), Progress("failed", code="timeout")):
+        tally.add(progress)
+    clock.now += 4.0
+    spending = Spending(1234, 0.5, calls_in_flight=2, doing="judging")
+    assert progress_text(tally, spending) == (
+        "judging: 5/10, 1 failed, 0.5/s, 0:00:10 left, 2 calls in flight, 1,234 tokens, $0.5000"
+    )
+
+
+def test_what_was_spent_before_a_command_is_not_in_its_line() -> None:
+    spending = Spending(35_940_323 + 7, 12.25, before=(35_940_323, 12.0))
+    assert spending_text(spending) == "7 tokens, $0.2500"
+    assert spending_text(Spending(9, None, before=(9, 0.0))) == "0 tokens, unknown cost"
+
+
+def test_the_time_left_is_told_after_a_fiftieth_or_some_dialogues_in_half_a_minute() -> None:
+    clock = Clock()
+    tally = ProgressTally(5_000, clock)
+    clock.now += 60.0
+    tally.add(Progress("done"))
+    assert tally.eta == "-:--:--", "one of five thousand says nothing"
+    tally.add(Progress("done", 19))
+    assert tally.eta == "4:09:00"
+    quick = ProgressTally(1_000, clock)
+    quick.add(Progress("present", 500))
+    quick.add(Progress("done", 9))
+    clock.now += 9.0
+    assert quick.eta_s is None
+    quick.add(Progress("done"))
+    assert quick.eta_s == pytest.approx(441.0)
+
+
+def test_plain_lines_come_with_the_time_and_the_run_before_anything_is_done(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    watching = PlainLines("night", interval_s=0.001, now=lambda: NOW)
+    asked = threading.Event()
+
+    def spending() -> Spending:
+        asked.set()
+        return Spending(10, 0.25, calls_in_flight=3)
+
+    watching.begin(10, spending)
+    assert asked.wait(30)
+    watching.end()
+    assert capsys.readouterr().err.splitlines()[0] == (
+        "2026-03-01T22:00:05Z night: playing: 0/10, 0 failed, 0.0/s, -:--:-- left, "
+        "3 calls in flight, 10 tokens, $0.2500"
+    )
+    watching.end()
 
 
 def test_between_two_lines_some_time_passes(capsys: pytest.CaptureFixture[str]) -> None:
-    play(PlainLines(interval_s=3600))
-    assert capsys.readouterr().err == "[bold]the endpoint rejects 'seed'[/bold]\n"
+    play(PlainLines(interval_s=NEVER_S, now=lambda: NOW))
+    assert capsys.readouterr().err == (
+        "2026-03-01T22:00:05Z [bold]the endpoint rejects 'seed'[/bold]\n"
+    )
 
 
 def test_the_bar_shows_messages_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,6 +107,15 @@ def test_the_bar_shows_messages_as_they_are(capsys: pytest.CaptureFixture[str]) 
     captured = capsys.readouterr()
     assert "[bold]the endpoint rejects 'seed'[/bold]" in captured.err
     assert captured.out == ""
+
+
+def test_the_bar_tells_the_same_as_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    bar = LiveBar()
+    bar.begin(10, lambda: Spending(10, 0.25, calls_in_flight=3, doing="playing, 2 judged"))
+    bar.see(Progress("done"))
+    assert bar.line().startswith("playing, 2 judged: 1/10, 0 failed, ")
+    assert "3 calls in flight, 10 tokens, $0.2500" in bar.line()
+    bar.end()
 
 
 def test_silence_is_silence(capsys: pytest.CaptureFixture[str]) -> None:

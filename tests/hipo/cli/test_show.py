@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
 import pytest
 
 from hipo.cli.dialogue_view import Heading, render
+from pipeline.store.run_store import RunStore
 from scenarios.dialogue import (
     Attempt,
     Candidate,
@@ -17,13 +19,14 @@ from scenarios.dialogue import (
     TacticLabel,
     Trace,
 )
+from scenarios.verdicts import Assessment, Decision, Flag
 from tests.factories import make_dialogue
 from tests.hipo.cli.conftest import Hipo
 
 STATE_KEYS = [
     "name", "folder", "state", "planned", "generated", "failed", "pending", "calls",
     "cached_calls", "tokens", "cost_usd", "unpriced_calls", "charged", "arms", "verification",
-    "answering_models", "created", "updated",
+    "answering_models", "created", "updated", "next",
 ]  # fmt: skip
 
 
@@ -88,11 +91,95 @@ def test_dialogues_are_listed_page_by_page(hipo: Hipo, run: str) -> None:
     assert len(every) == 8
     assert list(every[0]) == [
         "id", "scenario", "fact", "goal", "turns", "language", "repetition", "strategy", "model",
-        "status", "code", "reason",
+        "status", "code", "reason", "verdict", "flags", "words",
     ]  # fmt: skip
     page = hipo("show", run, "-n", "3", "--skip", "5", "--format", "json").data
     assert page == every[5:]
     assert hipo("show", run, "--failed").out == "nothing to list\n"
+
+
+def test_the_list_is_filtered_by_whatever_it_shows(hipo: Hipo, run: str) -> None:
+    def listed(*arguments: str) -> list[dict[str, object]]:
+        rows: list[dict[str, object]] = hipo("show", run, *arguments, "--format", "json").data
+        return rows
+
+    every = listed()
+    assert hipo("verify", run, "--no-self", "-q").code == 0
+    assert {row["verdict"] for row in every} == {None}
+    for option, key in (
+        ("--goal", "goal"), ("--strategy", "strategy"), ("--fact", "fact"), ("--scenario", "scenario"),
+    ):  # fmt: skip
+        value = str(every[0][key])
+        found = [row["id"] for row in listed(option, value)]
+        assert found == [row["id"] for row in every if row[key] == value]
+        assert found == [row["id"] for row in listed(option, value.upper())]
+    assert not listed("--goal", "no such goal")
+    arm = str(every[0]["id"]).partition("/")[2]
+    assert {str(row["id"]).partition("/")[2] for row in listed("--arm", arm[:5])} == {arm}
+    verdicts = {row["verdict"] for row in listed()}
+    assert None not in verdicts
+    for verdict in map(str, verdicts):
+        assert {row["verdict"] for row in listed("--verdict", verdict)} == {verdict}
+    assert sum(len(listed("--verdict", str(verdict))) for verdict in verdicts) == len(every)
+    assert not listed("--verdict", "undecided")
+    unknown = hipo("show", run, "--verdict", "good")
+    assert unknown.code == 2
+    assert "accepted, discarded, pending" in unknown.err
+
+
+def test_the_list_is_filtered_by_labels_and_flags(hipo: Hipo, run: str) -> None:
+    every = hipo("show", run, "--format", "json").data
+    labels = {
+        row["id"]: {
+            (label["dimension"], label["value"])
+            for turn in hipo("show", run, row["id"], "--format", "json").data["turns"]
+            for label in turn["tactic"]
+        }
+        for row in every
+    }
+    dimension, value = next(pair for pair in labels[every[0]["id"]] if pair[0] == "veracity")
+    expected = [name for name, pairs in labels.items() if (dimension, value) in pairs]
+    for wanted in (value, f"{dimension}={value}"):
+        found = hipo("show", run, "--label", wanted, "--format", "json").data
+        assert [row["id"] for row in found] == expected
+    assert hipo("show", run, "--label", f"intention={value}").out == "nothing to list\n"
+    folder = Path("runs") / run
+    case, arm = expected[0].split("/")
+    with RunStore.open(folder) as store:
+        flag = Flag(case, arm, None, "strange", "it is", None)
+        asyncio.run(
+            store.judgements.assess(
+                Assessment(case, arm, "c", (flag,)),
+                Decision(case, arm, "pending", "policy", "flag"),
+            )
+        )
+    (flagged,) = hipo("show", run, "--flag", "strange", "--format", "json").data
+    assert (flagged["id"], flagged["flags"], flagged["verdict"]) == (
+        expected[0],
+        ["strange"],
+        "pending",
+    )
+
+
+@pytest.mark.parametrize("width", [120, 200])
+def test_the_list_is_as_wide_as_the_window_and_cuts_first_words_alone(
+    hipo: Hipo, run: str, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    every = hipo("show", run, "--format", "json").data
+    lines = hipo("show", run).out.splitlines()
+    assert max(map(len, lines)) <= width
+    for row, line in zip(every, lines[1:], strict=False):
+        assert str(row["scenario"]) in line
+        assert str(row["fact"]) in line
+        assert row["words"][:20] in line
+    if width == 200:
+        assert any(row["words"] in lines[1 + i] for i, row in enumerate(every))
+
+
+def test_a_longer_list_says_how_to_go_on(hipo: Hipo, run: str) -> None:
+    assert "more: --skip 3" in hipo("show", run, "-n", "3").out
+    assert "more:" not in hipo("show", run, "-n", "8").out
 
 
 def test_a_dialogue_is_found_by_the_beginning_of_its_id(hipo: Hipo, run: str) -> None:

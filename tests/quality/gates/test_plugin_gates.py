@@ -96,7 +96,9 @@ async def test_a_gate_that_compares_dialogues_sees_them_in_order(stage):
     settings = gate_settings({"same_length": {}, "off": ["near_duplicate"]})
     checks = GateChecks.of(settings, load_scheme("hipo"))
     page = [(stage.answer("It runs.").dialogue, stage.scenario) for _ in range(3)]
-    first = [[flag.code for flag in flags] for flags in await checks.check(page)]
+    first = [
+        [flag.code for flag in flags] for flags in checks.check(page, await checks.embed(page))
+    ]
     assert [("same_length" in flags) for flags in first] == [False, True, True]
 
 
