@@ -28,6 +28,7 @@ from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 from scenarios.text_file import shown_path
 from scenarios.validation import Similarity, check_scenario
+from scenarios.yaml_source import validate_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,30 @@ def inspect_files(
     return Inspection(len(problems), tuple(chain.from_iterable(in_order)))
 
 
+def inspect_draft(
+    located: Located, path: Path, folder: Path, scheme: Scheme | None
+) -> list[Problem]:
+    """Return what is wrong with a scenario that is not saved yet, in the order of its lines.
+
+    Args:
+        located: what it holds.
+        path: the file it is to be.
+        folder: of scenarios in use beside it, and beside all that ships.
+        scheme: what it is checked against; None is one that ships, by its name.
+    """
+    inspector = _Inspector(scheme, None, LIBRARY.resolve())
+    roots = [LIBRARY, FAMILIES, folder]
+    inspector.taken = {n: p for n, p in _names_under(roots).items() if p.resolve() != path}
+    try:
+        scenario = validate_model(Scenario, located)
+    except InputError as error:
+        return list(error.problems)
+    inspector.read[path] = PlacedScenario(scenario, located)
+    problems = inspector.problems(scenario, located, path, path)
+    problems += [problem for _, problem in inspector.alike(roots)]
+    return sorted(problems, key=lambda problem: problem.line or 0)
+
+
 def _names_under(roots: Sequence[Path]) -> dict[str, Path]:
     """Return the ids that are taken, by the names of the files: a valid one is called as its id."""
     taken: dict[str, Path] = {}
@@ -108,13 +133,19 @@ class _Inspector:
 
     def file(self, path: Path, root: Path, real: Path) -> list[Problem]:
         """Return the problems of one file."""
-        packs = (self.library, FAMILIES)
-        shipped = any(real.is_relative_to(pack) for pack in packs) or is_for_examples(real)
         try:
             scenario, located = read_scenario(path, root)
         except InputError as error:
             return list(error.problems)
         self.read[real] = PlacedScenario(scenario, located)
+        return self.problems(scenario, located, path, real)
+
+    def problems(
+        self, scenario: Scenario, located: Located, path: Path, real: Path
+    ) -> list[Problem]:
+        """Return the problems of a scenario that has the form of one."""
+        packs = (self.library, FAMILIES)
+        shipped = any(real.is_relative_to(pack) for pack in packs) or is_for_examples(real)
         problems = [*check_place(scenario, located, path, shipped=shipped)]
         problems += self._clash(scenario, located, path, real)
         scheme = self.scheme

@@ -92,6 +92,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
         "hipo.cli.contamination", "Compare two data sets, and leave out what overlaps."
     ),
     "scenarios": CommandEntry("hipo.cli.scenarios", "Look at scenarios, write and check your own."),
+    "author": CommandEntry(
+        "hipo.cli.author", "Write scenarios and schemes in a form, without touching YAML."
+    ),
     "scheme": CommandEntry("hipo.cli.scheme", "Look at label schemes, write and check your own."),
     "models": CommandEntry(
         "hipo.cli.models", "List providers, what is installed, which key is set."
@@ -105,6 +108,7 @@ WORKING = frozenset(
         "generate",
         "verify",
         "review",
+        "author",
         "import",
         "export",
         "report",

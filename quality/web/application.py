@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException as RoutingError
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from quality.web.access import Access
-from quality.web.guard import Guard
+from quality.web.guard import LARGEST, Guard
 from quality.web.requests import Redirect, RefusedRequest, wants_json
 from scenarios.fingerprint import content_id
 
@@ -29,6 +29,7 @@ def web_application(
     access: Access,
     refusal_page: RefusalPage,
     lifespan: Any = None,
+    largest: int = LARGEST,
 ) -> FastAPI:
     """Return an application with the routes of a page, behind the guard.
 
@@ -38,6 +39,7 @@ def web_application(
         access: how people get in.
         refusal_page: renders what is refused.
         lifespan: what FastAPI does at start and end.
+        largest: bytes that a form may have.
     """
     app = FastAPI(
         lifespan=lifespan,
@@ -61,7 +63,7 @@ def web_application(
     for router in routers:
         app.include_router(router)
     _answer_errors(app, refusal_page)
-    app.add_middleware(Guard, access=access)
+    app.add_middleware(Guard, access=access, largest=largest)
     return app
 
 

@@ -38,9 +38,10 @@ HEADERS = {
 class Guard:
     """ASGI middleware; refuses what it can before the application sees it."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        """Stand before ``app``."""
+    def __init__(self, app: ASGIApp, access: Access, largest: int = LARGEST) -> None:
+        """Stand before ``app``, and let forms of at most ``largest`` bytes through."""
         self._app = app
+        self._largest = largest
         self._access = access
         self._at_once: Counter[str] = Counter()
 
@@ -56,7 +57,7 @@ class Guard:
             await refused(scope, receive, answer)
             return
         with self._counted(client):
-            body = await _body(receive)
+            body = await _body(receive, self._largest)
             if body is None:
                 await _closing("This form is too large.", 413)(scope, receive, answer)
                 return
@@ -89,7 +90,7 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return PlainTextResponse("This cannot be done.", 405)
         length = read_count(headers.get("content-length", "0"))
-        if length is None or length > LARGEST:
+        if length is None or length > self._largest:
             return _closing("This form is too large.", 413)
         return None
 
@@ -133,7 +134,7 @@ def _closing(text: str, status: int) -> PlainTextResponse:
     return PlainTextResponse(text, status, headers={"connection": "close"})
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def _body(receive: Receive, largest: int) -> bytes | None:
     """Read what was sent; None where it is more than anybody needs, or never ends."""
     parts: list[bytes] = []
     size = 0
@@ -145,7 +146,7 @@ async def _body(receive: Receive) -> bytes | None:
                     break
                 part: bytes = message.get("body", b"")
                 size += len(part)
-                if size > LARGEST:
+                if size > largest:
                     return None
                 parts.append(part)
                 if not message.get("more_body", False):

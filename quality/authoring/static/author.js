@@ -1,0 +1,338 @@
+"use strict";
+// One form for scenarios and one for schemes, from a description of their fields. What the form does
+// not know stays in `data` as it came. Texts only ever become text nodes.
+const form = document.getElementById("author");
+
+const text = (key, name, hint = "", more = {}) => ({ kind: "text", key, name, hint, ...more });
+const choice = (key, name, options, hint = "") => ({ kind: "choice", key, name, options, hint });
+const group = (key, name, fields) => ({ kind: "group", key, name, fields });
+const items = (key, name, one, fields, fresh, hint = "") => ({ kind: "items", key, name, one, fields, fresh, hint });
+const lines = (key, name, one, hint = "") => ({ kind: "items", key, name, one, fields: null, fresh: () => "", hint });
+const names = (key, name, options, hint = "") => ({ kind: "names", key, name, options, hint });
+
+const GRID = { makes_false: "makes it false", misleads: "lets it mislead", makes_true: "makes it true", leaves_open: "leaves it open" };
+
+function scenarioFields(data, known) {
+  const claims = () => (Array.isArray(data.claims) ? data.claims.map((claim) => claim.id) : []);
+  const role = [
+    text("name", "Name", "A short noun phrase without “a” or “the”."), text("description", "Description", "Public: nothing private in it."),
+    text("aim", "Aim", "Goes on after “wants to”."), text("voice", "Voice", "How this person talks. May be left out.", { optional: true }),
+  ];
+  const statement = [text("text", "Statement"), names("claims", "Claims it makes", claims)];
+  const goals = Object.keys((((data.opening || {}).by_goal || [])[0] || {}).statements || {});
+  const fields = [
+    group(null, "Scene", [
+      text("title", "Title", "Gives no fact away."), choice("category", "Category", known.categories),
+      text("summary", "Summary", "One sentence that says what it is about."), names("tags", "Tags", () => known.tags),
+      text("background", "Background", "Three to six sentences that everybody knows.", { rows: 5 }),
+    ]),
+    group("roles", "Roles", Object.keys(data.roles || {}).map((key) => group(key, key, role))),
+  ];
+  if (!data.flow) {
+    fields.push(
+      group("opening", "Openings", [
+        group("shared", "Shared: the same under every goal", [
+          items("exchanges", "Easy questions and true answers", "exchange", [text("question", "Question"), text("answer", "Answer"), names("claims", "Claims it makes", claims)], () => ({ question: "", answer: "", claims: [] })),
+          lines("hard_question", "The question this is all about", "wording"),
+        ]),
+        items("by_goal", "By goal: a question, and what answers it under each goal", "question",
+          [text("question", "Question"), group("statements", "Statements", goals.map((goal) => group(goal, goal, statement)))],
+          () => ({ question: "", statements: Object.fromEntries(goals.map((goal) => [goal, { text: "", claims: [] }])) })),
+      ]));
+  }
+  fields.push(
+    items("claims", "Claims: what the responder holds out as true", "claim", [text("id", "Id"), text("text", "One sentence, true or false")], () => ({ id: "", text: "" })),
+    items("facts", "Private facts", "fact",
+      [text("id", "Id"), text("about", "About", "Names the subject without telling the fact."), text("text", "The fact", "One or two full sentences in the third person."),
+        text("angle", "Angle", "A question that brings it up, from somebody who does not know it.", { optional: true }),
+        items("cover", "Cover: claims a deceiver would have believed instead", "cover", [choice("claim", "Claim", claims), choice("gain", "Who gains", ["self", "protects", "surprise"])], () => ({ claim: claims()[0] || "", gain: "self" }))],
+      () => ({ id: "", about: "", text: "", ...(data.flow ? { owner: Object.keys(data.roles || {})[0] } : {}) })),
+    { kind: "grid", name: "Facts × claims: what each fact does to each claim" },
+    group("outcome", "Outcome", [text("text", "How it ended"), text("as_of", "As of", "YYYY, YYYY-MM or YYYY-MM-DD.")]));
+  return fields;
+}
+
+function schemeFields(data) {
+  const labels = (dimension) => () => (dimension.labels || []).map((label) => label.id);
+  return [
+    group(null, "The scheme", [text("title", "Title"), text("description", "Description", "What is labelled, and what for.", { rows: 3 }), text("source", "Source"),
+      choice("assigned", "Assigned to a dialogue: the goal", () => ["", ...(data.dimensions || []).map((one) => one.id)])]),
+    items("dimensions", "Dimensions: the questions", "dimension", [
+      text("id", "Id"), choice("level", "Level", ["utterance", "dialogue", "span"]), choice("measurement", "Measurement", ["nominal", "ordinal", "interval", "multi"]),
+      text("title", "Title"), text("question", "Question"),
+      items("labels", "Labels", "label", [text("id", "Id"), text("definition", "Definition"), text("example", "Example", "", { optional: true }), lines("aliases", "Other spellings", "spelling")], () => ({ id: "", definition: "" })),
+      items("steps", "Steps: the first that holds gives the label", "step", [text("when", "When"), { kind: "choice", key: "label", name: "Label", options: labels, ofItem: true, hint: "" }], () => ({ when: "", label: "" })),
+    ], () => ({ id: "", level: "utterance", measurement: "nominal", title: "", question: "", labels: [{ id: "", definition: "" }, { id: "", definition: "" }] })),
+  ];
+}
+
+class AuthorForm {
+  constructor() {
+    this.data = JSON.parse(form.dataset.data);
+    this.known = JSON.parse(form.dataset.known);
+    this.version = form.dataset.version;
+    this.saved = JSON.stringify(this.data);
+    this.root = document.getElementById("fields");
+    this.state = document.getElementById("state");
+    this.count = 0;
+    this.asked = 0;
+    this.draw();
+    this.check();
+    form.addEventListener("submit", (event) => { event.preventDefault(); this.save(); });
+    document.addEventListener("keydown", (event) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") { event.preventDefault(); this.save(); }
+    });
+    window.addEventListener("beforeunload", (event) => { if (this.isChanged()) event.preventDefault(); });
+    const drawing = document.getElementById("draw");
+    if (drawing) drawing.addEventListener("click", () => this.showDrawing());
+    const preview = document.getElementById("preview");
+    if (preview) preview.addEventListener("click", () => this.showPreview());
+  }
+
+  isChanged() { return JSON.stringify(this.data) !== this.saved; }
+
+  // Building
+
+  make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+    element.append(...children);
+    return element;
+  }
+
+  draw(focus = null) {
+    const fields = form.dataset.kind === "scheme" ? schemeFields(this.data) : scenarioFields(this.data, this.known);
+    this.root.replaceChildren(...fields.map((field) => this.field(field, this.data, "")));
+    if (focus) { const target = this.root.querySelector(`[data-path="${CSS.escape(focus)}"] :is(input, textarea, select, button)`); if (target) target.focus(); }
+    if (this.problems) this.showProblems(this.problems);
+  }
+
+  focused() {
+    const part = document.activeElement && document.activeElement.closest("[data-path]");
+    return part && this.root.contains(part) ? part.dataset.path : null;
+  }
+
+  path(path, key) {
+    if (key === null) return path;
+    if (typeof key === "number") return `${path}[${key}]`;
+    return /^[A-Za-z0-9_-]+$/.test(key) ? (path ? `${path}.${key}` : key) : `${path}['${key}']`;
+  }
+
+  field(field, holder, path) {
+    const here = field.key === undefined ? path : this.path(path, field.key);
+    if (field.kind === "group") {
+      let inner = holder;
+      if (field.key !== null) {
+        if (typeof holder[field.key] !== "object" || holder[field.key] === null) {
+          return this.part(here, field.name, this.adds(`Add ${field.name.toLowerCase()}`, () => { holder[field.key] = {}; this.changed(true, here); }));
+        }
+        inner = holder[field.key];
+      }
+      return this.part(here, field.name, ...field.fields.map((one) => this.field(one, inner, here)));
+    }
+    if (field.kind === "items") return this.list(field, holder, here);
+    if (field.kind === "names") return this.checks(field, holder, here);
+    if (field.kind === "grid") return this.grid(field);
+    return this.input(field, holder, here);
+  }
+
+  part(path, name, ...children) {
+    return this.make("fieldset", { class: "field", "data-path": path }, this.make("legend", {}, name), this.make("div", { class: "said-here" }), ...children);
+  }
+
+  adds(name, act) {
+    const button = this.make("button", { type: "button", class: "adds" }, name);
+    button.addEventListener("click", act);
+    return button;
+  }
+
+  input(field, holder, path) {
+    const id = `f${(this.count += 1)}`;
+    const value = holder[field.key];
+    let control;
+    if (field.kind === "choice") {
+      const given = field.ofItem ? field.options(this.owner)() : typeof field.options === "function" ? field.options() : field.options;
+      if (!given.length) return this.input({ ...field, kind: "text" }, holder, path);
+      const options = given.includes(value === undefined ? "" : value) ? given : [value === undefined ? "" : value, ...given];
+      control = this.make("select", { id }, ...options.map((one) => this.make("option", { value: one }, one === "" ? "none" : one)));
+    } else {
+      control = this.make("textarea", { id, rows: field.rows || 1 });
+    }
+    control.value = value === undefined || value === null ? "" : String(value);
+    control.setAttribute("aria-describedby", `${id}-said`);
+    control.addEventListener(field.kind === "choice" ? "change" : "input", () => {
+      if (control.value === "" && (field.optional || field.kind === "choice")) delete holder[field.key];
+      else holder[field.key] = control.value.replace(/\s*\n\s*/g, " ");
+      this.changed(false);
+    });
+    // Other parts of the form name this id: they are drawn anew once the focus has gone on.
+    if (field.key === "id") control.addEventListener("change", () => setTimeout(() => this.draw(this.focused()), 0));
+    const parts = [this.make("label", { for: id }, field.name)];
+    if (field.hint) parts.push(this.make("span", { class: "hint" }, field.hint));
+    return this.make("div", { class: "field", "data-path": path }, ...parts, control, this.make("div", { class: "said-here", id: `${id}-said` }));
+  }
+
+  checks(field, holder, path) {
+    const chosen = Array.isArray(holder[field.key]) ? holder[field.key] : [];
+    const every = [...new Set([...field.options(), ...chosen])];
+    if (!every.length) return this.list({ ...field, kind: "items", one: "entry", fields: null, fresh: () => "" }, holder, path);
+    const boxes = every.map((one) => {
+      const box = this.make("input", { type: "checkbox" });
+      box.checked = chosen.includes(one);
+      box.addEventListener("change", () => {
+        const now = Array.isArray(holder[field.key]) ? holder[field.key] : [];
+        holder[field.key] = box.checked ? [...now, one] : now.filter((name) => name !== one);
+        this.changed(false);
+      });
+      return this.make("label", {}, box, ` ${one}`);
+    });
+    return this.make("div", { class: "field", "data-path": path, role: "group", "aria-label": field.name }, this.make("span", { class: "name" }, field.name), this.make("div", { class: "checks" }, ...boxes), this.make("div", { class: "said-here" }));
+  }
+
+  list(field, holder, path) {
+    const list = Array.isArray(holder[field.key]) ? holder[field.key] : [];
+    const parts = list.map((item, index) => {
+      const here = `${path}[${index}]`;
+      let inside;
+      if (field.fields === null) {
+        inside = [this.input(text(index, `${field.one} ${index + 1}`), list, here)];
+      } else if (typeof item === "object" && item !== null) {
+        const before = this.owner;
+        if (field.key === "dimensions") this.owner = item;
+        inside = field.fields.map((one) => this.field(one, item, here));
+        this.owner = before;
+      } else inside = [];
+      const remove = this.adds(`Remove this ${field.one}`, () => { list.splice(index, 1); if (!list.length) delete holder[field.key]; this.changed(true, path); });
+      const buttons = this.make("div", { class: "buttons" }, remove);
+      if (field.fields === null) return this.make("div", { class: "item" }, ...inside, buttons);
+      const box = this.part(here, `${field.one} ${index + 1}${item && item.id ? `: ${item.id}` : ""}`, ...inside, buttons);
+      box.classList.add("item");
+      return box;
+    });
+    const add = this.adds(`Add a ${field.one}`, () => {
+      holder[field.key] = [...list, field.fresh()];
+      this.changed(true, `${path}[${list.length}]`);
+    });
+    return this.part(path, field.name, ...parts, add);
+  }
+
+  grid(field) {
+    const facts = Array.isArray(this.data.facts) ? this.data.facts : [];
+    const claims = Array.isArray(this.data.claims) ? this.data.claims : [];
+    const head = this.make("tr", {}, this.make("td"), ...facts.map((fact) => this.make("th", { scope: "col" }, fact.id || "?", this.make("small", {}, fact.about || ""))));
+    const rows = claims.map((claim) => this.make("tr", {}, this.make("th", { scope: "row" }, claim.id || "?", this.make("small", {}, claim.text || "")), ...facts.map((fact) => {
+      const select = this.make("select", { "aria-label": `what ${fact.id} does to ${claim.id}` }, this.make("option", { value: "" }, "not decided"), ...Object.entries(GRID).map(([key, name]) => this.make("option", { value: key }, name)));
+      select.value = Object.keys(GRID).find((key) => (fact[key] || []).includes(claim.id)) || "";
+      select.addEventListener("change", () => {
+        for (const key of Object.keys(GRID)) {
+          const rest = (fact[key] || []).filter((id) => id !== claim.id);
+          if (key === select.value) rest.push(claim.id);
+          if (rest.length) fact[key] = rest; else delete fact[key];
+        }
+        this.changed(false);
+      });
+      return this.make("td", {}, select);
+    })));
+    const table = this.make("table", { class: "grid" }, this.make("thead", {}, head), this.make("tbody", {}, ...rows));
+    return this.part("grid", field.name, this.make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": field.name }, table));
+  }
+
+  // Checking and saving
+
+  changed(redraw, focus = null) {
+    if (redraw) this.draw(focus);
+    this.state.textContent = this.isChanged() ? "Not saved yet." : "";
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.check(), 400);
+  }
+
+  async post(action, more = {}) {
+    const body = new URLSearchParams({ csrf: form.dataset.csrf, data: JSON.stringify(this.data), ...more });
+    const name = form.dataset.name.split("/").map(encodeURIComponent).join("/");
+    const answer = await fetch(`/${action}/${name}`, { method: "POST", body, headers: { accept: "application/json" } });
+    const isJson = (answer.headers.get("content-type") || "").startsWith("application/json");
+    const said = isJson ? await answer.json() : { text: await answer.text() };
+    if (!answer.ok) throw new Error(said.message || said.text || "the server refused it");
+    return said;
+  }
+
+  async check() {
+    const asked = (this.asked += 1);
+    try {
+      const answer = await this.post("check");
+      if (asked !== this.asked) return;
+      this.problems = answer.problems;
+      this.showProblems(answer.problems);
+    } catch (error) {
+      if (asked === this.asked) document.getElementById("summary").textContent = `Not checked: ${error.message}`;
+    }
+  }
+
+  showProblems(problems) {
+    for (const part of this.root.querySelectorAll("[data-wrong]")) part.removeAttribute("data-wrong");
+    for (const said of this.root.querySelectorAll(".said-here")) said.replaceChildren();
+    const elsewhere = document.getElementById("elsewhere");
+    elsewhere.replaceChildren();
+    for (const problem of problems) {
+      const words = `found ${problem.found}, expected ${problem.expected}${problem.hint ? `; ${problem.hint}` : ""}`;
+      let path = problem.field;
+      let part = null;
+      while (path && !part) {
+        part = this.root.querySelector(`[data-path="${CSS.escape(path)}"]`);
+        if (!part) path = path.replace(/(\.[^.[\]]+|\[[^\]]*\]|^[^.[\]]+)$/, "");
+      }
+      const exact = part && path === problem.field;
+      const line = this.make("p", { class: `problem ${problem.severity}` }, `${problem.severity === "warning" ? "Warning: " : ""}${exact ? "" : `${problem.field}: `}${words}`);
+      if (part) {
+        if (problem.severity === "error" || !part.dataset.wrong) part.dataset.wrong = problem.severity;
+        part.querySelector(":scope > .said-here").append(line);
+      } else elsewhere.append(this.make("li", {}, line));
+    }
+    const errors = problems.filter((problem) => problem.severity === "error").length;
+    const warnings = problems.length - errors;
+    document.getElementById("summary").textContent = problems.length ? `${errors} error${errors === 1 ? "" : "s"}, ${warnings} warning${warnings === 1 ? "" : "s"}, each at its field.` : "No problem, no warning.";
+  }
+
+  async save() {
+    this.state.textContent = "Saving …";
+    const sent = JSON.stringify(this.data);
+    try {
+      const answer = await this.post("save", { version: this.version });
+      this.version = answer.version;
+      this.saved = sent;
+      this.state.textContent = "Saved.";
+    } catch (error) {
+      this.state.textContent = `Not saved: ${error.message}`;
+    }
+  }
+
+  // Showing
+
+  show(...children) {
+    const shown = document.getElementById("shown");
+    shown.replaceChildren(...children);
+    shown.hidden = false;
+    shown.focus({ preventScroll: true });
+    shown.scrollIntoView({ block: "start" });
+  }
+
+  async showDrawing() {
+    try {
+      const answer = await this.post("draw");
+      const svg = new DOMParser().parseFromString(answer.text, "image/svg+xml").documentElement;
+      this.show(this.make("h2", {}, "Who knows, claims and reveals what"), this.make("div", { class: "drawing", tabindex: "0" }, document.importNode(svg, true)));
+    } catch (error) { this.show(this.make("p", { class: "problem" }, `Not drawn: ${error.message}`)); }
+  }
+
+  async showPreview() {
+    this.show(this.make("p", {}, "Playing one dialogue for each goal …"));
+    try {
+      const { dialogues } = await this.post("preview");
+      this.show(this.make("h2", {}, `Preview by ${this.known.model}`), ...dialogues.map((one) => this.make("section", { class: "card" },
+        this.make("h2", {}, one.goal || "no goal"), ...(one.error ? [this.make("p", { class: "problem" }, one.error)] : []),
+        ...one.turns.map((turn) => this.make("div", { class: `said${turn.labels ? " labelled" : ""}` }, this.make("b", {}, turn.name), turn.text, ...(turn.labels ? [this.make("div", { class: "hint" }, turn.labels)] : []))))));
+    } catch (error) { this.show(this.make("p", { class: "problem" }, `Not played: ${error.message}`)); }
+  }
+}
+
+if (form) new AuthorForm();
