@@ -1,0 +1,55 @@
+"""The page of formats: its examples are files, and each is read by what reads such files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pipeline.importing.rows import ImportRow
+from pipeline.providers.prices import PriceTable
+from pipeline.recipe_source import load_recipe
+from pipeline.tactics import TacticsFile
+from prompts.tasks.registry import load_task
+from quality.policy import load_policy
+from quality.review.translations import Translations
+from scenarios.schemes.registry import load_scheme
+from scenarios.wordings import read_wording
+from scenarios.yaml_source import read_yaml, validate_model
+
+ROOT = Path(__file__).resolve().parents[2]
+FORMATS = ROOT / "examples" / "formats"
+PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+EXAMPLE = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)\n```", re.DOTALL)
+
+
+def test_every_example_of_the_page_is_the_file_it_names() -> None:
+    examples = EXAMPLE.findall(PAGE)
+    assert len(examples) == 11
+    for name, text in examples:
+        assert (ROOT / name).read_text(encoding="utf-8").rstrip() == text, name
+    shown = {name for name, _ in examples}
+    assert {str(path.relative_to(ROOT)) for path in FORMATS.iterdir()} <= shown
+
+
+def test_tactics_policy_and_prices_are_read() -> None:
+    tactics = validate_model(TacticsFile, read_yaml(FORMATS / "tactics.yaml"))
+    assert set(tactics.margins) == {"veracity", "intention"}
+    assert load_policy(str(FORMATS / "policy.yaml")).rules[1].times == 2
+    price = PriceTable.load(FORMATS / "prices.yaml").price("openai", "my-tuned-7b")
+    assert price is not None
+    assert price.output == 1.2
+
+
+def test_scheme_recipe_task_and_translations_are_read() -> None:
+    assert load_scheme(str(ROOT / "examples/own_scheme/politeness.yaml")).id == "politeness"
+    assert load_recipe(str(ROOT / "examples/own_run/recipe.yaml")).name == "own"
+    assert load_task(str(FORMATS / "task.yaml"), load_scheme("hipo")).id == "kiosk-veracity"
+    german = Translations.load([FORMATS / "translations.jsonl"])
+    assert german.of("Has it ever been in an accident?", "de").startswith("Hatte")
+
+
+def test_an_import_line_and_a_wording_are_read() -> None:
+    line = (FORMATS / "dialogues.jsonl").read_text(encoding="utf-8")
+    row = ImportRow.model_validate_json(line)
+    assert row.turns[1].labels["intention"] == "使信服"
+    assert read_wording(FORMATS / "wording.yaml").wording.reviewed == ""
