@@ -19,7 +19,7 @@ from dataclasses import replace
 import orjson
 
 from pipeline.offline.reading import AnswerKey, PromptNotUnderstood
-from pipeline.offline_judge.flow_memory import remembered_label
+from pipeline.offline_judge.flow_memory import has_no_label, remembered_label
 from pipeline.offline_judge.labelling import (
     Given,
     label_by_likeness,
@@ -98,6 +98,8 @@ def _by_heart(asked: JudgeRequest, field: AnswerKey) -> Given | None:
     if not asked.remembers or field.kind not in ("label", "number"):
         return None
     name = field.name.removesuffix("_second")
+    if has_no_label(said, name):
+        return Given(None, "the line is known by heart, and the question does not arise")
     known = remembered_label(said, name, field.options if field.kind == "label" else ())
     if known is None or isinstance(known, tuple):
         return None
@@ -114,4 +116,6 @@ def _agrees(given: Given, declared: str) -> bool:
     """Whether the declared label is the judge's own; where nothing speaks for one, it may stand."""
     if not given.sure:
         return True
+    if given.value is None:
+        return not declared
     return str(given.value) in {declared, *(part.strip() for part in declared.split(", "))}

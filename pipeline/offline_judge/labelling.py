@@ -17,7 +17,8 @@ from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.utterance import JudgedLine, misleads, utterance_label
 from scenarios.wording import content_stems
 
-Value = str | float | list[str]
+Value = str | float | list[str] | None
+"""A label, a number, several labels, or nothing where a question does not arise."""
 
 _DECEIT = ("decep", "deceiv")
 COHERENT: Final = ("coherent", "incoherent")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.offline_judge.flow_memory import MISTAKES, remembered_label
+from pipeline.offline_judge.flow_memory import MISTAKES, has_no_label, remembered_label
 from scenarios.lines.library import flow_lines, is_of_flow, scenarios_with
 from scenarios.schemes.registry import load_scheme
 
@@ -31,6 +31,25 @@ def test_about_as_many_labels_as_said_are_mistaken_and_all_are_on_offer():
     wrong = sum(label != right for label, right in found)
     assert wrong / len(found) == pytest.approx(MISTAKES, abs=0.1)
     assert wrong > 0
+
+
+def test_where_one_label_decides_what_another_can_be_mistakes_keep_the_two_together():
+    scheme = load_scheme("face_acts")
+    acts, intentions = scheme.dimension("face_act"), scheme.dimension("intention")
+    fit = {label.id: label.applies.get("face_act", ()) for label in intentions.labels}
+    wrong = read = 0
+    for name in scenarios_with("stage"):
+        if not is_of_flow(name) or "greeting" not in flow_lines(name).flow:
+            continue
+        for roles in flow_lines(name).flow.values():
+            for line in (x for moments in roles.values() for m in moments for x in m):
+                act = remembered_label(line.text, "face_act", acts.values)
+                aim = remembered_label(line.text, "intention", intentions.values)
+                assert (aim is None) == has_no_label(line.text, "intention")
+                assert aim is None or act in fit[aim]
+                wrong, read = wrong + (act != line.labels["face_act"]), read + 1
+    assert read > 300
+    assert 0.05 < wrong / read < MISTAKES + 0.05
 
 
 @pytest.mark.parametrize(
