@@ -24,6 +24,8 @@ from outputs.formats.registry import FORMATS
 from outputs.learnt_once import CountsRepeats
 from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
 from outputs.splits import SplitPlan, plan_splits
+from outputs.token_lengths import RowLengths
+from outputs.trainers.trainer_files import write_trainer_files
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.model import Scheme
 
@@ -255,8 +257,11 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
             found, source, plan, rejected=job.rejected, balance=job.balance, see=seen.add
         )
         counted: Counter[str] = Counter()
+        lengths = _row_lengths(options)
         for split, row in rows:
-            writer.write(split, row)
+            subset = writer.write(split, row)
+            if lengths is not None:
+                lengths.add(subset, row)
             if task.counted is not None:
                 counted[task.counted(row)] += 1
     files = writer.files()
@@ -264,6 +269,9 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         raise _nothing(found, options, len(job.rejected))
     for path, text in _companions(found.scheme, options, files).items():
         (draft / path).write_text(text, encoding="utf-8")
+    table = () if lengths is None else lengths.table()
+    if lengths is not None and FORMATS.get(options.format).is_messages:
+        write_trainer_files(draft, files, table, pairs=kind.pairs)
     counts = seen.corpus.table()
     (draft / COUNTS).write_bytes(orjson.dumps(counts, option=orjson.OPT_INDENT_2) + b"\n")
     facts = export_facts(
@@ -280,12 +288,21 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         files=files,
         folder=draft,
         name=job.folder.name,
+        lengths=table,
     )
     if document is not None:
         facts = document(draft, facts)
     notes = (*left_out_notes(counted), *_notes(job, source, facts))
     write_manifest(draft, facts, plan.groups, notes)
     return Exported(job.folder, facts, notes)
+
+
+def _row_lengths(options: ExportOptions) -> RowLengths | None:
+    """Return what counts the lengths of rows that a model is trained on; None: none is."""
+    if "format" not in options.chosen_task.options:
+        return None
+    pairs = KINDS.get(options.kind).pairs
+    return RowLengths(FORMATS.get(options.format).learnt(pairs=pairs))
 
 
 def _companions(

@@ -16,6 +16,7 @@ from outputs.left_out import left_out
 from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals
+from outputs.token_lengths import TokenLengths
 from outputs.value_names import names_of, value_names
 from pipeline.importing.imported_run import STRATEGY
 from scenarios.openings import opens_alike
@@ -73,6 +74,7 @@ def export_facts(
     files: tuple[ExportedFile, ...],
     folder: Path,
     name: str,
+    lengths: tuple[TokenLengths, ...] = (),
 ) -> ExportFacts:
     """Tell everything that documents need.
 
@@ -86,6 +88,7 @@ def export_facts(
         files: the files of rows.
         folder: where they are now.
         name: what the export will be called.
+        lengths: of rows that a model is trained on.
     """
     counts = seen.corpus.table()
     total = counts[TOTAL]
@@ -105,6 +108,7 @@ def export_facts(
         judges=_judges(found),
         verdict=selection.verdict,
         dialogues=total["dialogues"],
+        lengths=lengths,
         left_out=left_out(found, total["dialogues"], rows_left_out),
         by_run={
             run.name: sum(n for (name, _), n in seen.arms.items() if name == run.name)

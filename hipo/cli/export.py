@@ -24,6 +24,7 @@ from outputs.export_kind import DEFAULT_FORMAT, DEFAULT_KIND, KINDS, PROMPT_MODE
 from outputs.formats.registry import FORMATS
 from outputs.preferred_answers import ORIGINS
 from outputs.selection import Selection, WantedVerdict
+from outputs.token_lengths import DEFAULT_WINDOW
 from scenarios.errors import UsageError
 
 app = command_app()
@@ -347,6 +348,14 @@ def exported_as_text(data: DataSet) -> str:
         f"{made}, {plural(facts.scenarios, 'scenario')}, {plural(facts.facts, 'fact')}",
         columns(["split", "rows"], rows),
         *facts.left_out.sentences(ways=True),
+        *(one.sentence for one in facts.lengths),
+        *(
+            f"warning: {plural(one.over, 'row')} of {one.subset} may have more than "
+            f"{DEFAULT_WINDOW:,} tokens, at which trainers cut by default, answer first: set "
+            "max_length (hipo train does), or take --prompt short"
+            for one in facts.lengths
+            if one.over
+        ),
         *(
             f"overlap of {overlap['checked']} with {overlap['reference']}: {overlap_share(overlap)}"
             f"{', left out' if overlap['removed'] else ''}"

@@ -14,6 +14,7 @@ from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generato
 from outputs.judge_agreement import READER_REMARK
 from outputs.markdown import rendered
 from outputs.reliability import JudgeConsistency
+from outputs.token_lengths import DEFAULT_WINDOW
 from pipeline.importing.imported_run import STRATEGY
 from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
@@ -27,6 +28,8 @@ _SIZES = (
     (10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"),
     (10**7, "1M<n<10M"), (10**8, "10M<n<100M"), (10**9, "100M<n<1B"), (10**10, "1B<n<10B"),
 )  # fmt: skip
+AXOLOTL = "axolotl.yaml"
+"""Lies in a folder whose rows trainers can be configured for."""
 _SPLITS = ("train", "validation", "test")
 
 
@@ -95,6 +98,9 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
             if facts.by_label.get(dimension.id)
         ],
         "at_a_glance": at_a_glance(facts),
+        "default_window": DEFAULT_WINDOW,
+        "too_long": any(one.over for one in facts.lengths),
+        **_training(facts),
         "foils": facts.reliability.foils,
         "parts": [goal or "no goal" for goal in _goals_of(facts)] + _splits_of(facts),
         "support": _support(facts),
@@ -114,6 +120,12 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
             (name, canonical_json(value).decode()) for name, value in sorted(facts.options.items())
         ],
     }
+
+
+def _training(facts: ExportFacts) -> dict[str, object]:
+    """Return whether configurations of trainers lie beside the rows, and what columns these have."""
+    columns = [column.name for file in facts.primary for column in file.columns]
+    return {"configured": (facts.folder / AXOLOTL).is_file(), "trainer_columns": columns}
 
 
 def _splits_of(facts: ExportFacts) -> list[str]:

@@ -62,14 +62,15 @@ class DividedWriter:
         }
         self._open = ExitStack()
 
-    def write(self, split: str, row: Row) -> None:
-        """Add one row to a split of its configuration.
+    def write(self, split: str, row: Row) -> str:
+        """Add one row to a split of its configuration, and return what that is called.
 
         Raises:
             ValueError: it lacks a column, or an earlier row does not fit the types of columns.
         """
         name = self._only if self._divided_by is None else str(row[self._divided_by])
         self._writers[name].write(split, row)
+        return name
 
     def files(self) -> tuple[ExportedFile, ...]:
         """Return what was written, format by format; what has no row has no file."""

@@ -13,6 +13,7 @@ import orjson
 from outputs.dataset.told_audit import ToldAudit
 from outputs.left_out import LeftOut
 from outputs.reliability import Reliability
+from outputs.token_lengths import DEFAULT_WINDOW, TokenLengths
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.schemes.model import Scheme
 
@@ -131,6 +132,8 @@ class ExportFacts:
     """Dialogues per language code."""
     by_label: Mapping[str, Mapping[str, int]]
     """Utterances per dimension and label; numbers per range (:mod:`outputs.value_names`)."""
+    lengths: tuple[TokenLengths, ...] = field(default=(), kw_only=True)
+    """How long rows are that a model is trained on; empty where none is."""
     left_out: LeftOut = field(default_factory=LeftOut, kw_only=True)
     """What of the runs is not in the set."""
     by_run: Mapping[str, int] = field(default_factory=dict, kw_only=True)
@@ -219,6 +222,16 @@ def write_manifest(
         "options": dict(facts.options),
         "dialogues": facts.dialogues,
         "left_out": facts.left_out.plain(),
+        "tokens": {
+            one.subset: {
+                "rows": one.rows,
+                "median": one.median,
+                "95": one.most_of,
+                "longest": one.longest,
+                f"over_{DEFAULT_WINDOW}": one.over,
+            }
+            for one in facts.lengths
+        },
         "files": [_listed(path, folder, files) for path in paths],
         "splits": dict(groups),
         "notes": list(notes),

@@ -26,6 +26,14 @@ class RowFormat(ABC):
     pair_columns: tuple[Column, ...] = ()
     """Columns of a prompt with a better and a worse answer; empty where it has no such form."""
 
+    is_messages: bool = False
+    """Whether rows are messages in the columns that TRL reads, so that scripts and configurations
+    of trainers are written beside them."""
+
+    def learnt(self, *, pairs: bool) -> tuple[str, ...]:
+        """Return the names of the columns that a model reads or writes."""
+        return tuple(c.name for c in (self.pair_columns if pairs else self.example_columns))
+
     @abstractmethod
     def example(self, prompt: Prompt, completion: str) -> dict[str, object]:
         """Return the columns of a prompt with its answer."""

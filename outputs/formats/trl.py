@@ -10,6 +10,7 @@ class Messages(RowFormat):
     """``messages`` for examples; ``prompt``, ``chosen`` and ``rejected`` for pairs."""
 
     name = "messages"
+    is_messages = True
     example_columns: tuple[Column, ...] = (
         Column("messages", "messages", "System message, then user and assistant by turns."),
     )
