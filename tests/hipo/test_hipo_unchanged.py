@@ -1,8 +1,8 @@
 """What HIPO's own runs say and what is exported of them does not change by a byte.
 
-The digests are those of hipo before scenarios could have any roles and a flow. Whoever changes
-HIPO's prompts, its plan or its rows on purpose puts the new ones here, and says so in the change
-log: runs that were begun before cannot go on.
+Whoever changes HIPO's prompts, its plan or its rows on purpose puts the new digests here, and says
+so in the change log. A change of prompts or plan means that runs begun before cannot go on; one of
+the rows alone does not.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "35d417edcdb1dc2fb70e8290f2a3c8116af1ca0077aa54d51bc65eec5132c8c0",
+        "0f248425614f7affde71cba1667a09c530576a1f35bd4535466e0d7d2a4c59ad",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "95d716184f02e128df748e8b46e7641f142d9f77843dc3b4d7ad56776a1fb00b",
+        "e06177c81bdf9c7a8a36ae4dfb6aa6d0c2db25227304518fdbe0c15d43bfd4c1",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "8a0c9e7eebf122f1d1d08fea422b392187c337371355e79ea3edb3aac5c353e6",
+        "0aab807f337e2576a1937088e85f623c3857f17f110e2a0d95fdb0c188f4a6db",
     ),
 }
 
