@@ -12,6 +12,7 @@ from quality.bootstrap import Resampling
 from quality.comparisons import ReaderComparison, compared
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
 from quality.selections import AnnotationSelection, read_selection, selected
+from quality.tables.measured import Numbers
 from scenarios.annotations import HUMAN
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
@@ -54,6 +55,7 @@ def agreement(
     sources: Sequence[str],
     *,
     map_name: str | None = None,
+    numbers: Numbers | None = None,
     of: str = HUMAN,
     other: str | None = None,
     by: str | None = None,
@@ -64,7 +66,8 @@ def agreement(
 
     Args:
         sources: files, or one run.
-        map_name: what the columns of files stand for.
+        map_name: what the columns of files stand for; None: their header says it.
+        numbers: as what numbers count in files without a map; None: by a rule.
         of: ``KIND`` or ``KIND:WHO``: whose answers; ``majority`` as WHO is what most of a kind say.
         other: the reference they are compared with; None: with each other.
         by: what to group by; None: files by their groups, a run not at all; every other column is
@@ -77,7 +80,7 @@ def agreement(
     """
     mine, theirs = read_selection(of), None if other is None else read_selection(other)
     kinds = sorted({mine.kind} | ({theirs.kind} if theirs else set()))
-    annotated = open_annotated(sources, map_name, kinds)
+    annotated = open_annotated(sources, map_name, kinds, numbers)
     if not annotated.annotations and annotated.table is None:
         raise _nothing(annotated, kinds)
     scheme = annotated.scheme

@@ -1,4 +1,4 @@
-"""Where annotations come from: files of other people's with a map, or a run."""
+"""Where annotations come from: files of other people's, or a run."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from pipeline.store.run_store import RunStore
 from quality.derived_answers import with_derived
 from quality.selections import subject_name
 from quality.tables.checking import CheckedTable, read_files
-from quality.tables.table_map import map_names
+from quality.tables.measured import Numbers
 from scenarios.annotations import Annotation, Subject
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
 
+_KNOWN_SCHEME = "{} says how every dimension is measured"
+_LEAVE_OUT = "--measurement is for files without --map: leave it out"
 GROUP = "group"
 """The column that says which file, or which group of files, an item comes from."""
 
@@ -56,34 +58,41 @@ class Annotated:
         return self.columns[name]
 
 
-def open_annotated(sources: Sequence[str], map_name: str | None, kinds: Sequence[str]) -> Annotated:
-    """Read files by a map, or the annotations of a run.
+def open_annotated(
+    sources: Sequence[str],
+    map_name: str | None,
+    kinds: Sequence[str],
+    numbers: Numbers | None = None,
+) -> Annotated:
+    """Read files, by a map where one is given, or the annotations of a run.
 
     Args:
         sources: one or more files, or the folder of one run or its name under ``./runs``.
-        map_name: of the map; needed for files.
+        map_name: of the map; None: files are plain, and their header says what columns are.
         kinds: of a run, which kinds of annotations are wanted.
+        numbers: as what numbers in plain files count; None: by a rule.
 
     Raises:
-        UsageError: there is no such file or run, files come without a map, or cannot be read.
+        UsageError: there is no such file or run, a file cannot be read, or its header does not
+            say what its columns are.
     """
     folder = _run_of(sources)
     if folder is not None:
         if map_name is not None:
             raise UsageError(f"{sources[0]} is a run and needs no map", "leave --map out")
+        if numbers is not None:
+            raise UsageError(_KNOWN_SCHEME.format(f"the scheme of {sources[0]}"), _LEAVE_OUT)
         return _of_run(folder, kinds)
     if map_name is None:
         missing = [source for source in sources if not Path(source).exists()]
         if missing:
             raise UsageError(
                 f"there is no {missing[0]!r}: neither a file nor a run, here or under ./{RUNS}",
-                "give files with --map, or a run",
+                "give files, or a run",
             )
-        raise UsageError(
-            "nothing says what the columns of these files stand for",
-            f"--map NAME|MAP.yaml; maps that ship: {', '.join(map_names())}",
-        )
-    return _of_files([Path(source) for source in sources], map_name)
+    elif numbers is not None:
+        raise UsageError(_KNOWN_SCHEME.format(f"the map {map_name}"), _LEAVE_OUT)
+    return _of_files([Path(source) for source in sources], map_name, numbers)
 
 
 def _run_of(sources: Sequence[str]) -> Path | None:
@@ -96,8 +105,8 @@ def _run_of(sources: Sequence[str]) -> Path | None:
     return find_run(runs[0])
 
 
-def _of_files(paths: Sequence[Path], map_name: str) -> Annotated:
-    table = read_files(paths, map_name)
+def _of_files(paths: Sequence[Path], map_name: str | None, numbers: Numbers | None) -> Annotated:
+    table = read_files(paths, map_name, numbers)
     names = dict.fromkeys(n for d in table.table.dialogues for n in d.context)
     groups = table.table.groups
     columns: dict[str, Mapping[str, str]] = {name: table.table.by(name) for name in names}

@@ -23,6 +23,7 @@ from quality.findings import Finding, QcSettings
 from quality.review.answer_table import item_name, timings
 from quality.selections import AnnotationSelection, selected, subject_name
 from quality.tables.checking import CheckedTable, read_files
+from quality.tables.measured import Numbers
 from scenarios.annotations import ADJUDICATED, HUMAN
 from scenarios.errors import UsageError
 from scenarios.schemes.model import LabelValue, Scheme
@@ -74,6 +75,7 @@ def quality_control(
     sources: Sequence[str],
     *,
     map_name: str | None = None,
+    numbers: Numbers | None = None,
     by: str | None = None,
     released: Sequence[Path] = (),
     released_map: str | None = None,
@@ -84,7 +86,8 @@ def quality_control(
 
     Args:
         sources: files, or one run.
-        map_name: what the columns of files stand for.
+        map_name: what the columns of files stand for; None: their header says it.
+        numbers: as what numbers count in files without a map; None: by a rule.
         by: what to group by; see :func:`hipo.app.agreement.agreement`.
         released: tables with what was released of the same answers under the same names.
         released_map: their map; that of the files if None.
@@ -95,7 +98,7 @@ def quality_control(
         UsageError: there is no such file, map, run or column, nobody has answered, or a package is
             missing.
     """
-    annotated = open_annotated(sources, map_name, _KINDS)
+    annotated = open_annotated(sources, map_name, _KINDS, numbers)
     groups, asked = annotated.groups(by), _asked(annotated.scheme)
     material = _of_reviews(annotated) if annotated.table is None else _of_table(annotated.table)
     checked = annotation_qc(

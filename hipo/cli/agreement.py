@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,27 @@ app = command_app()
 
 SOURCES = typer.Argument(..., metavar="FILE...|RUN", help="Tables of answers, or one run.")
 MAP = typer.Option(
-    None, "--map", metavar="NAME|FILE", help="What the columns of the files stand for."
+    None,
+    "--map",
+    metavar="NAME|FILE",
+    help="What the columns of the files stand for. Default: what their header says.",
 )
+MEASUREMENT = typer.Option(
+    None,
+    "--measurement",
+    help="As what numbers in files without --map count. Default: two different ones as labels, up "
+    "to eleven different whole ones as ordinal, all others as interval.",
+)
+
+
+class NumbersAs(StrEnum):
+    """As what numbers count in files without a map."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+
+
 BY = typer.Option(
     None,
     "--by",
@@ -39,6 +59,7 @@ def print_agreement(
     *,
     sources: list[str] = SOURCES,
     map_name: str | None = MAP,
+    measurement: NumbersAs | None = MEASUREMENT,
     of: str = typer.Option(
         "human",
         "--of",
@@ -60,13 +81,14 @@ def print_agreement(
 ) -> int:
     """Print how far annotators agree: every statistic that fits each dimension, with intervals.
 
-    Files are tables of other people's, read by a map; what is odd in them is named row by row. With
-    --with, every annotator of the one selection is compared with every one of the other: jurors
+    Files are tables of other people's: plain ones (a row per answer, or a column per annotator)
+    tell what their columns are, others need a map; what is odd is named row by row. With --with, every annotator of the one selection is compared with every one of the other: jurors
     with people, a model with gold labels, judges with what was declared.
     """
     report = agreement(
         sources,
         map_name=map_name,
+        numbers=None if measurement is None else measurement.value,
         of=of,
         other=other,
         by=by,

@@ -7,6 +7,7 @@ from typing import Any
 
 from hipo.cli.console import one_line, plain, plural
 from quality.tables.checking import CheckedTable
+from quality.tables.derived_map import PLAIN
 from quality.tables.oddities import kinds
 
 MOST_SHOWN = 10
@@ -31,7 +32,12 @@ def oddities_as_json(table: CheckedTable | None) -> dict[str, Any]:
 
 
 def oddity_lines(table: CheckedTable) -> Iterator[str]:
-    """Yield what became of the rows of every file, and what was odd, some of each kind."""
+    """Yield what became of the rows of every file, and what was odd, some of each kind.
+
+    Without a map it is said first what the columns were taken for.
+    """
+    if table.map == PLAIN:
+        yield one_line(f"without a map: {table.scheme.title}", _WIDTH)
     for file in table.table.files:
         left = f", {file.left_out:,} left out" if file.left_out else ""
         yield f"{one_line(file.file, _WIDTH)}: {plural(file.rows, 'row')}, {file.read:,} read{left}"

@@ -9,7 +9,7 @@ import typer
 
 from hipo.app.qc import QcReport, quality_control
 from hipo.app.qc_files import write_qc_files
-from hipo.cli.agreement import BY, MAP, SOURCES, bounds, figure
+from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, NumbersAs, bounds, figure
 from hipo.cli.console import columns, one_line, plural
 from hipo.cli.errors import ExitCode
 from hipo.cli.json_target import JSON, deliver
@@ -36,6 +36,7 @@ def print_qc(
     *,
     sources: list[str] = SOURCES,
     map_name: str | None = MAP,
+    measurement: NumbersAs | None = MEASUREMENT,
     by: str | None = BY,
     released: list[Path] = typer.Option(
         [],
@@ -58,13 +59,14 @@ def print_qc(
 ) -> int:
     """Check the annotations of people on four levels: scheme, annotators, agreement, adjudication.
 
-    Of files the map says what columns stand for; of a run the answers of all studies, and of
+    Of files the map, or else the header, says what columns stand for; of a run the answers of all studies, and of
     imported annotators, count. A finding asks somebody to look and decides nothing: disagreement
     is kept. Gold labels are those of a majority, else the expert's, each with a note.
     """
     report = quality_control(
         sources,
         map_name=map_name,
+        numbers=None if measurement is None else measurement.value,
         by=by,
         released=released,
         released_map=released_map,

@@ -57,7 +57,7 @@ def cell_value(raw: object, how: Values, *, numeric: bool = False) -> CellValue 
 
 
 def _one(raw: object, how: Values) -> CellValue:
-    text = _text(raw)
+    text = plain_text(raw)
     if text is None:
         return CellValue(raw)
     if text in how.values:
@@ -77,15 +77,22 @@ def _one(raw: object, how: Values) -> CellValue:
 
 def _number(raw: object) -> CellValue | None:
     """Read a number, with a comma for a point if need be."""
-    text = _text(raw) or ""
-    if _FLOAT.fullmatch(text):
-        return CellValue(float(text))
-    if _FLOAT.fullmatch(pointed := text.replace(",", ".", 1)):
-        return CellValue(float(pointed), f"read as {float(pointed)!r}")
+    text = plain_text(raw) or ""
+    value = number_in(text)
+    if value is None:
+        return None
+    return CellValue(value, "" if _FLOAT.fullmatch(text) else f"read as {value!r}")
+
+
+def number_in(text: str) -> float | None:
+    """Return the number that a text is, with a comma for a point if need be; None: it is none."""
+    for written in (text, text.replace(",", ".", 1)):
+        if _FLOAT.fullmatch(written):
+            return float(written)
     return None
 
 
-def _text(raw: object) -> str | None:
+def plain_text(raw: object) -> str | None:
     """Return a plain value as text; None of what is none, e.g. an object."""
     if isinstance(raw, str):
         return raw.strip()

@@ -10,6 +10,8 @@ from typing import Final
 from quality.annotation_schema import check_schema
 from quality.annotations import Answer, RawAnswer
 from quality.findings import Finding
+from quality.tables.derived_map import derived_map
+from quality.tables.measured import Numbers
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.reading import read_table
 from quality.tables.table import AnswerTable, LabelledTurn, TableAnswer, sequences
@@ -91,17 +93,20 @@ def scheme_of(how: TableMap) -> Scheme:
     return scheme
 
 
-def read_files(paths: Sequence[Path], map_name: str) -> CheckedTable:
+def read_files(
+    paths: Sequence[Path], map_name: str | None, numbers: Numbers | None = None
+) -> CheckedTable:
     """Read files by a map and check what they hold.
 
     Args:
         paths: the files.
-        map_name: a map that ships, or the path of one.
+        map_name: a map that ships, or the path of one; None: made from the header of the files.
+        numbers: as what answers that are numbers count, where there is no map.
 
     Raises:
         UsageError: the map, its scheme or a file cannot be read, or no file has a row.
     """
-    how = load_map(map_name)
+    how = derived_map(paths, numbers) if map_name is None else load_map(map_name)
     scheme = scheme_of(how)
     return checked(read_table(how, scheme, paths), scheme, map_id=how.id)
 

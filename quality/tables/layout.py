@@ -166,14 +166,15 @@ class _Columns:
             raise no_such_column(self.table, names, what)
         return column
 
-    def by_annotator(self, pattern: str) -> list[tuple[str, str]]:
-        """Return (column, annotator) of every column that a pattern fits."""
+    def by_annotator(self, pattern: str, only: Sequence[str] = ()) -> list[tuple[str, str]]:
+        """Return (column, annotator) of every column that a pattern fits, or of some annotators."""
+        wanted = {folded(name) for name in only}
         before, after = (folded(part) for part in pattern.split(ANNOTATOR))
         shape = re.compile(rf"{re.escape(before)}(?P<who>.*\S.*?){re.escape(after)}")
         found = []
         for column in self.table.columns:
             fit = shape.fullmatch(folded(column))
-            if fit is not None:
+            if fit is not None and (not wanted or fit["who"].strip() in wanted):
                 spelt = " ".join(column.split())
                 found.append((column, spelt[fit.start("who") : fit.end("who")].strip()))
         return found
@@ -183,7 +184,7 @@ class _Columns:
         for place in places:
             found: list[AnswerColumn] = []
             if place.columns:
-                pairs = self.by_annotator(place.columns)
+                pairs = self.by_annotator(place.columns, place.annotators)
                 found = [
                     AnswerColumn(dimension, name, who, place, place.turn) for name, who in pairs
                 ]

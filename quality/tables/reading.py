@@ -34,9 +34,10 @@ def read_table(how: TableMap, scheme: Scheme, paths: Sequence[Path]) -> AnswerTa
         UsageError: a file cannot be read or lacks what rows cannot be told apart without, or no
             file has a row.
     """
+    whole = frozenset(d.id for d in scheme.dimensions if d.level == "dialogue")
     reader = _Reader(
         how,
-        whole=frozenset(d.id for d in scheme.dimensions if d.level == "dialogue"),
+        whole=whole | {SECONDS} if len(whole) == len(scheme.dimensions) else whole,
         numeric=frozenset(d.id for d in scheme.dimensions if d.measurement == "interval")
         | {SECONDS},
     )

@@ -1,4 +1,4 @@
-"""Files of rows: delimited text or JSON lines in whatever encoding, every row accounted for."""
+"""Files of rows: delimited text, JSON lines or Parquet, every row accounted for."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from quality.tables.oddities import Oddity, Place, shown
+from quality.tables.parquet import MAGIC, parquet_rows
 from scenarios.errors import UsageError
 from scenarios.text_file import read_bytes, shown_path
 
@@ -63,7 +64,8 @@ def read_file(
     """Read a file; which of the delimiters it uses follows from its header.
 
     Args:
-        path: comma- or otherwise separated values with a header, JSON lines, or a JSON array.
+        path: comma- or otherwise separated values with a header, JSON lines, a JSON array, or
+            Parquet.
         encodings: to be tried line by line, the first that fits counts.
         delimiters: what may separate cells.
         expected: names of columns that are looked for, to find the delimiter out.
@@ -73,6 +75,9 @@ def read_file(
     """
     table = FileOfRows(shown_path(path), path)
     data = read_bytes(path, MOST_BYTES)
+    if data.startswith(MAGIC):
+        _take_objects(table, enumerate(parquet_rows(table.file, data), 1), lined=False)
+        return table
     text = _decoded(table, data, encodings)
     if _is_empty(text):
         table.odd("empty_file", "nothing", "no row is read")

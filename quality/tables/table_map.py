@@ -87,6 +87,8 @@ class AnswerColumns(Values):
     """One column: the answer of whoever the row is by."""
     columns: str = ""
     """One column per annotator, e.g. ``rating_{annotator}``."""
+    annotators: Names = ()
+    """The annotators that have such a column, where other columns fit as well; empty: all that fit."""
     turn: str = ""
     """Of several turns in a row the role of the one that is labelled; the last if empty."""
 
@@ -96,6 +98,8 @@ class AnswerColumns(Values):
             raise ValueError("answers need either column or columns")
         if self.columns and self.columns.count(ANNOTATOR) != 1:
             raise ValueError(f"columns needs {ANNOTATOR} where the name of the annotator stands")
+        if self.annotators and not self.columns:
+            raise ValueError("annotators are those that columns names: give columns, too")
         return self
 
 

@@ -12,6 +12,7 @@ from pipeline.tactics import TacticsFile
 from prompts.tasks.registry import load_task
 from quality.policy import load_policy
 from quality.review.translations import Translations
+from quality.tables.checking import read_files
 from scenarios.schemes.registry import load_scheme
 from scenarios.wordings import read_wording
 from scenarios.yaml_source import read_yaml, validate_model
@@ -24,7 +25,7 @@ EXAMPLE = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)\n```", re.DOTALL)
 
 def test_every_example_of_the_page_is_the_file_it_names() -> None:
     examples = EXAMPLE.findall(PAGE)
-    assert len(examples) == 11
+    assert len(examples) == 12
     for name, text in examples:
         assert (ROOT / name).read_text(encoding="utf-8").rstrip() == text, name
     shown = {name for name, _ in examples}
@@ -46,6 +47,13 @@ def test_scheme_recipe_task_and_translations_are_read() -> None:
     assert load_task(str(FORMATS / "task.yaml"), load_scheme("hipo")).id == "kiosk-veracity"
     german = Translations.load([FORMATS / "translations.jsonl"])
     assert german.of("Has it ever been in an accident?", "de").startswith("Hatte")
+
+
+def test_the_plain_table_is_read_without_a_map() -> None:
+    table = read_files([FORMATS / "plain.csv"], None)
+    kinds = {d.id: d.measurement for d in table.scheme.dimensions}
+    assert kinds == {"politeness": "ordinal", "emotion": "nominal"}
+    assert (len(table.answers), len(table.table.timings)) == (12, 6)
 
 
 def test_an_import_line_and_a_wording_are_read() -> None:

@@ -236,3 +236,39 @@ def test_a_mistake_is_one_message(
     result = hipo(*(str(table) if word == "TABLE" else word for word in words))
     assert result.code == 2
     assert said in result.err
+
+
+PLAIN = "item;rater;score\n1;Ada;3\n1;Bo;4\n2;Ada;1\n2;Bo;1\n3;Ada;5\n3;Bo;5\n"
+
+
+def test_a_plain_table_needs_no_map_and_says_what_its_columns_were_taken_for(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text(PLAIN)
+    result = hipo("agreement", str(path))
+    assert result.code == 0, result.err
+    taken = "without a map: items in 'item', annotators in 'rater'; score (ordinal)"
+    assert result.out.startswith(taken)
+    found = as_json(hipo, "qc", path, "--measurement", "interval")
+    assert (found["items"], found["annotators"]) == (3, ["Ada", "Bo"])
+    assert {row["statistic"] for row in found["agreement"]} >= {"ICC(2,1)"}
+
+
+def test_a_table_of_an_unknown_form_ends_with_one_error_and_says_how_a_map_helps(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    path = tmp_path / "strange.csv"
+    path.write_text("sentence,first,second\nHi,a,b\n")
+    for command in ("agreement", "qc"):
+        result = hipo(command, str(path))
+        assert result.code == 2
+        assert "found no column that names the items" in result.err
+        assert "--map" in result.err
+        assert not result.out
+
+
+def test_how_a_map_measures_is_not_overruled(hipo: Hipo, table: Path) -> None:
+    result = hipo("agreement", str(table), "--map", "cei", "--measurement", "ordinal")
+    assert result.code == 2
+    assert "leave it out" in result.err
