@@ -2,7 +2,7 @@
 
 A verified run is multiplied in its database: the viewer reads rows and does not mind that many
 dialogues are alike. Pages are asked for over HTTP, one after the other, each the first time and
-again.
+again: how long the reader waits, and, where the system tells, how much of a processor it took.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.report import Goal, Row
 from hipo.app.generation import generate
-from hipo.app.verification import verify
+from hipo.app.verification import VerificationOverrides, verify
 from pipeline.recipe import Recipe
 from pipeline.store.sqlite import DATABASE
 
@@ -61,7 +61,8 @@ def large_run(folder: Path, dialogues: int) -> None:
         {"n": SEEDS, "turns": [1, 2, 3], "models": {"default": "offline/rules"}}
     )
     generate(recipe, output=folder)
-    verify(folder, judges=["offline/judge"])
+    # The viewer shows no embedding, and making them takes longer than all the rest.
+    verify(folder, judges=["offline/judge"], overrides=VerificationOverrides(embeddings=False))
     multiply(folder, dialogues)
 
 
@@ -115,6 +116,28 @@ class _Reader:
         return time.perf_counter() - started, body
 
 
+def _processor_seconds(serving: subprocess.Popen[str]) -> float | None:
+    """Return the processor time of the thread that answers; None where the system keeps it back."""
+    kept = Path(f"/proc/{serving.pid}/task/{serving.pid}/schedstat")
+    return int(kept.read_text().split()[0]) / 1e9 if kept.exists() else None
+
+
+def _page_rows(
+    serving: subprocess.Popen[str], reader: _Reader, name: str, path: str
+) -> Iterator[Row]:
+    """Ask for a page once, and five more times."""
+    began = _processor_seconds(serving)
+    first, _ = reader.page(path)
+    answered = _processor_seconds(serving)
+    again = sorted(reader.page(path)[0] for _ in range(5))[2]
+    ended = _processor_seconds(serving)
+    yield Row(f"viewer: {name}, first", first * 1000, " ms", Goal.below(200))
+    yield Row(f"viewer: {name}, median", again * 1000, " ms", Goal.below(200))
+    if began is not None and answered is not None and ended is not None:
+        yield Row(f"viewer: {name}, first, CPU", (answered - began) * 1000, " ms")
+        yield Row(f"viewer: {name}, mean of five, CPU", (ended - answered) / 5 * 1000, " ms")
+
+
 def _paths(reader: _Reader) -> dict[str, str]:
     """Return the pages that are measured."""
     _, listing = reader.page("/1/dialogues")
@@ -153,7 +176,7 @@ def run(*, quick: bool = False) -> list[Row]:
         large_run(folder, dialogues)
         before = (folder / DATABASE).read_bytes()[:100]
         started = time.perf_counter()
-        with _viewed(folder) as (_, link):
+        with _viewed(folder) as (serving, link):
             rows.append(Row(f"viewer: start, {dialogues:,}", time.perf_counter() - started, " s"))
             reader = _Reader(link)
             waited = _until(
@@ -161,10 +184,7 @@ def run(*, quick: bool = False) -> list[Row]:
             )
             rows.append(Row("viewer: words indexed after", waited, " s"))
             for name, path in _paths(reader).items():
-                first, _ = reader.page(path)
-                again = sorted(reader.page(path)[0] for _ in range(5))[2]
-                rows.append(Row(f"viewer: {name}, first", first * 1000, " ms", Goal.below(200)))
-                rows.append(Row(f"viewer: {name}, median", again * 1000, " ms", Goal.below(200)))
+                rows += _page_rows(serving, reader, name, path)
         started = time.perf_counter()
         with _viewed(folder):
             rows.append(Row("viewer: second start", time.perf_counter() - started, " s"))

@@ -154,9 +154,9 @@ def _dialogues_by_label(
     column: CodedColumn, utterance: Codes, there: Mask, dialogues: int
 ) -> dict[str, int]:
     """Count the dialogues with an utterance of each label; a dialogue counts once for a label."""
-    wide = len(column.names)
     own = there & (column.codes >= 0)
-    seen = np.zeros(dialogues * wide, dtype=bool)
-    seen[utterance[own].astype(np.int64) * wide + column.codes[own]] = True
-    counted = seen.reshape(dialogues, wide).sum(axis=0)
+    # A row a label: true values are counted many times faster along memory than across it.
+    seen = np.zeros((len(column.names), dialogues), dtype=bool)
+    seen[column.codes[own], utterance[own]] = True
+    counted = map(np.count_nonzero, seen)
     return {name: int(n) for name, n in zip(column.names, counted, strict=True) if n}
