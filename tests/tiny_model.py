@@ -55,15 +55,17 @@ def save_tiny_model(
     window: int = 4096,
     chat_template: str | None = CHAT_TEMPLATE,
     brief: bool = False,
+    tokenizer=None,
 ) -> Path:
     """Write a random Llama of some 90,000 weights with its tokenizer, and return the folder.
 
-    A ``brief`` one likes quotation marks, so that the texts of its JSON are short.
+    A ``brief`` one likes quotation marks, so that the texts of its JSON are short. Another
+    ``tokenizer`` than the tiny one makes it larger.
     """
     import torch  # noqa: PLC0415
     from transformers import LlamaConfig, LlamaForCausalLM  # noqa: PLC0415
 
-    tokenizer = tiny_tokenizer(chat_template=chat_template)
+    tokenizer = tokenizer or tiny_tokenizer(chat_template=chat_template)
     torch.manual_seed(seed)
     config = LlamaConfig(
         vocab_size=len(tokenizer),

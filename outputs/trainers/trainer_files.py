@@ -1,4 +1,4 @@
-"""What stands in a training set for trainers that read configurations: Axolotl and LLaMA-Factory."""
+"""What stands in a training set for trainers: a script for TRL, configurations for two others."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ FOLDER: Final = "trainers"
 """Holds the messages alone, for trainers that read one column of them. JSON lines, and not called
 so: whoever reads the set finds each row once."""
 LLAMA_FACTORY, DATASET_INFO = "llamafactory.yaml", "dataset_info.json"
+_SCRIPTS = Path(__file__).parents[1] / "templates"
 _ROOM = 1.3
 """What lengths are multiplied by: they are estimates, and nothing is to be cut."""
 
@@ -27,7 +28,7 @@ _ROOM = 1.3
 def write_trainer_files(
     folder: Path, files: Sequence[ExportedFile], lengths: Sequence[TokenLengths], *, pairs: bool
 ) -> None:
-    """Write configurations and the rows they read into the folder of an export.
+    """Write a script, configurations and the rows they read into the folder of an export.
 
     Args:
         folder: with its files of rows.
@@ -46,8 +47,19 @@ def write_trainer_files(
         (AXOLOTL, _yaml(_AXOLOTL_HEAD, axolotl(lines, longest, pairs=pairs))),
         (LLAMA_FACTORY, _yaml(_LLAMA_HEAD, llama_factory(lines, longest, pairs=pairs))),
         (DATASET_INFO, _json(dataset_info(lines, pairs=pairs))),
+        (f"train_{'dpo' if pairs else 'sft'}.py", script(lines, pairs=pairs)),
     ):
         (folder / path).write_text(content, encoding="utf-8")
+
+
+def script(lines: Sequence[ExportedFile], *, pairs: bool) -> str:
+    """Return a program that trains on the rows with TRL, whatever machine it runs on."""
+    text = (_SCRIPTS / f"train_{'dpo' if pairs else 'sft'}.py.txt").read_text("utf-8")
+    names = list(dict.fromkeys(file.subset for file in lines))
+    known = {"@CONFIGURATIONS@": orjson.dumps(names).decode(), "@MODEL@": MODEL}
+    for blank, value in known.items():
+        text = text.replace(blank, value)
+    return text
 
 
 _AXOLOTL_HEAD = """\
