@@ -12,7 +12,7 @@ import duckdb
 
 
 def main(data_set: Path) -> None:
-    files = str(data_set / "data" / "*.parquet")
+    files = str(data_set / "data" / "**" / "*.parquet")
     rows = duckdb.sql("select * from read_parquet($files)", params={"files": files})
     print(f"{len(rows)} rows with the columns {', '.join(rows.columns)}")
     print(

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from scenarios.wording import words
+from scenarios.wording import split_words
 
 Hashes = NDArray[np.uint64]
 
@@ -65,7 +65,7 @@ class NgramHasher:
 
     def _text(self, line: str) -> Hashes:
         """Return what :meth:`line` does, of a line that is not yet taken apart."""
-        return self.line(words(line))
+        return self.line(split_words(line))
 
     def _word(self, word: str) -> int:
         number = self._words.get(word)

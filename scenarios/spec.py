@@ -127,8 +127,9 @@ class WordingOrigin(Strict):
     """Which model wrote the texts of a scenario in another language."""
 
     model: Text
-    """``provider/name``."""
+    """The model as provider and name, e.g. openai/gpt-4o."""
     date: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+    """When: YYYY-MM-DD, in quotes."""
     prompt: Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$")]
     """Hash of what it was asked."""
 

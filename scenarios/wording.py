@@ -94,17 +94,22 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=REMEMBERED)
 def _words(text: str) -> tuple[str, ...]:
+    return tuple(split_words(text))
+
+
+def split_words(text: str) -> list[str]:
+    """Return what :func:`words` does, and remember nothing: for texts that do not come again."""
     flat = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     found = _WORD.findall(flat)
     if not _is_dense(flat):
-        return tuple(found)
+        return found
     parts: list[str] = []
     for word in found:
         if _is_dense(word):
             parts += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
         else:
             parts.append(word)
-    return tuple(parts)
+    return parts
 
 
 def word_count(text: str) -> int:

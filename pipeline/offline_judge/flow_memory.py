@@ -80,7 +80,10 @@ def remembered_label(text: str, dimension: str, options: Sequence[str]) -> Label
 def has_no_label(text: str, dimension: str) -> bool:
     """Return whether a line, as it is read, is one for which a dimension does not arise."""
     line = _known().get(spoken(text))
-    return line is not None and dimension in line.bound and dimension not in line.read(text)
+    if line is None or dimension not in line.bound:
+        return False
+    labels = line.read(text)
+    return dimension not in labels and any(name in labels for name in line.bound)
 
 
 def _part(key: str) -> float:

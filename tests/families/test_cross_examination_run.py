@@ -79,7 +79,7 @@ def test_the_report_shows_answers_jurors_and_how_people_disagree(folder: Path) -
     strategic = page[page.index('id="strategic-title"') : page.index('id="disagreement-title"')]
     for annotator in ("A01", "A02", "A03", "juror:offline/judge"):
         assert annotator in strategic
-    disagreement = page[page.index('id="disagreement-title"') : page.index('id="audit-title"')]
+    disagreement = page[page.index('id="disagreement-title"') :].partition("</section>")[0]
     assert "detrimental" in disagreement
     assert f"{ANSWERS} (100.0%)" in disagreement, "each commitment has a majority of two"
     assert f"{2 * ANSWERS} (100.0%)" in disagreement, "and two pairs of people apart"

@@ -84,7 +84,7 @@ def test_the_people_are_raters_and_the_report_says_what_they_and_the_solver_foun
         hipo(["report", str(run), "--no-embeddings", "--evaluation", str(folder / "answers")]) == 0
     )
     page = (run / "report.html").read_text()
-    reasoning = page[page.index('id="reasonings-title"') : page.index('id="audit-title"')]
+    reasoning = page[page.index('id="reasonings-title"') :].partition("</section>")[0]
     for name in ("solver", "gold", *found["raters"]):
         assert f">{name}<" in reasoning
     for dialogue in open_run(run).dialogues(traces=False):

@@ -105,10 +105,11 @@ def test_a_language_that_the_scenarios_are_not_written_in_is_refused(pack: Path)
         for number, text in enumerate((pack / "landing.yaml").read_text().splitlines(), 1)
         if text.startswith("languages:")
     )
-    assert str(refused.value) == (
+    assert str(refused.value).splitlines()[0] == (
         f"{pack}/landing.yaml:{line}: languages: found en, and so has 1 more, expected 'de', "
-        "which the dialogues are to be in (--language); write the texts in 'de' into a file of "
-        "their own with languages: [de], or leave the language out"
+        "which the dialogues are to be in (--language); have them put into it (hipo scenarios "
+        "translate --language de) and name the wordings with --wordings, write a file of your own "
+        "with languages: [de], or choose other scenarios with --scenarios"
     )
 
 

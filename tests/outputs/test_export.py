@@ -183,7 +183,7 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
     )  # fmt: skip
     assert code == 0, err
     told = orjson.loads(out)
-    assert any("overlap with another set" in note for note in told["notes"])
+    assert told["left_out"]["rows"]["overlap"] > 0
     (overlap,) = told["overlaps"]
     assert (overlap["checked"], overlap["reference"]) == ("clean", "held")
     assert overlap["removed"]
@@ -271,7 +271,7 @@ def test_where_nothing_is_left_the_reason_is_told(tmp_path):
     run = exportable_run(tmp_path / "run", scenarios=4, strategies=("direct",))
     with pytest.raises(UsageError, match="nothing is left to export") as caught:
         exported(tmp_path / "out", run, "dpo")
-    assert "pairs come from" in caught.value.hint
+    assert "pairs need two answers to one prompt" in caught.value.hint
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
 
 

@@ -137,7 +137,7 @@ def acceptance(tmp_path, accepts):
 def test_a_judge_that_always_agrees_accepts_foils_as_often(tmp_path):
     found = acceptance(tmp_path, lambda said, label: True)
     assert (found.declared.value, found.foil.value, found.difference) == (1.0, 1.0, 0.0)
-    assert (found.interval.low, found.interval.high) == (0.0, 0.0)
+    assert found.interval is None, "the difference is the same in every resample"
 
 
 def test_a_judge_that_is_right_accepts_no_foil(tmp_path):

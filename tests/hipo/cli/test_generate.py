@@ -31,7 +31,7 @@ def test_a_dry_run_counts_and_writes_nothing(offline: Hipo, tmp_path: Path) -> N
     assert result.code == 0
     assert list(result.data) == [
         "cases", "dialogues", "present", "outside", "exchanges", "arms", "models", "cost_usd", "note",
-        "verification", "generation_usd", "budget", "unmet_tactics",
+        "verification", "generation_usd", "budget", "unmet_tactics", "rows", "packs",
     ]  # fmt: skip
     assert list(result.data["arms"][0]) == ["id", "strategy", "dialogues", "calls"]
     assert list(result.data["arms"][0]["calls"][0]) == ["kind", "role", "expected", "most"]
@@ -160,7 +160,8 @@ def test_failed_cases_are_reported_by_reason_and_played_again_only_on_request(hi
         assert again.code == 1
         assert server.count == count
         assert hipo("runs", "show", "run", "--format", "json").data["failed"] == {"unparseable": 2}
-        assert "failed: unparseable" in hipo("show", "run", "--failed").out
+        listed = hipo("show", "run", "--failed").out.splitlines()[1]
+        assert listed.partition("direct")[2].split()[:2] == ["failed", "unparseable:"]
         server.answer = rules
         assert hipo(*command, "--retry-failed").code == 0
         state = hipo("runs", "show", "run", "--format", "json").data

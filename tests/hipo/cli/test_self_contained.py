@@ -205,7 +205,7 @@ def test_a_library_that_changed_changes_no_unfinished_run(
     monkeypatch.setattr(variation, "_shipped_axes", lambda: axes)
     more = hipo(*command, "-n", "12")
     assert more.code == 0, more.err
-    assert more.err.startswith(
+    assert more.err.partition(" run: ")[2].startswith(
         "going on with 1 scenario and the axes stored in the run; "
         "not in this run, which was made before: scenario other_car\n"
     )
@@ -286,7 +286,7 @@ def test_files_that_are_gone_are_taken_from_the_run(made: Hipo) -> None:
         shutil.rmtree(gone) if Path(gone).is_dir() else Path(gone).unlink()
     more = made("generate", "mine.yaml", "-n", "6", "-o", "run")
     assert more.code == 0, more.err
-    assert more.err.startswith(
+    assert more.err.partition(" run: ")[2].startswith(
         "going on with 1 scenario, the axes, the templates and the tactics stored in the run"
     )
     assert ids("select count(*) from cases") == [(6,)]

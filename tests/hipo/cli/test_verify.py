@@ -219,12 +219,14 @@ def test_a_scenario_that_changed_since_is_judged_as_it_was(hipo: Hipo, pack: Pat
     hipo("generate", "--model", "offline/rules", "--scenario-dir", str(pack), "--scenarios",
          "my_car", "-n", "1", "-o", "run", "--quiet")  # fmt: skip
     path = pack / "my_car.yaml"
-    path.write_text(path.read_text().replace("A private seller", "Some seller", 1))
+    path.write_text(
+        path.read_text().replace("Somebody wants to get rid", "Nobody wants to get rid", 1)
+    )
     assert hipo("verify", "run").code == 0
     with sqlite3.connect("run/run.sqlite") as database:
         texts = "\n".join(text for (text,) in database.execute("select text from texts"))
-    assert "A private seller" in texts
-    assert "Some seller" not in texts
+    assert "Somebody wants to get rid" in texts
+    assert "Nobody wants to get rid" not in texts
 
 
 def test_dialogues_are_verified_as_they_are_generated(hipo: Hipo, tmp_path: Path) -> None:

@@ -122,5 +122,5 @@ def test_pairs_whose_losers_are_longer_are_refused(tmp_path, capsys):
     run = exportable_run(tmp_path / "run", strategies=("consistency", "reflective"))
     command = f"export {run} --to dpo --splits 100,0,0 --no-parquet -q --include-deception"
     assert hipo(f"{command} -o {tmp_path / 'dpo'} --max-shortcut 0.2") == 2
-    assert "length reads preferred at 1.000" in capsys.readouterr().err
+    assert "length reads preferred at 0.9" in capsys.readouterr().err
     assert not (tmp_path / "dpo").exists()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from outputs.system_prompt import SystemPrompt
 from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
 from tests.outputs.tiny_base import tiny_base
 
@@ -16,7 +17,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("sets")
     run = exportable_run(folder / "run", scenarios=3, facts=1, strategies=STRATEGIES)
     deceiving = {"include_deception": True}
-    exported(folder / "label", run, "sft", parquet=False)
+    exported(folder / "label", run, "sft", prompt=SystemPrompt("full"), parquet=False)
     exported(folder / "actor", run, "sft", task="actor", parquet=False, **deceiving)
     exported(folder / "dpo", run, "dpo", parquet=False, **deceiving)
     exported(folder / "benchmark", run, "benchmark", parquet=False)
