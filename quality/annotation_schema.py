@@ -41,7 +41,7 @@ def check_schema(
         scheme: the dimensions, labels and aliases.
         raw: answers as they were written.
         required: dimensions that everybody who answered an item must have answered; by default
-            every dimension of the same level (utterance or dialogue) as one that was answered.
+            what review forms ask people, of the levels (utterance, dialogue) that were answered.
     """
     dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
     answers: dict[tuple[str, str, str], Answer] = {}
@@ -72,12 +72,12 @@ def check_schema(
         answers[key] = Answer(row.item, row.dimension, row.annotator, value, row.dialogue)
         if harmonised:
             findings.append(_finding("harmonised", row, f"taken to mean {_text(value)}"))
-    findings += _missing(dimensions, asked, answers, required)
+    findings += _missing(scheme, asked, answers, required)
     return CheckedAnnotations(tuple(answers.values()), tuple(findings))
 
 
 def _missing(
-    dimensions: dict[str, Dimension],
+    scheme: Scheme,
     asked: dict[tuple[str, str], _Asked],
     answers: Mapping[tuple[str, str, str], Answer],
     required: Collection[str] | None,
@@ -85,8 +85,14 @@ def _missing(
     """Return what somebody should have answered and did not.
 
     That is nothing of what is computed, of what is not asked beside the same person's other
-    answers, nor, where it is not said what is required, of what only some roles' words carry.
+    answers, nor, where it is not said what is required, of what is left to judges or what only some
+    roles' words carry.
     """
+    of_people = {
+        dimension.id
+        for level in ("utterance", "dialogue")
+        for dimension in scheme.people_dimensions(level)
+    }
 
     def is_asked(item: str, annotator: str, dimension: Dimension) -> bool:
         given = {d: answers.get((item, annotator, d)) for d in dimension.when}
@@ -96,10 +102,10 @@ def _missing(
     return [
         Finding(1, "missing", "not answered", annotator, item, dimension.id)
         for (item, annotator), sheet in asked.items()
-        for dimension in dimensions.values()
+        for dimension in scheme.dimensions
         if dimension.id not in sheet.answered
         and (
-            dimension.level in sheet.levels and not dimension.of
+            dimension.id in of_people and dimension.level in sheet.levels and not dimension.of
             if required is None
             else dimension.id in required
         )

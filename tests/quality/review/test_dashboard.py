@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quality.review.dashboard import overview
+from quality.review.forms import sections
 from scenarios.reviews import GivenLabel, Item, Opinion, ReviewStudy, Sheet, Standing
 from scenarios.schemes.registry import load_scheme
 
@@ -47,3 +50,18 @@ def test_before_anybody_has_answered() -> None:
     assert found.minutes_left is None
     assert found.no_agreement == "no answers yet"
     assert found.findings == ()
+
+
+def test_what_the_form_does_not_ask_is_not_missing_and_what_it_asks_is() -> None:
+    item = Item(1, "case1", "arm", "finance", ())
+    fields = [field for section in sections(HIPO, [3], {}) for field in section.fields]
+    labels = tuple(GivenLabel(f.turn, f.dimension.id, f.choices[0].value) for f in fields)
+    whole = Sheet(1, item, "A01", "done", labels, Opinion(lead_s=30), 0, 1, "page")
+    short = replace(whole, labels=tuple(one for one in labels if one.dimension != "intention"))
+
+    def missing(sheet: Sheet) -> list[str]:
+        found = overview(HIPO, STUDY, [sheet], [(item, 1)], standings=[], now=9.0).findings
+        return [t.question for group in found for t in group.things if t.reason == "not answered"]
+
+    assert missing(whole) == []
+    assert missing(short) == ["Communicative intention"]
