@@ -6,9 +6,13 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from quality.annotation_qc import annotation_qc
+from quality.annotations import RawAnswer, Timing
+from quality.findings import FindingCode
 from quality.review.translations import LANGUAGES, page_languages
 from quality.web.page_language import PageLanguage, accepted, read_page_language
 from scenarios.schemes.registry import load_scheme
@@ -85,6 +89,39 @@ def test_no_page_of_a_review_is_left_in_english(verified_run: Path) -> None:
         answer_item(guest, path)
         for name in ("/language", "/filter", "/finish", "/item/999"):
             assert left_in_english(guest.get(name)[1].text, known) == [], name
+
+
+@pytest.mark.parametrize("name", ["adjudicate", "adjudicate_list", "dashboard"])
+def test_no_text_of_the_pages_of_the_expert_is_left_in_english(name: str) -> None:
+    page = (LANGUAGES.parent / "pages" / f"{name}.html.j2").read_text(encoding="utf-8")
+    shown = re.sub(r"\{% block layout %\}\w*", "", re.sub(r"\{\{.*?\}\}", "7", page))
+    texts = re.split(r"\{%.*?%\}|<[^>]*>", shown)
+    quoted = re.findall(r'aria-label="([A-Z][^"{]+)"', page)
+    chinese = page_languages(load_scheme("hipo"))["zh"]
+    said = [text for text in (*texts, *quoted) if WORD.search(text)]
+    assert len(said) > 5
+    assert [t for t in said if set(WORD.findall(chinese.of(t.strip()))) - ALLOWED] == []
+
+
+def test_what_quality_control_finds_is_told_in_chinese() -> None:
+    chinese = page_languages(load_scheme("hipo"))["zh"]
+    for code in get_args(FindingCode):
+        told = chinese.of(f"3 {code.replace('_', ' ')}")
+        assert not WORD.search(told), told
+    scheme = load_scheme("hipo")
+    hasty = [Timing(f"i{n}", "A01", 2.0 + 700 * (n == 7), 1 + n % 2) for n in range(8)]
+    raw = [
+        RawAnswer(f"i{n}", "veracity", who, ("Quality", "Manner", "None")[0 if who == "A01" else k])
+        for n in range(12)
+        for k, who in enumerate(("A01", "A02", "A03"))
+    ]
+    found = annotation_qc(scheme, raw, hasty).findings
+    codes = {finding.code for finding in found}
+    assert codes >= {"missing", "straight_lining", "split", "too_fast", "too_slow"}
+    labels = {"Quality", "Manner", "None"}
+    for finding in found:
+        told = re.sub(r"\bA\d+", "", chinese.of(finding.reason))
+        assert set(WORD.findall(told)) <= labels, told
 
 
 def _scenario_words(service: object) -> set[str]:
