@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from outputs.recorded_exports import EXPORTS as RECORDED
 from prompts.environment import SHIPPED as TEMPLATES
 from scenarios import variation
 from scenarios.variation import load_axes
@@ -79,13 +80,15 @@ def change_every_file(pack: Path) -> None:
 
 
 def outputs(hipo: Hipo) -> dict[str, bytes]:
-    """Return every file that leaves the run, by name."""
+    """Return every file that leaves the run, by name; earlier exports are not on its record."""
+    (Path("run") / RECORDED).unlink(missing_ok=True)
     for name, options in EXPORTS.items():
         done = hipo(
             "export", "run", *options, "--any", "--splits", "100,0,0", "-o", f"sets/{name}",
             "--overwrite", "-q",
         )  # fmt: skip
         assert done.code == 0, done.err
+    (Path("run") / RECORDED).unlink()  # it holds the time of day
     assert hipo("report", "run", "-o", "sets/report.html", "--no-embeddings", "-q").code == 0
     made = {
         path.as_posix(): path.read_bytes() for path in Path("sets").rglob("*") if path.is_file()
