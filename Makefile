@@ -7,13 +7,15 @@ RUN ?= runs/demo
 # index that PyTorch's own "Get started" page shows: make demo TORCH_ARGS="--index-url ..."
 TORCH ?= torch==2.13.0
 TORCH_ARGS ?=
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist loadfile
 # What `make quick` runs: the rooms below the door, without what starts servers, browsers or processes.
 QUICK := tests/scenarios tests/prompts tests/pipeline tests/quality \
 	--ignore=tests/pipeline/integration --ignore=tests/quality/review -m "not slow"
 # Tests read exports with its converter alone, which does without the old versions it depends on.
 LLAMA_FACTORY := llamafactory==0.9.5
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Tests start hundreds of commands: each would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test quick check coverage bench dist clean
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -32,6 +32,9 @@ from scenarios.spelling import suggestion
 from scenarios.text_file import shown_path
 
 __all__ = ["LIBRARY", "PATH_VARIABLE", "Catalogue", "CatalogueEntry", "select_facts"]
+
+SHIPPED = (LIBRARY, FAMILIES)
+"""Folders that come with hipo and are played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +140,7 @@ class Catalogue:
                     continue
                 seen.add(real)
                 try:
-                    entry = _entry(path, root, real_names=real_names)
-                    _add(entries, entry)
+                    _add(entries, _read_entry(path, root, real_names=real_names))
                 except InputError as error:
                     problems += error.problems
         if problems:
@@ -185,10 +187,25 @@ def _place(item: tuple[str, CatalogueEntry]) -> tuple[str, str]:
     return item[1].scenario.category, item[0]
 
 
+def _read_entry(path: Path, root: Path, *, real_names: bool) -> CatalogueEntry:
+    """Return the scenario of a file; a shipped one is read once as long as it does not change."""
+    if root not in SHIPPED:
+        return _entry(path, root, real_names=real_names)
+    return _shipped_entry(path, root, real_names, path.stat().st_mtime_ns, Path.cwd())
+
+
+@lru_cache(maxsize=1024)
+def _shipped_entry(
+    path: Path, root: Path, real_names: bool, changed_ns: int, shown_from: Path
+) -> CatalogueEntry:
+    """Read a shipped file; when it was changed, and where paths are shown from, are part of the key."""
+    return _entry(path, root, real_names=real_names)
+
+
 def _entry(path: Path, root: Path, *, real_names: bool) -> CatalogueEntry:
     template, located = read_scenario(path, root)
     for_examples = is_for_examples(path)
-    shipped = root in (LIBRARY, FAMILIES) or for_examples
+    shipped = root in SHIPPED or for_examples
     problems = [
         *check_references(template, located),
         *check_place(template, located, path, shipped=shipped),
