@@ -286,8 +286,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
             "balance": 0 if job.balance is None else job.balance.dropped,
         },
         files=files,
-        folder=draft,
-        name=job.folder.name,
+        place=(draft, job.folder.name),
         lengths=table,
     )
     if document is not None:

@@ -72,8 +72,7 @@ def export_facts(
     trains_responder: bool,
     rows_left_out: Mapping[str, int],
     files: tuple[ExportedFile, ...],
-    folder: Path,
-    name: str,
+    place: tuple[Path, str],
     lengths: tuple[TokenLengths, ...] = (),
 ) -> ExportFacts:
     """Tell everything that documents need.
@@ -86,34 +85,28 @@ def export_facts(
         trains_responder: whether the responder's words are what is learnt.
         rows_left_out: rows that did not come into the set, by reason.
         files: the files of rows.
-        folder: where they are now.
-        name: what the export will be called.
+        place: the folder they are in now, and what the export will be called.
         lengths: of rows that a model is trained on.
     """
-    counts = seen.corpus.table()
+    counts, generators = seen.corpus.table(), _generators(found, seen)
     total = counts[TOTAL]
-    generators = _generators(found, seen)
-    selection = found.selection
     return ExportFacts(
-        name=name,
-        folder=folder,
+        name=place[1],
+        folder=place[0],
         task=kind.name,
         hub_tasks=kind.hub_tasks,
         files=files,
         scheme=found.scheme,
-        options={**options, **_chosen(selection)},
+        options={**options, **_chosen(found.selection)},
         code_version=code_version(),
         runs=tuple(run.name for run in found.runs),
         generators=generators,
         judges=_judges(found),
-        verdict=selection.verdict,
+        verdict=found.selection.verdict,
         dialogues=total["dialogues"],
         lengths=lengths,
         left_out=left_out(found, total["dialogues"], rows_left_out),
-        by_run={
-            run.name: sum(n for (name, _), n in seen.arms.items() if name == run.name)
-            for run in found.runs
-        },
+        by_run=_by_run(found, seen),
         scenarios=total["scenarios"],
         facts=total["facts"],
         by_goal=_ordered(seen.goals, found.scheme.goals if found.scheme.assigned else ()),
@@ -130,6 +123,14 @@ def export_facts(
         any_people=found.lists_people,
         reliability=reliability(found.scheme, found.runs),
     )
+
+
+def _by_run(found: OpenSelection, seen: Seen) -> dict[str, int]:
+    """Return how many dialogues come from each run."""
+    return {
+        run.name: sum(n for (name, _), n in seen.arms.items() if name == run.name)
+        for run in found.runs
+    }
 
 
 def opening_of(selected: SelectedDialogue) -> str:

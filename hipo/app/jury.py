@@ -22,7 +22,7 @@ from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.verification import VerificationOverrides, Verified
-from hipo.app.watching import Silent, Spending, Watcher
+from hipo.app.watching import Silent, Watcher, spent_on_judging
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
@@ -196,7 +196,6 @@ async def hear_jurors_async(
             )
         )
         ledger, stop, limits = ledger_of(jury.recipe, store), Stop(), jury.recipe.limits
-        spent_before = (ledger.spent_tokens, ledger.spent_usd)
         async with providers_for(jury.uses.values(), limits) as providers:
             link = local_run(limits, store.calls, ledger, stop, watching.note)
             pool = EndpointPool(limits, providers, link, watching.note)
@@ -209,13 +208,8 @@ async def hear_jurors_async(
                 on_progress=watching.see,
             )
 
-            def spending() -> Spending:
-                priced = all(use.price is not None for use in jury.uses.values())
-                usd = ledger.spent_usd if priced else None
-                return Spending(
-                    ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count, "judging",
-                    spent_before,
-                )  # fmt: skip
+            priced = all(use.price is not None for use in jury.uses.values())
+            spending = spent_on_judging(ledger, link, priced=priced)
 
             with interruptible(stop, watching.note, enabled=signals):
                 watching.begin(len(jobs), spending)

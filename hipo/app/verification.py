@@ -19,7 +19,7 @@ from hipo.app.old_runs import bring_up_to_date
 from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
-from hipo.app.watching import Silent, Spending, Watcher
+from hipo.app.watching import Silent, Watcher, spent_on_judging
 from pipeline.embeddings import installed_encoder, sentence_encoder
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.model_settings import ModelSettings
@@ -296,7 +296,6 @@ async def verify_async(
         ready = make_ready(store, overrides)
         before = store.state()
         ledger = ledger_of(ready.recipe, store)
-        spent_before = (ledger.spent_tokens, ledger.spent_usd)
         stop = Stop()
         limits = ready.recipe.limits
         async with (
@@ -309,13 +308,7 @@ async def verify_async(
                 ready, store, pool, stop, encoder=encoder, on_progress=watching.see,
                 retry_unreadable=retry_unreadable,
             )  # fmt: skip
-
-            def spending() -> Spending:
-                usd = None if ready.panels.unpriced else ledger.spent_usd
-                return Spending(
-                    ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count, "judging",
-                    spent_before,
-                )  # fmt: skip
+            spending = spent_on_judging(ledger, link, priced=not ready.panels.unpriced)
 
             with interruptible(stop, watching.note, enabled=signals):
                 watching.begin(before.generated, spending)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from pipeline.budget import Ledger
+from pipeline.run_link import LocalRun
 from pipeline.runner import Progress
 
 
@@ -34,6 +36,24 @@ class Spending:
     def own_cost_usd(self) -> float | None:
         """Cost of this command; None where it is unknown."""
         return None if self.cost_usd is None else max(0.0, self.cost_usd - self.before[1])
+
+
+def spent_on_judging(ledger: Ledger, link: LocalRun, *, priced: bool) -> Callable[[], Spending]:
+    """Return what tells the spending of a command that judges, apart from all before it.
+
+    Args:
+        ledger: the budget of the run.
+        link: the run as the clients of the command see it.
+        priced: whether every model that judges has a price.
+    """
+    before = (ledger.spent_tokens, ledger.spent_usd)
+
+    def spending() -> Spending:
+        usd = ledger.spent_usd if priced else None
+        flying = link.stop.in_flight.count
+        return Spending(ledger.spent_tokens, usd, link.held_back_to, flying, "judging", before)
+
+    return spending
 
 
 class Watcher(Protocol):

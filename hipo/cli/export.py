@@ -2,279 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 
 import typer
 
-from hipo.app.export import DataSet, ExportExtras, export_options, make_data_set
+from hipo.app.export import DataSet, ExportExtras, make_data_set
 from hipo.app.option_groups import OptionGroup
-from hipo.app.recipe_options import split
-from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, hush, number, plain, plural, write_json
 from hipo.cli.errors import ExitCode, say
+from hipo.cli.export_options import chosen_dialogues, chosen_extras, chosen_rows
 from hipo.cli.main import command_app
-from hipo.cli.options import PLUGINS, QUIET, with_group
+from hipo.cli.options import QUIET, with_group
 from hipo.cli.wrapping import write_text
-from outputs.aspects import ASPECTS
 from outputs.contamination import overlap_share
-from outputs.export_kind import DEFAULT_FORMAT, DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions
-from outputs.formats.registry import FORMATS
-from outputs.preferred_answers import ORIGINS
+from outputs.export_kind import KINDS, ExportOptions
 from outputs.selection import Selection, WantedVerdict
 from outputs.token_lengths import DEFAULT_WINDOW
-from scenarios.errors import UsageError
 
 app = command_app()
 _VERDICTS: Mapping[bool, WantedVerdict] = {True: "any", False: "accepted"}
 
 
-class SplitBy(StrEnum):
-    """What no two splits share."""
-
-    SCENARIO = "scenario"
-    FACT = "fact"
-
-
-class Target(StrEnum):
-    """What an actor learns to write."""
-
-    UTTERANCE = "utterance"
-    JSON = "json"
-
-
-class LabelChoice(StrEnum):
-    """Whose labels count."""
-
-    ADJUDICATED = "adjudicated"
-    DECLARED = "declared"
-
-
-def _options(
-    *,
-    to: str = typer.Option(
-        DEFAULT_KIND,
-        "--to",
-        metavar="KIND",
-        rich_help_panel="Options",
-        help=f"{', '.join(KINDS.shipped)}, or a plugin's.",
-    ),
-    task: str | None = typer.Option(
-        None, "--task", help="What is learnt: label (default), actor, initiator (sft)."
-    ),
-    aspect: list[str] = typer.Option(
-        [], "--aspect", help=f"Of {', '.join(ASPECTS)} (benchmark, sft of labels); default all."
-    ),
-    mode: list[str] = typer.Option(
-        [],
-        "--mode",
-        hidden=True,
-        help=f"Of {', '.join(PROMPT_MODES)}: prompts in rows (benchmark); or none.",
-    ),
-    rationale: bool = typer.Option(
-        False,
-        "--rationale",
-        hidden=True,
-        help="Reasons before labels; those that give facts away go (sft).",
-    ),
-    row: str | None = typer.Option(
-        None,
-        "--format",
-        help=f"Of {', '.join(FORMATS.shipped)} (sft, dpo); default {DEFAULT_FORMAT}.",
-    ),
-    prompt: str | None = typer.Option(
-        None,
-        "--prompt",
-        metavar="short|full|none|FILE",
-        help="System message (sft, dpo): a few lines (default), all definitions, none, or a file's.",
-    ),
-    target: Target | None = typer.Option(
-        None,
-        "--target",
-        help="What an actor writes (dpo, sft of actors): its words as a chat goes on (default), or "
-        "the JSON object that was asked for.",
-    ),
-    goal_of_lines: bool = typer.Option(
-        False,
-        "--goal-of-lines",
-        hidden=True,
-        help="Ask for the goal beside a single line, too, which hardly tells it (sft of labels).",
-    ),
-    split_by: SplitBy = typer.Option(
-        SplitBy.SCENARIO,
-        "--split-by",
-        rich_help_panel=OptionGroup.SPLITS,
-        help="What no two splits share.",
-    ),
-    splits: str | None = typer.Option(
-        None,
-        "--splits",
-        metavar="SHARES",
-        rich_help_panel=OptionGroup.SPLITS,
-        help="Of train, validation, test, e.g. 80,10,10 (default of sft and dpo; else all in one).",
-    ),
-    seed: int = typer.Option(
-        0,
-        "--seed",
-        rich_help_panel=OptionGroup.SPLITS,
-        hidden=True,
-        help="Of splits and balancing.",
-    ),
-    balance: str | None = typer.Option(
-        None, "--balance", metavar="DIMENSION", help="As many rows of each of its labels."
-    ),
-    include_deception: bool = typer.Option(
-        False, "--include-deception", help="Let a model learn to deceive (dpo, sft of actors)."
-    ),
-    pairs: list[str] = typer.Option(
-        [],
-        "--pairs",
-        help=f"Of {', '.join(ORIGINS)} (dpo): what prefers an answer; default all but vote; or all.",
-    ),
-    min_margin: float | None = typer.Option(
-        None,
-        "--min-margin",
-        hidden=True,
-        min=0,
-        help="Leave pairs out whose scores are nearer to each other (dpo).",
-    ),
-    same_labels: bool = typer.Option(
-        False,
-        "--same-labels",
-        hidden=True,
-        help="Leave pairs out whose sides declare different labels (dpo).",
-    ),
-    parquet: bool = typer.Option(
-        True, "--parquet/--no-parquet", hidden=True, help="Parquet beside JSON lines."
-    ),
-    plugins: list[Path] | None = PLUGINS,
-) -> ExportOptions:
-    return export_options(
-        to,
-        task=task,
-        aspects=split(aspect),
-        modes=split(mode),
-        rationale=rationale,
-        format=row,
-        prompt=prompt,
-        target=None if target is None else target.value,
-        goal_of_lines=goal_of_lines,
-        split_by=split_by.value,
-        fractions=() if splits is None else _fractions(splits),
-        seed=seed,
-        balance=balance,
-        include_deception=include_deception,
-        pairs=split(pairs),
-        min_margin=min_margin,
-        same_labels=same_labels,
-        parquet=parquet,
-    )
-
-
-def _selection(
-    *,
-    runs: list[str] = typer.Argument(..., metavar="RUN...", help="Folders, or names in ./runs."),
-    scenarios: list[str] = typer.Option([], "--scenarios", help="Ids, categories, globs, tag:..."),
-    goals: list[str] = typer.Option([], "--goals", help="Goal labels."),
-    strategies: list[str] = typer.Option([], "--strategy", help="Of these strategies only."),
-    arms: list[str] = typer.Option(
-        [], "--arm", hidden=True, help="Of these arms only: beginnings of ids."
-    ),
-    languages: list[str] = typer.Option([], "--language", hidden=True, help="Language codes."),
-    labels: LabelChoice = typer.Option(
-        LabelChoice.ADJUDICATED,
-        "--labels",
-        hidden=True,
-        help="An expert's where there are, or the declared.",
-    ),
-) -> Selection:
-    return Selection(
-        runs=tuple(find_run(name) for name in runs),
-        scenarios=_named(scenarios),
-        goals=_named(goals),
-        strategies=_named(strategies),
-        arms=_named(arms),
-        languages=_named(languages),
-        labels=labels.value,
-    )
-
-
-def _extras(
-    *,
-    against: list[Path] = typer.Option(
-        [],
-        "--against",
-        hidden=True,
-        metavar="SET",
-        help="Compare with another set; tells the overlap.",
-    ),
-    remove_overlap: bool = typer.Option(
-        False,
-        "--remove-overlap",
-        hidden=True,
-        help="Leave rows out that overlap with a set of --against.",
-    ),
-    compare_splits: bool = typer.Option(
-        False,
-        "--compare-splits",
-        hidden=True,
-        help="Tell the overlap of train with the other splits.",
-    ),
-    embeddings: bool = typer.Option(
-        True,
-        "--embeddings/--no-embeddings",
-        hidden=True,
-        help="Compare by meaning as well, if installed.",
-    ),
-    licence: str | None = typer.Option(
-        None,
-        "--license",
-        rich_help_panel=OptionGroup.PUBLISHING,
-        help="Of the data, as the hub spells it; none is assumed.",
-    ),
-    push: str | None = typer.Option(
-        None,
-        "--push-to-hub",
-        rich_help_panel=OptionGroup.PUBLISHING,
-        metavar="REPO",
-        help="Send it to the Hugging Face hub (HF_TOKEN).",
-    ),
-    public: bool = typer.Option(
-        False,
-        "--public",
-        rich_help_panel=OptionGroup.PUBLISHING,
-        hidden=True,
-        help="Make what is pushed public.",
-    ),
-    max_shortcut: float | None = typer.Option(
-        None,
-        "--max-shortcut",
-        hidden=True,
-        min=0,
-        max=1,
-        metavar="X",
-        help="Audit the set; refuse it (exit 2) if what should tell nothing reads a label for "
-        "certain more than X above the floor. 1 refuses nothing.",
-    ),
-) -> ExportExtras:
-    return ExportExtras(
-        against=against,
-        remove_overlap=remove_overlap,
-        compare_splits=compare_splits,
-        embeddings=embeddings,
-        licence=licence,
-        push_to=push,
-        public=public,
-        max_shortcut=max_shortcut,
-    )
-
-
 @app.command("export")
-@with_group("options", _options, heading=OptionGroup.ROWS)
-@with_group("selection", _selection, heading=OptionGroup.DIALOGUES)
-@with_group("extras", _extras, heading=OptionGroup.CHECKS)
+@with_group("options", chosen_rows, heading=OptionGroup.ROWS)
+@with_group("selection", chosen_dialogues, heading=OptionGroup.DIALOGUES)
+@with_group("extras", chosen_extras, heading=OptionGroup.CHECKS)
 def export_command(
     *,
     output: Path = typer.Option(..., "-o", "--output", help="The folder to make."),
@@ -371,16 +125,3 @@ def exported_as_text(data: DataSet) -> str:
     if data.address is not None:
         lines.append(f"pushed to {data.address}")
     return "\n".join(lines)
-
-
-def _fractions(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise UsageError(
-            f"--splits {text!r} is no list of numbers", "for example 80,10,10"
-        ) from None
-
-
-def _named(values: Sequence[str]) -> tuple[str, ...] | None:
-    return tuple(split(values)) or None

@@ -18,19 +18,22 @@ from scenarios.errors import UsageError
 app = command_app()
 
 
+MAP = typer.Option(
+    None,
+    "--map",
+    metavar="NAME|FILE",
+    help="What the columns of the files stand for: their dialogues and the annotations of people "
+    "are imported.",
+)
+
+
 @app.command("import")
 def import_file(
     *,
     files: list[Path] = typer.Argument(
         ..., metavar="FILE...", help="JSON lines, one dialogue each; with --map tables of any kind."
     ),
-    map_name: str | None = typer.Option(
-        None,
-        "--map",
-        metavar="NAME|FILE",
-        help="What the columns of the files stand for: their dialogues and the annotations of people "
-        "are imported.",
-    ),
+    map_name: str | None = MAP,
     output: Path | None = typer.Option(
         None, "-o", "--output", help="Folder of the new run; default ./runs/<name of the file>."
     ),

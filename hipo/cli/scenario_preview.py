@@ -33,6 +33,11 @@ from scenarios.spec import Scenario
 app = command_app()
 
 
+STRATEGY = typer.Option(
+    "direct", "--strategy", help=f"{', '.join(STRATEGIES.shipped)}, or one of a plugin."
+)
+
+
 @app.command("preview")
 @with_recipe_options(
     "openings", "models.default.base_url", "models.default.api_key_env", "prompt_dir", "plugins"
@@ -52,9 +57,7 @@ def preview(
     ),
     turns: int = typer.Option(2, "--turns", min=1, help="Improvised exchanges."),
     seed: int = typer.Option(0, "--seed", help="Another seed, another dialogue."),
-    strategy: str = typer.Option(
-        "direct", "--strategy", help=f"{', '.join(STRATEGIES.shipped)}, or one of a plugin."
-    ),
+    strategy: str = STRATEGY,
     language: str = typer.Option("en", "--language", help="The language to speak."),
     show_prompts: bool = typer.Option(
         False, "--show-prompts", help="Every prompt and its answer, verbatim."
