@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.shard import Shard
 from pipeline.tactic_contexts import Context, contexts_of
 from scenarios.case import Case, make_case
 from scenarios.errors import UsageError
@@ -64,7 +65,10 @@ class Plan:
     """Whether the two goals of a case open alike; recorded in each case where they do."""
     repetitions: int = 1
     n: int | None = None
+    """Cases of the whole plan, all shards together."""
     seed: int = 0
+    shard: Shard | None = None
+    """The part that is played here; None: all of it."""
     cycle: int = field(init=False)
     """Cases in one cycle."""
     _parts: tuple[_Part, ...] = field(init=False, repr=False)
@@ -98,12 +102,21 @@ class Plan:
         object.__setattr__(self, "_by_id", {part.scenario.id: part.scenario for part in parts})
 
     def __len__(self) -> int:
-        """Return the number of cases."""
-        return self.cycle * self.repetitions if self.n is None else self.n
+        """Return the number of cases, of the shard where there is one."""
+        return self._total if self.shard is None else self.shard.size(self._total)
 
     def __iter__(self) -> Iterator[Case]:
         """Yield the cases, all of a scenario before any of the next."""
-        whole, rest = divmod(len(self), self.cycle)
+        return (self._case(*chosen) for chosen in self._chosen())
+
+    @property
+    def _total(self) -> int:
+        """Cases of all shards together."""
+        return self.cycle * self.repetitions if self.n is None else self.n
+
+    def _chosen(self) -> Iterator[tuple[_Part, int, int]]:
+        """Yield part, place in it, and repetition of every case."""
+        whole, rest = divmod(self._total, self.cycle)
         inverse = pow(self._stride, -1, self.cycle)
         offset = seed_from(self.seed, "plan") % self.cycle
         for part in self._parts:
@@ -111,12 +124,15 @@ class Plan:
                 # The place this case has along the stride tells whether the subset reaches it.
                 step = (part.start + place - offset) * inverse % self.cycle
                 for repetition in range(whole + (step < rest)):
-                    yield self._case(part, place, repetition)
+                    if self.shard is None or self.shard.takes(repetition * self.cycle + step):
+                        yield part, place, repetition
 
     @property
     def improvised(self) -> Improvised:
         """Improvised turns of all cases together, counted without making the cases."""
-        whole, rest = divmod(len(self), self.cycle)
+        if self.shard is not None:
+            return self._improvised_of_shard()
+        whole, rest = divmod(self._total, self.cycle)
         labelled = others = 0
         for part in self._parts:
             alike = self._size(part) // len(part.turns)
@@ -130,6 +146,13 @@ class Plan:
         offset = seed_from(self.seed, "plan") % self.cycle
         for step in range(rest):
             one = self._length_at((offset + step * self._stride) % self.cycle, whole)
+            labelled, others = labelled + one.labelled, others + one.others
+        return Improvised(labelled, others)
+
+    def _improvised_of_shard(self) -> Improvised:
+        labelled = others = 0
+        for part, place, repetition in self._chosen():
+            one = self._length(part, self._length_index(part, place), repetition)
             labelled, others = labelled + one.labelled, others + one.others
         return Improvised(labelled, others)
 
@@ -171,8 +194,11 @@ class Plan:
     def _length_at(self, place: int, repetition: int) -> Improvised:
         """Return how many turns of the case at a place of the cycle are improvised."""
         part = self._parts[bisect_right(self._parts, place, key=lambda part: part.start) - 1]
-        inside = (place - part.start) // (len(part.goals) * len(self.languages))
-        return self._length(part, inside % len(part.turns), repetition)
+        return self._length(part, self._length_index(part, place - part.start), repetition)
+
+    def _length_index(self, part: _Part, place: int) -> int:
+        """Return which of the lengths of a part the case at a place of it has."""
+        return place // (len(part.goals) * len(self.languages)) % len(part.turns)
 
     def _size(self, part: _Part) -> int:
         return len(part.facts) * len(part.turns) * len(self.languages) * len(part.goals)

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from pipeline.model_settings import Models, ModelSettings, Role
+from pipeline.shard import Shard
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.arms import AnswerOrder
 from scenarios.durations import seconds_of
@@ -194,6 +195,9 @@ class Recipe(Strict):
     """A file of variation axes to use instead of the shipped one."""
     n: Annotated[int, Field(ge=1)] | None = None
     """How many cases, spread over scenarios, goals and turns; None is all of them."""
+    shard: str | None = None
+    """``i/n``: play the i-th of n parts of the plan alone, see :class:`pipeline.shard.Shard`. Budget
+    and limits are those of the part; which labels are wanted is as in the whole plan."""
     repetitions: Annotated[int, Field(ge=1)] = 1
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     limits: Limits = Limits()
@@ -220,6 +224,17 @@ class Recipe(Strict):
         if value is None:
             return None
         return tuple(dict.fromkeys(value))
+
+    @field_validator("shard")
+    @classmethod
+    def _is_shard(cls, value: str | None) -> str | None:
+        """Write a shard as it is always written."""
+        if value is None:
+            return None
+        try:
+            return str(Shard.parse(value))
+        except UsageError as error:
+            raise ValueError(str(error.hint or error.message)) from None
 
     @model_validator(mode="after")
     def _has_finite_budget(self) -> Self:

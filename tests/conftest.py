@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("hipo", deadline=None)  # how busy a machine is decides no test
+settings.load_profile("hipo")
 
 
 @pytest.fixture

@@ -176,7 +176,7 @@ def _calls(
 
 def sample_cases(prepared: Prepared) -> list[Case]:
     """Return a few cases, from all over the scenarios, goals and lengths of the plan."""
-    return list(replace(prepared.plan, n=SAMPLE))
+    return list(replace(prepared.plan, n=SAMPLE, shard=None))
 
 
 def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEstimate, ...]:

@@ -15,6 +15,7 @@ from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Recipe
 from pipeline.run_identity import describe
 from pipeline.run_material import RunMaterial, material_items
+from pipeline.shard import Shard
 from pipeline.store.materials import MaterialItem
 from pipeline.strategies.registry import STRATEGIES, StrategyExtension
 from pipeline.tactics import TacticDesign
@@ -86,7 +87,18 @@ class Prepared:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What there is to say before anything is played, a line each."""
-        return tuple(line for line in (self.going_on, self.left_out) if line)
+        return tuple(line for line in (self.going_on, self.left_out, self._part) if line)
+
+    @property
+    def _part(self) -> str:
+        """Which shard is played, in one line; or nothing."""
+        if self.plan.shard is None:
+            return ""
+        whole = len(replace(self.plan, shard=None))
+        return (
+            f"shard {self.plan.shard}: {len(self.plan):,} of the {whole:,} cases of the plan; what is "
+            "counted, estimated and budgeted is this shard's alone"
+        )
 
     @property
     def dialogues(self) -> int:
@@ -226,6 +238,7 @@ def _plan(recipe: Recipe, ingredients: Ingredients, scheme: Scheme) -> Plan:
         repetitions=recipe.repetitions,
         n=recipe.n,
         seed=recipe.seed,
+        shard=None if recipe.shard is None else Shard.parse(recipe.shard),
     )
 
 

@@ -54,7 +54,7 @@ def preview(recipe: Recipe | str | Path, n: int = 1) -> list[Previewed]:
         UsageError: something in the recipe does not exist or does not fit together.
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
-    return asyncio.run(_preview(prepare(loaded.with_changes({"n": n}))))
+    return asyncio.run(_preview(prepare(loaded.with_changes({"n": n, "shard": None}))))
 
 
 async def _preview(prepared: Prepared) -> list[Previewed]:

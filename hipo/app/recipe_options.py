@@ -129,6 +129,14 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         group=OptionGroup.SCENARIOS,
     ),
     RecipeOption(
+        "shard",
+        "--shard",
+        str,
+        "i/n: play the i-th of n equal parts of the plan; a budget is that of the part.",
+        rare=True,
+        group=OptionGroup.SCENARIOS,
+    ),
+    RecipeOption(
         "seed", "--seed", int, "Seed of the run; default 0.", rare=True, group=OptionGroup.SCENARIOS
     ),
     RecipeOption(
@@ -233,26 +241,15 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "provider/name for every role; see: hipo models.",
         also="-m",
     ),
-    RecipeOption(
-        "models.initiator.model",
-        "--initiator-model",
-        str,
-        "Another model for the initiator.",
-        rare=True,
-    ),
-    RecipeOption(
-        "models.responder.model",
-        "--responder-model",
-        str,
-        "Another model for the responder.",
-        rare=True,
-    ),
-    RecipeOption(
-        "models.reflector.model",
-        "--reflector-model",
-        str,
-        "Another model for reflection.",
-        rare=True,
+    *(
+        RecipeOption(
+            f"models.{role}.model", f"--{role}-model", str, f"Another model for {what}.", rare=True
+        )
+        for role, what in (
+            ("initiator", "the initiator"),
+            ("responder", "the responder"),
+            ("reflector", "reflection"),
+        )
     ),
     RecipeOption("models.default.base_url", "--base-url", str, "Where to send requests."),
     RecipeOption(

@@ -229,6 +229,8 @@ def _pilot(
     cases: int,
     accepted: int | None,
 ) -> int:
+    if recipe.shard is not None:
+        raise UsageError("--pilot makes a forecast of the whole plan", "leave --shard out")
     piloted = asyncio.run(run_pilot(prepare(recipe), overrides, cases=cases, accepted=accepted))
     if output_format is Format.JSON:
         write_json(pilot_as_json(piloted))
