@@ -27,7 +27,7 @@ HANG_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Misfortunes:
     """Shares of all requests that meet a fault, and when the endpoint is gone altogether."""
 
     seed: int = 0
@@ -46,7 +46,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """What became of one request."""
 
     id: str
@@ -59,8 +59,8 @@ class Entry:
 class NightServer:
     """Serves one plan; faults are drawn in the order of arrival."""
 
-    plan: Plan
-    ledger: list[Entry] = field(default_factory=list)
+    plan: Misfortunes
+    ledger: list[LedgerEntry] = field(default_factory=list)
     _port: int = 0
     _rng: random.Random = field(init=False)
     _away_until: float = 0.0
@@ -102,7 +102,7 @@ class NightServer:
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         raw = await request.read()
         place, id_ = len(self.ledger), f"req-{len(self.ledger)}"
-        self.ledger.append(Entry(id_, "arrived"))
+        self.ledger.append(LedgerEntry(id_, "arrived"))
         self._begin_outage(place)
         now = asyncio.get_running_loop().time()
         if now < self._away_until:
@@ -140,7 +140,7 @@ class NightServer:
         return "answered"
 
     def _note(self, place: int, fate: str, prompt: int = 0, completion: int = 0) -> None:
-        self.ledger[place] = Entry(self.ledger[place].id, fate, prompt, completion)
+        self.ledger[place] = LedgerEntry(self.ledger[place].id, fate, prompt, completion)
 
     def _abort(self, request: web.Request) -> None:
         if request.transport is not None:
@@ -229,11 +229,11 @@ def poisoned(reply: dict[str, Any], rng: random.Random) -> tuple[bytes, dict[str
     return kinds[rng.randrange(len(kinds))]
 
 
-async def _serve_until_stdin_closes(plan: Plan) -> None:
+async def _serve_until_stdin_closes(plan: Misfortunes) -> None:
     port = await NightServer(plan).serve()
     print(port, flush=True)
     await asyncio.to_thread(sys.stdin.buffer.read)
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve_until_stdin_closes(Plan(**orjson.loads(sys.argv[1]))))
+    asyncio.run(_serve_until_stdin_closes(Misfortunes(**orjson.loads(sys.argv[1]))))

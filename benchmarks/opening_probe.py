@@ -38,7 +38,7 @@ Guess = Callable[[Labels], Labels]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OpeningLine:
     """What is said before anything is improvised, where, and under which goal."""
 
     scenario: str
@@ -58,7 +58,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeReading:
+class OpeningReading:
     """How well one probe reads the goal, and how well it reads swapped labels."""
 
     accuracy: float
@@ -66,20 +66,20 @@ class ProbeReading:
     high: float
 
 
-def statements(scenarios: Sequence[Scenario]) -> list[Line]:
+def statements(scenarios: Sequence[Scenario]) -> list[OpeningLine]:
     """Return every statement of every opening by goal."""
     return [
-        Line(scenario.id, label, opening.statement_for(goal).text)
+        OpeningLine(scenario.id, label, opening.statement_for(goal).text)
         for scenario in scenarios
         for opening in scenario.opening.by_goal
         for label, goal in enumerate(GOALS)
     ]
 
 
-def shared(scenarios: Sequence[Scenario]) -> list[Line]:
+def shared(scenarios: Sequence[Scenario]) -> list[OpeningLine]:
     """Return everything up to the hard question of every shared opening, under both goals."""
     return [
-        Line(scenario.id, label, text)
+        OpeningLine(scenario.id, label, text)
         for scenario in scenarios
         if scenario.opening.shared is not None
         for label, goal in enumerate(GOALS)
@@ -96,7 +96,7 @@ def _openings(scenario: Scenario, goal: str) -> Iterator[str]:
             yield " ".join(line.text for line in lines)
 
 
-def read(lines: Sequence[Line], probe: Probe, swaps: int = SWAPS) -> ProbeReading:
+def read(lines: Sequence[OpeningLine], probe: Probe, swaps: int = SWAPS) -> OpeningReading:
     """Guess the goal of each line from those of the other scenarios.
 
     Args:
@@ -122,7 +122,7 @@ def read(lines: Sequence[Line], probe: Probe, swaps: int = SWAPS) -> ProbeReadin
             right[row] += np.sum(guess(labels[~inside]) == labels[inside])
     shares = right / len(lines)
     low, high = np.percentile(shares[1:], [LOW, HIGH])
-    return ProbeReading(float(shares[0]), float(low), float(high))
+    return OpeningReading(float(shares[0]), float(low), float(high))
 
 
 def _naive_bayes(known: Sequence[str], asked: Sequence[str]) -> Guess:

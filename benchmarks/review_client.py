@@ -11,7 +11,7 @@ from html import unescape
 from urllib.parse import urlencode, urlsplit
 
 
-class Client:
+class AnnotatorClient:
     """Answers items as fast as the server gives them, and times every request."""
 
     def __init__(self, link: str, name: str) -> None:
@@ -80,11 +80,11 @@ class Client:
         return response.status, response.headers.get("location", ""), text
 
 
-def all_at_once(clients: list[Client]) -> None:
+def all_at_once(clients: list[AnnotatorClient]) -> None:
     """Let every client work in a thread of its own; the first error of any is raised."""
     errors: list[BaseException] = []
 
-    def work(client: Client) -> None:
+    def work(client: AnnotatorClient) -> None:
         try:
             client.work()
         except BaseException as error:  # noqa: BLE001 - handed to the main thread

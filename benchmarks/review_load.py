@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.report import Goal, Row
-from benchmarks.review_client import Client, all_at_once
+from benchmarks.review_client import AnnotatorClient, all_at_once
 from benchmarks.server import running_server
 from pipeline.store.reviews import ReviewStore
 
@@ -75,11 +75,11 @@ def link_of(serving: subprocess.Popen[str]) -> str:
     raise RuntimeError("the server ended")
 
 
-def _come_in(serving: subprocess.Popen[str]) -> list[Client]:
+def _come_in(serving: subprocess.Popen[str]) -> list[AnnotatorClient]:
     clients = []
     for number in range(ANNOTATORS):
         link = link_of(serving)
-        client = Client(link, f"Annotator {number}")
+        client = AnnotatorClient(link, f"Annotator {number}")
         client.come_in()
         clients.append(client)
     return clients

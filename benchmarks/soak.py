@@ -23,7 +23,7 @@ from pathlib import Path
 
 from benchmarks.night import AGAIN, count_served, night_server
 from benchmarks.report import Goal, Row
-from benchmarks.review_client import Client
+from benchmarks.review_client import AnnotatorClient
 from benchmarks.review_load import link_of, served
 
 CONCURRENCY = 16
@@ -213,7 +213,7 @@ def _review(run: Path, size: Kills, dice: random.Random) -> list[Row]:
     acknowledged = kills = 0
     for number in range(size.review):
         with served(run, items=40) as serving:
-            client = Client(link_of(serving), f"Annotator {number}")
+            client = AnnotatorClient(link_of(serving), f"Annotator {number}")
             client.come_in()
             stop_after = dice.randrange(1, 4)
             try:
@@ -229,7 +229,7 @@ def _review(run: Path, size: Kills, dice: random.Random) -> list[Row]:
     return _rows("review", kills, size.review, 0, checks)
 
 
-def _kill_after(client: Client, answers: int, serving: subprocess.Popen[str]) -> None:
+def _kill_after(client: AnnotatorClient, answers: int, serving: subprocess.Popen[str]) -> None:
     if len(client.sent) >= answers:
         serving.kill()
 

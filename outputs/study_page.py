@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from outputs.judge_agreement import READER_REMARK
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.plots.canvas import standalone
-from outputs.plots.forest import Contrast, forest_plot
+from outputs.plots.forest import PlottedDifference, forest_plot
 from outputs.report.page import (
     Block,
     Grid,
@@ -204,7 +204,7 @@ def _forest(study: StudyResult, title: str, differences: Sequence[Difference]) -
         interval = found.interval
         ends = (None, None) if interval is None else (interval.low, interval.high)
         text = f"{value} [{bounds}]" if bounds else value
-        rows.append(Contrast(name, found.value, text, *ends))
+        rows.append(PlottedDifference(name, found.value, text, *ends))
         cells.append((name, value, bounds))
     said = "; ".join(f"{row.label} {row.text}" for row in rows)
     ahead = f"\u2190 {BASELINE} ahead \u00b7 {differences[0].strategy} ahead \u2192"

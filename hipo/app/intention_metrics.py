@@ -25,7 +25,7 @@ from quality.persuasion.intention_figures import (
 )
 from quality.persuasion.intention_questions import intention_questions, names_of
 from quality.persuasion.intention_statistics import IntentionStatistics, intention_statistics
-from quality.persuasion.question_check import BrokenRule, OptionQuestion, broken, rules_of
+from quality.persuasion.question_check import FlawedQuestion, OptionQuestion, broken, rules_of
 from quality.persuasion.settled_labels import KINDS, settled_turns
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION, spoken_dialogues
 from quality.selections import dialogue_name, subject_name
@@ -64,7 +64,7 @@ class IntentionMetrics:
     """How many questions there are by face act and role; none of them is answered here."""
     rules: Mapping[str, int]
     """How many options break each rule."""
-    broken: tuple[BrokenRule, ...]
+    broken: tuple[FlawedQuestion, ...]
     answerers: tuple[Answerer, ...]
     oddities: tuple[Oddity, ...] = ()
 

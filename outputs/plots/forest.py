@@ -20,7 +20,7 @@ _TICKS: tuple[tuple[float, Anchor], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class PlottedDifference:
     """One difference of shares; ``value`` None leaves only its text."""
 
     label: str
@@ -37,7 +37,7 @@ class Contrast:
         return self.low > 0 or self.high < 0
 
 
-def forest_plot(rows: Sequence[Contrast], *, label: str, axis: str) -> str:
+def forest_plot(rows: Sequence[PlottedDifference], *, label: str, axis: str) -> str:
     """Return an SVG of differences, one below the other, zero in the middle.
 
     A filled box stands for a difference whose interval leaves zero out, a hollow one for the rest.
@@ -85,7 +85,7 @@ def forest_plot(rows: Sequence[Contrast], *, label: str, axis: str) -> str:
     return canvas.svg()
 
 
-def _reach(rows: Sequence[Contrast]) -> float:
+def _reach(rows: Sequence[PlottedDifference]) -> float:
     """Return half the width of the axis: the largest end, rounded up to a round number."""
     ends = [end for row in rows for end in (row.value, row.low, row.high) if end is not None]
     if not all(isfinite(end) for end in ends):

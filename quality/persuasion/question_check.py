@@ -35,7 +35,7 @@ class OptionQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenRule:
+class FlawedQuestion:
     """One rule that one option of a question breaks."""
 
     question: str
@@ -58,7 +58,7 @@ def rules_of(options: Options) -> tuple[str, ...]:
 
 def broken(
     dimension: Dimension, options: Options, questions: Iterable[OptionQuestion]
-) -> Iterator[BrokenRule]:
+) -> Iterator[FlawedQuestion]:
     """Yield every rule that an option of a question breaks.
 
     Args:
@@ -74,7 +74,7 @@ def broken(
         labels = [by_id.get(name or "") for name in question.labels]
         for place, option in enumerate(question.options):
             for rule in _against(question, labels, options, place):
-                yield BrokenRule(question.id, rule, option)
+                yield FlawedQuestion(question.id, rule, option)
 
 
 def _against(

@@ -11,7 +11,7 @@ from quality.viewer.viewed_run import ViewedRun
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedSide:
     """A dialogue that can be put on one side."""
 
     key: str
@@ -21,7 +21,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
+class ComparedDialogues:
     """Two dialogues, utterance by utterance."""
 
     left: ShownDialogue
@@ -30,7 +30,7 @@ class SideBySide:
     """(left, right, whether the texts are the same)."""
 
 
-def sides(runs: Sequence[ViewedRun], number: int, case: str) -> list[Side]:
+def sides(runs: Sequence[ViewedRun], number: int, case: str) -> list[ComparedSide]:
     """Return every dialogue of a case: of all arms of its run, then of the other runs.
 
     In another run it is the dialogues of the same case, or, where that has none, of a case that
@@ -55,11 +55,13 @@ def sides(runs: Sequence[ViewedRun], number: int, case: str) -> list[Side]:
         for one, arm in there:
             name = names.get(arm, arm)
             title = f"{run.name}: {name}" if len(runs) > 1 else name
-            found.append(Side(f"{other}:{one}/{arm}", title, other))
+            found.append(ComparedSide(f"{other}:{one}/{arm}", title, other))
     return found
 
 
-def side_by_side(runs: Sequence[ViewedRun], left: Side, right: Side) -> SideBySide:
+def side_by_side(
+    runs: Sequence[ViewedRun], left: ComparedSide, right: ComparedSide
+) -> ComparedDialogues:
     """Put two dialogues side by side; the turns of the longer one go on alone."""
     first, second = (_shown(runs, side) for side in (left, right))
     rows = []
@@ -68,9 +70,9 @@ def side_by_side(runs: Sequence[ViewedRun], left: Side, right: Side) -> SideBySi
         other = second.turns[place] if place < len(second.turns) else None
         same = one is not None and other is not None and one.text == other.text
         rows.append((one, other, same))
-    return SideBySide(first, second, tuple(rows))
+    return ComparedDialogues(first, second, tuple(rows))
 
 
-def _shown(runs: Sequence[ViewedRun], side: Side) -> ShownDialogue:
+def _shown(runs: Sequence[ViewedRun], side: ComparedSide) -> ShownDialogue:
     run = runs[side.run - 1]
     return shown_dialogue(run, run.store.dialogue(side.key.partition(":")[2]))

@@ -15,7 +15,7 @@ SHADES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CrossedLabels:
     """Utterances with one label of each dimension."""
 
     n: int
@@ -34,7 +34,7 @@ class LabelTable:
     across: str
     """The dimension of the columns."""
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, int, tuple[Cell, ...]], ...]
+    rows: tuple[tuple[str, int, tuple[CrossedLabels, ...]], ...]
     """(label, utterances, cells)."""
     totals: tuple[int, ...]
     """Utterances by label of ``across``."""
@@ -84,6 +84,6 @@ def _frequent(counts: NDArray[np.int64], names: tuple[str, ...]) -> list[int]:
     return sorted(there[:MOST_LABELS], key=lambda code: names[code])
 
 
-def _cell(n: int, row: int) -> Cell:
+def _cell(n: int, row: int) -> CrossedLabels:
     share = n / row if row else 0.0
-    return Cell(n, share, 0 if not n else max(1, round(share * SHADES)))
+    return CrossedLabels(n, share, 0 if not n else max(1, round(share * SHADES)))

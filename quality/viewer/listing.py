@@ -20,7 +20,7 @@ _TITLES = {"verdict": "Verdict", "fact": "Fact", "flag": "Flag"}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class FilterChoice:
     """One value of a select, and how many dialogues it leaves."""
 
     value: str
@@ -35,7 +35,7 @@ class ChoiceGroup:
 
     parameter: str
     title: str
-    choices: tuple[Choice, ...]
+    choices: tuple[FilterChoice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def arm_names(arms: Mapping[str, Arm]) -> dict[str, str]:
     return names
 
 
-def _choices(parameter: str, values: Mapping[str, int], wish: str) -> tuple[Choice, ...]:
+def _choices(parameter: str, values: Mapping[str, int], wish: str) -> tuple[FilterChoice, ...]:
     names = list(values)
     if parameter == "verdict":
         names = [verdict for verdict in VERDICTS if verdict in values]
@@ -138,7 +138,8 @@ def _choices(parameter: str, values: Mapping[str, int], wish: str) -> tuple[Choi
     if wish and wish not in kept:
         kept.append(wish)
     return tuple(
-        Choice(name, _shown(parameter, name), values.get(name, 0), name == wish) for name in kept
+        FilterChoice(name, _shown(parameter, name), values.get(name, 0), name == wish)
+        for name in kept
     )
 
 

@@ -43,7 +43,7 @@ class ShownLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class ShownOpinion:
     """What somebody else says about one dimension."""
 
     who: str
@@ -82,7 +82,7 @@ class ShownTurn:
     labels: tuple[ShownLabel, ...]
     declared_goal: str
     """The goal the speaker says it has, where it is another than the assigned one."""
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[ShownOpinion, ...]
     flags: tuple[Flag, ...]
     versions: tuple[Version, ...]
     versions_are: str
@@ -103,7 +103,7 @@ class ShownDialogue:
     facts: tuple[tuple[str, str], ...]
     """(who knows it, text)."""
     turns: tuple[ShownTurn, ...]
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[ShownOpinion, ...]
     """About the dialogue as a whole."""
     flags: tuple[Flag, ...]
     """About the dialogue as a whole."""
@@ -218,7 +218,7 @@ def _turn(
     speaker: str,
     *,
     is_opposite: bool,
-    opinions: Sequence[Opinion],
+    opinions: Sequence[ShownOpinion],
     flags: tuple[Flag, ...],
 ) -> ShownTurn:
     wanted = dict(turn.wanted)
@@ -289,7 +289,7 @@ def _labels_of(draft: Draft) -> str:
     return ", ".join(label_text(label.value) for label in draft.tactic)
 
 
-def _opinions(reader: BrowsingReader, case: Case, arm: str) -> dict[int | None, list[Opinion]]:
+def _opinions(reader: BrowsingReader, case: Case, arm: str) -> dict[int | None, list[ShownOpinion]]:
     """Return what others say, by turn; None is the dialogue as a whole."""
     rows = sorted(
         reader.annotations(case.id, arm, KINDS),
@@ -301,9 +301,9 @@ def _opinions(reader: BrowsingReader, case: Case, arm: str) -> dict[int | None, 
     }
 
 
-def _opinion(one: Annotation) -> Opinion:
+def _opinion(one: Annotation) -> ShownOpinion:
     called = _CALLED.get(one.kind, one.kind)
-    return Opinion(
+    return ShownOpinion(
         who=called if one.kind == VERIFIER and not one.who else f"{called} {one.who}",
         dimension=one.dimension,
         value="" if one.value is None else label_text(one.value),

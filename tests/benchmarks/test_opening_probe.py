@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.opening_probe import GOALS, PROBES, Line, read, rows_of, shared, statements
+from benchmarks.opening_probe import GOALS, PROBES, OpeningLine, read, rows_of, shared, statements
 from scenarios.spec import Scenario
 from tests.factories import make_new_scenario
 
@@ -14,10 +14,10 @@ QUICK = [probe for probe in PROBES if "MiniLM" not in probe.name]
 SUBJECTS = ("car", "boat", "flat", "fern", "ring", "desk", "coat", "bill")
 
 
-def lines(*texts: tuple[str, str]) -> list[Line]:
+def lines(*texts: tuple[str, str]) -> list[OpeningLine]:
     """One line per goal and scenario, with the subject of the scenario in it."""
     return [
-        Line(subject, goal, text.format(subject))
+        OpeningLine(subject, goal, text.format(subject))
         for number, subject in enumerate(SUBJECTS)
         for goal, text in enumerate(texts[number % len(texts)])
     ]
@@ -48,7 +48,8 @@ def test_styles_that_are_crossed_lie_within_swapped_labels(probe) -> None:
 def test_texts_that_are_the_same_under_both_goals_are_read_at_exactly_one_half(probe) -> None:
     pack = [make_new_scenario(f"new_{number}") for number in range(4)]
     alike = [
-        Line(line.scenario, line.goal, f"{line.text} {line.scenario}") for line in shared(pack)
+        OpeningLine(line.scenario, line.goal, f"{line.text} {line.scenario}")
+        for line in shared(pack)
     ]
     assert len(alike) == 4 * 2 * 2 * len(GOALS)
     assert read(alike, probe, swaps=5).accuracy == 0.5

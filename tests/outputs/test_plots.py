@@ -16,7 +16,7 @@ from outputs.plots.canvas import (
     standalone,
     text_width,
 )
-from outputs.plots.forest import Contrast, forest_plot
+from outputs.plots.forest import PlottedDifference, forest_plot
 from outputs.plots.heatmap import heatmap
 from outputs.plots.lines import Series, Spot, line_chart
 
@@ -97,7 +97,7 @@ def test_bars_stay_inside_and_their_labels_apart(data, series, mark):
 def contrasts(draw):
     ends = st.floats(-1, 1)
     low, value, high = sorted(draw(st.tuples(ends, ends, ends)))
-    return Contrast(draw(st.text(max_size=20)), value, f"{100 * value:+.1f}", low, high)
+    return PlottedDifference(draw(st.text(max_size=20)), value, f"{100 * value:+.1f}", low, high)
 
 
 @settings(max_examples=60, deadline=None)

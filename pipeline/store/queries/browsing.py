@@ -113,7 +113,7 @@ class LabelPlace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ListedDialogue:
+class BrowsedDialogue:
     """What a list of dialogues says about one."""
 
     seq: int
@@ -199,7 +199,7 @@ class BrowsingReader:
         """Return (dialogue, utterance), dialogue by dialogue, of some thousands of them."""
         return self._reader.execute(_TEXTS, (_numbers(dialogues),)).fetchall()
 
-    def listed(self, dialogues: Sequence[int]) -> list[ListedDialogue]:
+    def listed(self, dialogues: Sequence[int]) -> list[BrowsedDialogue]:
         """Return what a list says about some hundreds of dialogues, in the order given."""
         numbers = _numbers(dialogues)
         words: dict[int, tuple[bool, str]] = {}
@@ -213,7 +213,7 @@ class BrowsingReader:
             if seq in heads:
                 _, case, arm, code, reason = heads[seq]
                 begins = words.get(seq, (False, ""))[1]
-                listed.append(ListedDialogue(seq, case, arm, code, reason, begins))
+                listed.append(BrowsedDialogue(seq, case, arm, code, reason, begins))
         return listed
 
     def annotations(self, case: str, arm: str, kinds: Sequence[str]) -> list[Annotation]:
