@@ -19,7 +19,7 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.outcome import CallOutcome
-from pipeline.store.calls import RequestRow
+from pipeline.store.calls import LOST, RequestRow
 from scenarios.durations import in_words
 
 Sign = Literal[
@@ -305,7 +305,7 @@ def sign_of(outcome: CallOutcome, row: RequestRow) -> Sign:
         return "unconnected" if row.status is None else "unserved"
     if outcome != "failed":
         return outcome
-    if row.code == "cancelled":
+    if row.code in {"cancelled", LOST}:
         return "nothing"
     if row.code in _REFUSED:
         return "refused"

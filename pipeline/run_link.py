@@ -15,7 +15,7 @@ that process: all of them are frozen dataclasses of plain data. Three rules make
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pipeline.budget import Ledger, Reservation
@@ -25,7 +25,7 @@ from pipeline.providers.errors import TimedOut
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
 from pipeline.stop import Stop
-from pipeline.store.calls import CallLog, ChoiceRow, RequestRow
+from pipeline.store.calls import CallLog, ChoiceRow, RequestRow, lost_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,7 @@ class LocalRun:
         self._gates = EndpointGates(stop) if gates is None else gates
         self.known = calls.choices
         self.count_hits = calls.count_hits
+        self.known_of_case = calls.known_of_case
         self._calls = calls
         self._ledger = ledger
         self._limiters = limiters
@@ -148,10 +149,30 @@ class LocalRun:
             if gate.holds(admission):
                 return Permit(request, reservation, admission, entry)
             # An outage began meanwhile: who waits for its end holds nothing.
-            self._ledger.release(reservation)
-            if entry is not None and request.address is not None:
-                self._limiters.limiter(request.address).withdraw(entry)
-            gate.give_back(admission)
+            self.give_back(Permit(request, reservation, admission, entry))
+
+    def give_back(self, permit: Permit) -> None:
+        """Take back a permit that nothing was sent with."""
+        self._ledger.release(permit.reservation)
+        address = permit.request.address
+        if permit.entry is not None and address is not None:
+            self._limiters.limiter(address).withdraw(permit.entry)
+        gate = self._gate(address)
+        if gate is not None and permit.admission is not None:
+            gate.give_back(permit.admission)
+
+    def lose(self, permit: Permit, sent_at: float) -> None:
+        """Charge a permit at its worst: the worker that held it is gone, and may have used it.
+
+        ``sent_at`` is when it was granted, in seconds of the Unix epoch.
+        """
+        request = permit.request
+        model = "" if request.address is None else request.address.name
+        row = lost_row(
+            model=model, role=request.role, sent_at=sent_at, usd=request.usd, tokens=request.tokens
+        )
+        self.settle(Settlement(permit, row, "failed"))
+        self._calls.lose(replace(row, reservation=permit.reservation.id))
 
     @property
     def held_back_to(self) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pipeline.open_requests import OpenRequests
 from scenarios.errors import RunError
 from scenarios.log import logger
@@ -64,6 +66,7 @@ class Stop:
         """What the user can do, where that is more than what always holds for the code."""
         self.in_flight = OpenRequests()
         """What a stop waits for: requests that were sent and are paid for."""
+        self._told: list[Callable[[], None]] = []
 
     @property
     def requested(self) -> bool:
@@ -77,6 +80,14 @@ class Stop:
             self.reason = reason
             self.code = code
             self.advice = advice
+            for tell in self._told:
+                tell()
+
+    def on_request(self, tell: Callable[[], None]) -> None:
+        """Have ``tell`` called once a stop is requested, at once if it was already."""
+        self._told.append(tell)
+        if self.requested:
+            tell()
 
     def check(self) -> None:
         """Do nothing unless a stop was asked for.

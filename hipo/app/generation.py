@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
+from hipo.app.workers import WorkerConnections, connected_workers
 from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.recipe import Recipe
@@ -37,6 +39,7 @@ def generate(
     retry_failed: bool = False,
     watcher: Watcher | None = None,
     play: Callable[[PlayContext], Awaitable[RunOutcome]] | None = None,
+    workers: int | None = None,
 ) -> Run:
     """Generate the dialogues of a recipe into a folder; what is there already is not paid again.
 
@@ -60,6 +63,7 @@ def generate(
         play: plays what is planned: None plays all of it,
             :class:`hipo.app.verified_generation.VerifiedPlay` judges as well, and can go on until
             enough dialogues are accepted.
+        workers: play in so many processes of this machine; None plays in this one.
 
     Returns:
         The run. ``run.outcome`` says what was done, and in ``stopped`` why it ended early, if so.
@@ -72,7 +76,14 @@ def generate(
     folder = Path(output) if output is not None else RUNS / loaded.name
     prepared = prepare_for(folder, loaded, resume)
     return asyncio.run(
-        generate_prepared(prepared, folder, retry_failed=retry_failed, watcher=watcher, play=play)
+        generate_prepared(
+            prepared,
+            folder,
+            retry_failed=retry_failed,
+            watcher=watcher,
+            play=play,
+            workers=workers,
+        )
     )
 
 
@@ -85,6 +96,7 @@ async def generate_prepared(
     signals: bool = False,
     on_ready: Callable[[Prepared], None] = lambda _: None,
     play: Callable[[PlayContext], Awaitable[RunOutcome]] | None = None,
+    workers: int | None = None,
 ) -> Run:
     """Generate what was prepared into a folder.
 
@@ -97,6 +109,7 @@ async def generate_prepared(
             the next one leaves at once.
         on_ready: is called when everything has been checked, right before the run begins.
         play: plays what is planned; None plays all of it, see :func:`play_plan`.
+        workers: play in so many processes of this machine; None plays in this one.
 
     Raises:
         UsageError: the folder is not fit; nothing was made.
@@ -105,7 +118,7 @@ async def generate_prepared(
     watching: Watcher = watcher or Silent()
     for remark in prepared.remarks:
         watching.note(remark)
-    async with connected(prepared) as connections:
+    async with _connected(prepared, workers, watching.note) as connections:
         on_ready(prepared)
         if prepared.unmet:
             watching.note(unmet_in_words(prepared.unmet))
@@ -129,11 +142,20 @@ async def generate_prepared(
     return Run(output, outcome, calls)
 
 
+def _connected(
+    prepared: Prepared, workers: int | None, notice: Callable[[str], None]
+) -> AbstractAsyncContextManager[Connections | WorkerConnections]:
+    """Return what builds the players, in this process or in workers."""
+    if workers is None:
+        return connected(prepared)
+    return connected_workers(prepared, workers, notice)
+
+
 @dataclass(frozen=True, slots=True)
 class PlayContext:
     """A run that is open, with everything it takes to play its cases."""
 
-    connections: Connections
+    connections: Connections | WorkerConnections
     store: RunStore
     stop: Stop
     watching: Watcher

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from pipeline.strategies.registry import STRATEGIES, StrategyExtension
 from pipeline.tactics import TacticDesign
 from pipeline.verifiers.registry import VERIFIERS
 from prompts.actors import ActorPrompts
+from prompts.environment import Templates
 from scenarios.arms import Arm, Parameters
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
@@ -139,7 +140,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     scheme = ingredients.scheme()
     plan = _plan(recipe, ingredients, scheme)
     scenarios, axes = plan.scenarios, plan.axes
-    prompts = _prompts(recipe, ingredients, scheme, scenarios)
+    prompts = actor_prompts(recipe, ingredients.templates(), scheme, scenarios)
     tactics = ingredients.tactics()
     arms, uses = _arms(recipe)
     _check_languages(recipe, uses)
@@ -153,7 +154,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         variation={name: axis.fingerprint for name, axis in axes.items()},
         seed=recipe.seed,
         real_names=recipe.real_names,
-        plugins=_plugins(recipe, uses.values(), scenarios),
+        plugins=used_plugins(recipe, uses.values(), scenarios),
     )
     prepared = Prepared(
         recipe=recipe,
@@ -162,7 +163,7 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         axes=axes,
         prompts=prompts,
         plan=plan,
-        design=_design(recipe, tactics, scheme, plan),
+        design=fitted_design(recipe, tactics, scheme, plan),
         arms=arms,
         uses=uses,
         config=config,
@@ -184,8 +185,8 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
     return prepared
 
 
-def _prompts(
-    recipe: Recipe, ingredients: Ingredients, scheme: Scheme, scenarios: Iterable[Scenario]
+def actor_prompts(
+    recipe: Recipe, templates: Templates, scheme: Scheme, scenarios: Collection[Scenario]
 ) -> ActorPrompts:
     """Return the prompts of all that the strategies ask for.
 
@@ -198,7 +199,7 @@ def _prompts(
         for check in (*(one.check for one in strategies), *(one.check for one in critics)):
             check(scenario)
     return ActorPrompts(
-        ingredients.templates(),
+        templates,
         scheme,
         recipe.answer_order,
         flow=any(scenario.flow for scenario in scenarios),
@@ -357,7 +358,7 @@ def _critics(recipe: Recipe) -> list[str]:
     ]
 
 
-def _plugins(
+def used_plugins(
     recipe: Recipe, uses: Iterable[ModelUse], scenarios: Iterable[Scenario]
 ) -> dict[str, dict[str, str]]:
     """Return origin and fingerprint of the plugins whose extensions the run uses."""
@@ -376,7 +377,7 @@ def _plugins(
     }
 
 
-def _design(
+def fitted_design(
     recipe: Recipe, content: Located | None, scheme: Scheme, plan: Plan
 ) -> TacticDesign | None:
     """Fit the wanted tactics to the plan; None leaves the responder free."""

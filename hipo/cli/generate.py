@@ -20,6 +20,7 @@ from hipo.app.run_folders import RUNS
 from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay, first_size
 from hipo.app.watching import Watcher
+from hipo.app.workers import MOST_WORKERS
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render
@@ -72,6 +73,15 @@ _ACCEPTED = typer.Option(
     help="Go on until N dialogues are accepted, the "
     "budget ends, or -n cases are played; implies --verify.",
 )
+_WORKERS = typer.Option(
+    None,
+    "--workers",
+    min=1,
+    max=MOST_WORKERS,
+    rich_help_panel=OptionGroup.LIMITS,
+    metavar="N",
+    help="Play in N processes; one is enough below some 1,000 calls a second.",
+)
 _PILOT = typer.Option(
     None,
     "--pilot",
@@ -102,6 +112,7 @@ def generate(
     verify: bool = _VERIFY,
     accepted: int | None = _ACCEPTED,
     pilot: int | None = _PILOT,
+    workers: int | None = _WORKERS,
     output_format: Format = typer.Option(
         Format.TEXT,
         "--format",
@@ -122,9 +133,8 @@ def generate(
     resolved = overridden(
         load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(), given
     )
-    if pilot is not None and not dry_run:
-        raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
-    if dry_run and pilot is not None:
+    if pilot is not None:
+        _check_pilot(dry_run=dry_run)
         return _pilot(resolved, overrides, output_format, cases=pilot, accepted=accepted)
     if preview and not dry_run:
         return _preview(resolved, preview, output_format)
@@ -145,6 +155,7 @@ def generate(
         folder,
         play=play,
         retry_failed=retry_failed,
+        workers=workers,
         output_format=output_format,
         quiet=quiet,
         watching=status.watched(watcher(quiet=quiet, name=folder.name)),
@@ -165,6 +176,7 @@ def run_prepared(
     folder: Path,
     *,
     retry_failed: bool = False,
+    workers: int | None = None,
     output_format: Format = Format.TEXT,
     quiet: bool = False,
     watching: Watcher | None = None,
@@ -191,6 +203,7 @@ def run_prepared(
             signals=True,
             on_ready=announce,
             play=play,
+            workers=workers,
         )
     )
     if output_format is Format.JSON:
@@ -219,6 +232,12 @@ def _print_plan(planned: PlanEstimate, output_format: Format) -> None:
         write_json(plan_as_json(planned))
     else:
         write_text(plan_as_text(planned))
+
+
+def _check_pilot(*, dry_run: bool) -> None:
+    """Refuse a pilot that is not asked for as a forecast."""
+    if not dry_run:
+        raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
 
 
 def _pilot(

@@ -30,6 +30,11 @@ class ModelAddress(NamedTuple):
     base_url: str | None
     model: str
 
+    @property
+    def name(self) -> str:
+        """``provider/model``."""
+        return f"{self.provider}/{self.model}"
+
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from pipeline.store.costs import CaseCosts, read_costs
@@ -283,6 +283,16 @@ class CallLog:
             )
         )
 
+    def lose(self, row: RequestRow) -> None:
+        """Queue the row of a request that nobody will answer for (``lost_row``) for writing."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(_INSERT_REQUEST, (None, *_values(row)))
+            if row.reservation is not None:
+                connection.execute("delete from reservations where seq = ?", (row.reservation,))
+
+        required(self._writer).send(write)
+
     def of_case(self, case: str) -> Iterator[CallRecord]:
         """Return the calls made for a case by any arm, one record a prompt, in the order asked."""
         requests: dict[int, list[RequestRow]] = {}
@@ -346,22 +356,28 @@ def charge_lost(connection: sqlite3.Connection) -> int:
         "select usd, tokens, reserved_at from reservations order by seq"
     ).fetchall()
     for usd, tokens, reserved_at in reservations:
-        lost = replace(_LOST, sent_at=reserved_at, charged_usd=usd, charged_tokens=tokens)
+        lost = lost_row(sent_at=reserved_at, usd=usd, tokens=tokens)
         connection.execute(_INSERT_REQUEST, (None, *_values(lost)))
     connection.execute("delete from reservations")
     return len(reservations)
 
 
-_LOST = RequestRow(
-    epoch=0,
-    role="",
-    arm="",
-    case="",
-    turn=0,
-    purpose="",
-    model="",
-    sent_at=0.0,
-    latency_s=0.0,
-    code=LOST,
-    message="in flight when the process ended",
-)
+def lost_row(
+    *, sent_at: float, usd: float | None, tokens: int, model: str = "", role: str = ""
+) -> RequestRow:
+    """Return the row of a request whose process ended while it was in flight, at its worst."""
+    return RequestRow(
+        epoch=0,
+        role=role,
+        arm="",
+        case="",
+        turn=0,
+        purpose="",
+        model=model,
+        sent_at=sent_at,
+        latency_s=0.0,
+        code=LOST,
+        message="in flight when the process ended",
+        charged_usd=usd,
+        charged_tokens=tokens,
+    )

@@ -1,0 +1,79 @@
+"""Play a run in several processes of this machine: the driver here, the players in workers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from hipo.app.preparation import Prepared
+from hipo.app.worker_material import material_of
+from pipeline.client import InFlight
+from pipeline.endpoint import Sender
+from pipeline.engine import Player
+from pipeline.executors.driver import Driver
+from pipeline.executors.processes import worker_processes
+from pipeline.providers.protocol import Provider
+from pipeline.run_link import LocalRun
+from scenarios.errors import UsageError
+
+COMMAND = ("-m", "hipo.app.worker")
+MOST_WORKERS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConnections:
+    """Workers of a run: their players are built, keys found, nothing sent yet."""
+
+    prepared: Prepared
+    driver: Driver
+
+    def players(
+        self,
+        link: LocalRun,
+        notice: Callable[[str], None],
+        *,
+        in_flight: InFlight | None = None,
+        sender: Callable[[Provider, float], Sender] | None = None,
+    ) -> dict[str, Player]:
+        """Return one player per arm id, which plays in the workers.
+
+        Requests in flight are shared within a worker: all arms of a case are played in one.
+
+        Raises:
+            UsageError: requests are to be sent in another way than each at once.
+        """
+        del in_flight
+        if sender is not None:
+            raise UsageError("workers send each request at once", "leave --workers out")
+        return self.driver.players(
+            (arm.id for arm in self.prepared.arms),
+            link,
+            timeout_for=self.prepared.recipe.limits.timeout_for,
+            notice=notice,
+        )
+
+
+@asynccontextmanager
+async def connected_workers(
+    prepared: Prepared, count: int, notice: Callable[[str], None]
+) -> AsyncIterator[WorkerConnections]:
+    """Start workers and wait until their players are built; end them afterwards.
+
+    Args:
+        prepared: what is to be played.
+        count: how many processes.
+        notice: is told of a worker that ends before its time.
+
+    Raises:
+        UsageError: a worker lacks a plugin, a package or a key, or there are none or too many.
+        RunError: the workers end before they are ready.
+    """
+    if not 1 <= count <= MOST_WORKERS:
+        raise UsageError(
+            f"{count} workers cannot be started", f"--workers takes 1 to {MOST_WORKERS}"
+        )
+    driver = Driver(material_of(prepared))
+    port = await driver.listen()
+    async with worker_processes(driver, port, COMMAND, count, notice):
+        yield WorkerConnections(prepared, driver)

@@ -1,0 +1,236 @@
+"""The driver: in the process that holds the store, it gives jobs to workers anywhere.
+
+Workers join over a stream (:mod:`pipeline.executors.frames`) and are all alike, whoever started
+them: processes of this machine (:mod:`pipeline.executors.processes`) or of others. They come and go
+while a run is under way. The driver alone writes the store, holds the budget and knows the rates.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.engine import Job, Player
+from pipeline.executors.frames import Stream, StreamBroken
+from pipeline.executors.messages import FromWorker, Ready, Refused, Setup, from_worker
+from pipeline.executors.worker_session import SharedRun, WorkerLost, WorkerSession
+from pipeline.run_link import LocalRun
+from pipeline.runner import JobFailed, JobFailure
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue
+from scenarios.errors import RunError, UsageError
+from scenarios.log import logger
+
+MOST_LOST = 3
+"""So many workers may end under one job before it fails: it may be what ends them."""
+WORKER_LOST = "worker_lost"
+"""Code of such a job."""
+FAREWELL_S = 5.0
+"""Seconds that workers have to break off what is left and say what became of it."""
+
+_log = logger("workers")
+
+
+class Driver:
+    """Listens for workers, and plays cases in them."""
+
+    def __init__(self, material: Mapping[str, Any], token: str | None = None) -> None:
+        """Prepare to listen.
+
+        Args:
+            material: what workers build their players of, as plain data.
+            token: what workers have to know; None makes one.
+        """
+        self.token = token or secrets.token_urlsafe(32)
+        self._setup = Setup(material)
+        self._server: asyncio.Server | None = None
+        self._run: SharedRun | None = None
+        self._sessions: list[WorkerSession] = []
+        self._serving: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+        self._over: RunError | UsageError | None = None
+        """Why no job can be played any more."""
+        self._closing = False
+
+    async def listen(self, host: str = "127.0.0.1", port: int = 0) -> int:
+        """Let workers join at an address of this machine; return the port.
+
+        Raises:
+            UsageError: the address is taken, or not of this machine.
+        """
+        try:
+            self._server = await asyncio.start_server(self._connected, host, port)
+        except OSError as error:
+            raise UsageError(
+                f"cannot listen for workers at {host}:{port}: {error.strerror or error}",
+                "choose an address of this machine that is free",
+            ) from error
+        bound: int = self._server.sockets[0].getsockname()[1]
+        return bound
+
+    async def ready(self, count: int = 1) -> None:
+        """Wait until so many workers have built their players.
+
+        Raises:
+            UsageError: one of them cannot, which is a mistake of the user's.
+            RunError: nobody is going to join any more.
+        """
+        while True:
+            if self._over is not None:
+                raise self._over
+            if len(self._sessions) >= count:
+                return
+            self._changed.clear()
+            await self._changed.wait()
+
+    def players(
+        self,
+        arms: Iterable[str],
+        link: LocalRun,
+        *,
+        timeout_for: Callable[[str], float],
+        notice: Callable[[str], None],
+    ) -> dict[str, Player]:
+        """Return one player per arm; from now on the workers belong to this run.
+
+        Args:
+            arms: the ids.
+            link: the run in this process.
+            timeout_for: seconds usually allowed for a request to a provider.
+            notice: is told what workers learn and how they end, the same thing once.
+        """
+        told: set[str] = set()
+
+        def tell_once(text: str) -> None:
+            if text not in told:
+                told.add(text)
+                notice(text)
+
+        self._run = SharedRun(link, timeout_for, tell_once)
+        link.stop.on_request(self._tell_stop)
+        return {arm: RemotePlayer(self, arm) for arm in arms}
+
+    async def play(self, case: Case, arm: str, epoch: int) -> Dialogue:
+        """Play a case in the worker that has other jobs of it, else in the one with the fewest.
+
+        Raises:
+            JobFailed: it failed in the worker, or too many workers ended under it.
+            Stopped: the run was asked to stop.
+            RunError: there is no worker left.
+        """
+        lost = 0
+        while True:
+            session = await self._session_for(case.id)
+            known = self._shared().link.known_of_case(case.id)
+            try:
+                return await session.play(Job(case, arm, epoch, known))
+            except WorkerLost:
+                lost += 1
+                if lost >= MOST_LOST:
+                    reason = f"{lost} workers ended while they played it"
+                    raise JobFailed(JobFailure("failed", WORKER_LOST, reason)) from None
+
+    def give_up(self, why: RunError | UsageError) -> None:
+        """Raise ``why`` to whoever wants a case played or waits for workers: none will come."""
+        self._over = self._over or why
+        self._changed.set()
+
+    async def close(self) -> None:
+        """Let the workers break off what is left, and listen no longer."""
+        self._closing = True
+        if self._server is not None:
+            self._server.close()
+        for session in self._sessions:
+            session.dismiss()
+        if self._serving:
+            _, late = await asyncio.wait(self._serving, timeout=FAREWELL_S)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    def _shared(self) -> SharedRun:
+        if self._run is None:
+            raise ValueError("the run has not begun")
+        return self._run
+
+    async def _session_for(self, case: str) -> WorkerSession:
+        """Return the worker for a case; waits where there is none at the moment."""
+        while True:
+            self._shared().link.stop.check()
+            if self._sessions:
+                of_case = (session for session in self._sessions if session.plays(case))
+                fewest = min(self._sessions, key=lambda session: session.load)
+                return next(of_case, fewest)
+            if self._over is not None:
+                raise self._over
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _tell_stop(self) -> None:
+        stop = self._shared().link.stop
+        for session in self._sessions:
+            session.tell_stop(stop)
+        self._changed.set()
+
+    # Workers that join
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve whoever connects, until it is gone; closing waits for it."""
+        task = asyncio.current_task()
+        if task is None or self._closing:
+            writer.close()
+            return
+        self._serving.add(task)
+        stream = Stream(reader, writer, from_worker)
+        try:
+            await stream.admit(self.token)
+            await self._serve(stream)
+        except StreamBroken as error:
+            _log.info("a worker's stream ended: %s", error)
+        except asyncio.CancelledError:
+            if not self._closing:
+                raise
+        finally:
+            await stream.close()
+            self._serving.discard(task)
+
+    async def _serve(self, stream: Stream[FromWorker]) -> None:
+        """Set a worker up, then serve it until its stream ends.
+
+        Raises:
+            StreamBroken: it has ended.
+        """
+        stream.send(self._setup)
+        answer, *others = await stream.receive()
+        if isinstance(answer, Refused):
+            self.give_up(UsageError(answer.message, answer.hint))
+            return
+        if others or not isinstance(answer, Ready):
+            raise StreamBroken(f"a worker began with a message {answer.kind!r}")
+        session = WorkerSession(stream, answer.name, self._shared)
+        self._sessions.append(session)
+        if self._closing:
+            session.dismiss()
+        elif self._run is not None and self._run.link.stop.requested:
+            session.tell_stop(self._run.link.stop)
+        self._changed.set()
+        try:
+            await session.serve()
+        finally:
+            self._sessions.remove(session)
+            self._changed.set()
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePlayer:
+    """Plays the cases of one arm in workers; satisfies :class:`~pipeline.engine.Player`."""
+
+    driver: Driver
+    arm: str
+
+    async def play(self, case: Case, epoch: int) -> Dialogue:
+        """Play a case; see :meth:`Driver.play`."""
+        return await self.driver.play(case, self.arm, epoch)

@@ -1,0 +1,247 @@
+"""One worker as the driver sees it: the jobs it plays, and the leases it holds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.engine import Job
+from pipeline.executors.frames import Stream, StreamBroken
+from pipeline.executors.messages import (
+    AskPermit,
+    Bye,
+    Denied,
+    Drop,
+    Durable,
+    Ended,
+    FromWorker,
+    GiveBack,
+    Granted,
+    Hits,
+    NotDurable,
+    Notice,
+    Play,
+    Report,
+    Settled,
+    StopNow,
+)
+from pipeline.executors.worker import as_failure
+from pipeline.run_link import LocalRun, Permit, Settlement
+from pipeline.runner import JobFailed
+from pipeline.stop import Stop
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.errors import RunError
+
+
+class WorkerLost(RunError):
+    """The worker that played a job is gone; another one may play it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SharedRun:
+    """What the sessions of all workers use of the run."""
+
+    link: LocalRun
+    timeout_for: Callable[[str], float]
+    """Seconds usually allowed for a request to a provider."""
+    notice: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lease:
+    permit: Permit
+    granted_at: float
+    """Unix time in seconds."""
+    in_flight: ExitStack
+    """Takes it out of the register of what is in flight."""
+
+
+class WorkerSession:
+    """Serves one worker, from the moment its players are built until its stream ends."""
+
+    def __init__(
+        self, stream: Stream[FromWorker], name: str, shared: Callable[[], SharedRun]
+    ) -> None:
+        """Serve the worker ``name`` over ``stream``.
+
+        ``shared`` returns what the run is, or raises ValueError as long as it has not begun.
+        """
+        self.name = name
+        self._stream = stream
+        self._shared = shared
+        self._numbers = 0
+        self._playing: dict[int, tuple[Job, asyncio.Future[tuple[Turn, ...]]]] = {}
+        self._asking: dict[int, asyncio.Task[None]] = {}
+        self._leases: dict[int, _Lease] = {}
+        self._lost = False
+
+    @property
+    def load(self) -> int:
+        """How many jobs it has."""
+        return len(self._playing)
+
+    def plays(self, case: str) -> bool:
+        """Whether it has a job of a case: another of the same case shares what is in flight."""
+        return any(job.case.id == case for job, _ in self._playing.values())
+
+    async def play(self, job: Job) -> Dialogue:
+        """Have a job played.
+
+        Raises:
+            JobFailed: it failed there.
+            WorkerLost: the worker is gone.
+        """
+        self._numbers += 1
+        number = self._numbers
+        ended: asyncio.Future[tuple[Turn, ...]] = asyncio.get_running_loop().create_future()
+        self._playing[number] = (job, ended)
+        self._stream.send(Play.of(number, job))
+        try:
+            return Dialogue(job.case, job.arm, await ended)
+        except asyncio.CancelledError:
+            self._stream.send(Drop(number))
+            raise
+        finally:
+            self._playing.pop(number, None)
+
+    def tell_stop(self, stop: Stop) -> None:
+        """Have the worker send nothing new."""
+        self._stream.send(StopNow(stop.reason or "", stop.code, stop.advice))
+
+    def dismiss(self) -> None:
+        """Have the worker break off what is left, and end."""
+        self._stream.send(Bye())
+
+    async def serve(self) -> None:
+        """Do what the worker asks until it is gone; what it held is given back or charged.
+
+        Raises:
+            StreamBroken: it is gone, or does not keep to the protocol.
+        """
+        try:
+            while True:
+                for message in await self._stream.receive():
+                    self._take(message)
+        except (KeyError, ValueError) as error:
+            raise StreamBroken(f"worker {self.name} does not keep to the protocol") from error
+        finally:
+            self._lose()
+
+    def _take(self, message: FromWorker) -> None:
+        """Do what one message says.
+
+        Raises:
+            KeyError: it is about something that the worker does not have.
+            ValueError: it is said twice, or written in another way.
+            StreamBroken: it cannot be said by a worker at work.
+        """
+        if isinstance(message, AskPermit):
+            self._ask(message)
+        elif isinstance(message, Settled):
+            self._settle(message)
+        elif isinstance(message, Report):
+            self._record(message)
+        elif isinstance(message, Ended):
+            self._end(message)
+        elif isinstance(message, GiveBack):
+            self._give_back(message.number)
+        elif isinstance(message, Hits):
+            self._shared().link.count_hits(message.count)
+        elif isinstance(message, Notice):
+            self._shared().notice(message.text)
+        else:
+            raise StreamBroken(f"worker {self.name} sent {message.kind!r} while it worked")
+
+    # Leases
+
+    def _ask(self, message: AskPermit) -> None:
+        if message.number in self._asking or message.number in self._leases:
+            raise ValueError(f"permit {message.number} is asked for twice")
+        task = asyncio.get_running_loop().create_task(self._permit(message))
+        self._asking[message.number] = task
+
+    async def _permit(self, message: AskPermit) -> None:
+        """Wait for a permit and lease it to the worker."""
+        number, request = message.number, message.request
+        began = time.monotonic()
+        try:
+            permit = await self._shared().link.permit(request)
+        except Exception as error:  # noqa: BLE001 - told to whoever asked, and raised there
+            self._stream.send(Denied(number, as_failure(error)))
+            return
+        finally:
+            self._asking.pop(number, None)
+        if self._lost:
+            self._shared().link.give_back(permit)
+            return
+        in_flight = ExitStack()
+        provider = "" if request.address is None else request.address.provider
+        shared = self._shared()
+        timeout_s = shared.timeout_for(provider)
+        in_flight.enter_context(shared.link.stop.in_flight.waiting(timeout_s))
+        self._leases[number] = _Lease(permit, time.time(), in_flight)
+        reservation, waited_s = permit.reservation.id, time.monotonic() - began
+        self._stream.send(Granted(number, reservation, permit.admission, waited_s))
+
+    def _settle(self, message: Settled) -> None:
+        lease = self._leases.pop(message.number)
+        lease.in_flight.close()
+        self._shared().link.settle(
+            Settlement(lease.permit, message.row, message.outcome, message.retry_after_s)
+        )
+
+    def _give_back(self, number: int) -> None:
+        """Take a permit back that nothing was sent with; it may not be granted yet."""
+        asking = self._asking.pop(number, None)
+        if asking is not None:
+            asking.cancel()
+            return
+        lease = self._leases.pop(number, None)
+        if lease is not None:  # else it was denied, and the two messages crossed
+            lease.in_flight.close()
+            self._shared().link.give_back(lease.permit)
+
+    # Replies and endings
+
+    def _record(self, message: Report) -> None:
+        """Queue a report for writing, and acknowledge it when it is durable."""
+
+        def acknowledge(written: asyncio.Future[Any]) -> None:
+            error = None if written.cancelled() else written.exception()
+            if isinstance(error, Exception):
+                self._stream.send(NotDurable(message.number, as_failure(error)))
+            elif not written.cancelled():
+                self._stream.send(Durable(message.number))
+
+        try:
+            written = asyncio.ensure_future(self._shared().link.record(message.report))
+        except RunError as error:  # the store is closed
+            self._stream.send(NotDurable(message.number, as_failure(error)))
+            return
+        written.add_done_callback(acknowledge)
+
+    def _end(self, message: Ended) -> None:
+        playing = self._playing.get(message.number)
+        if playing is None or playing[1].done():  # nobody waits for it any more
+            return
+        if message.failure is None:
+            playing[1].set_result(message.turns)
+        else:
+            playing[1].set_exception(JobFailed(message.failure))
+
+    def _lose(self) -> None:
+        """Hand the jobs back, and charge what the worker may have sent at its worst."""
+        self._lost = True
+        for asking in self._asking.values():
+            asking.cancel()
+        for lease in self._leases.values():
+            lease.in_flight.close()
+            self._shared().link.lose(lease.permit, lease.granted_at)
+        self._leases.clear()
+        for _, ended in self._playing.values():
+            if not ended.done():
+                ended.set_exception(WorkerLost(f"worker {self.name} is gone"))

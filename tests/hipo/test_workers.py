@@ -1,0 +1,159 @@
+"""Runs that are played in several processes, over the stream between a driver and its workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hipo.app.export import export
+from hipo.app.generation import generate, generate_prepared
+from hipo.app.preparation import prepare
+from hipo.app.run import Run
+from hipo.app.verification import VerificationOverrides
+from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.watching import Silent
+from pipeline.recipe import Recipe
+from pipeline.runner import Progress
+from pipeline.stop import BUDGET
+from pipeline.store.run_store import RunStore
+from scenarios.errors import UsageError
+from scenarios.plugins import load_plugins
+from tests.pipeline.integration.records import count, rows
+from tests.processes import children
+from tests.wire.server import WireServer
+
+pytestmark = pytest.mark.slow
+
+
+def recipe(**changes: object) -> Recipe:
+    return Recipe.model_validate(
+        {
+            "name": "elsewhere",
+            "scenarios": ["used_car"],
+            "n": 4,
+            "turns": [1],
+            "strategies": ["direct", "reflective"],
+            "tactics": "balanced",
+            "models": {"default": {"model": "offline/rules"}},
+            **changes,
+        }
+    )
+
+
+def served_by(server: WireServer, **changes: object) -> Recipe:
+    models = {"default": {"model": "compatible/rules", "base_url": server.openai_url}}
+    return recipe(scenarios="all", n=60, strategies=["direct"], models=models, **changes)
+
+
+def exported(run: Run, folder: Path) -> dict[str, bytes]:
+    """Return the rows that are exported from a run, by file."""
+    export(run, "sft", folder, verdict="any", parquet=False, fractions=(100, 0, 0))
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("**/*.jsonl"))}
+
+
+class Seeing(Silent):
+    """Calls something when a dialogue is durable, and keeps the notes."""
+
+    def __init__(self, see: Callable[[int], None] = lambda _: None) -> None:
+        self.notes: list[str] = []
+        self._see = see
+        self._seen = 0
+
+    def see(self, progress: Progress) -> None:
+        self._seen += progress.count
+        self._see(self._seen)
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+
+
+def test_two_workers_make_the_same_run_as_one_process_byte_for_byte(tmp_path: Path) -> None:
+    here = generate(recipe(vary=["persona"]), output=tmp_path / "here" / "run")
+    there = generate(recipe(vary=["persona"]), output=tmp_path / "there" / "run", workers=2)
+    assert there.outcome == here.outcome
+    assert (there.outcome.done, there.calls) == (8, here.calls)  # type: ignore[union-attr]
+    expected = exported(here, tmp_path / "here" / "set")
+    assert expected
+    assert exported(there, tmp_path / "there" / "set") == expected
+
+
+def test_a_budget_holds_for_all_workers_and_what_was_paid_before_is_not_paid_again(
+    tmp_path: Path,
+) -> None:
+    whole = generate(recipe(), output=tmp_path / "whole")
+    stopped = generate(recipe(budget_tokens=20_000), output=tmp_path / "run", workers=2)
+    assert stopped.outcome is not None
+    assert stopped.outcome.stop_code == BUDGET
+    assert "budget reached" in str(stopped.outcome.stopped)
+    assert stopped.outcome.failed == {}
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        assert 0 < store.spent()[1] <= 20_000
+    assert count(tmp_path / "run", "reservations") == 0
+    ended = generate(recipe(), output=tmp_path / "run", workers=2)
+    assert ended.state().generated == 8
+    assert stopped.calls + ended.calls == whole.calls
+
+
+def test_dialogues_are_verified_while_workers_play_others(tmp_path: Path) -> None:
+    play = VerifiedPlay(VerificationOverrides(policy="auto", embeddings=False), accepted=3, most=9)
+    run = generate(recipe(strategies=["direct"]), output=tmp_path / "run", play=play, workers=2)
+    assert run.outcome is not None
+    assert run.outcome.stopped is None
+    accepted = rows(tmp_path / "run", "select count(*) from decisions where verdict = 'accepted'")
+    assert accepted[0][0] >= 3
+
+
+PLUGIN = """
+from pipeline.providers.registry import ProviderExtension
+from pipeline.providers.offline import build
+
+EXTENSIONS = [ProviderExtension(name="mine", build=build)]
+"""
+
+
+@pytest.mark.anyio
+async def test_a_worker_that_cannot_import_a_plugin_says_so_before_anything_is_made(
+    tmp_path: Path,
+) -> None:
+    plugin = tmp_path / "mine.py"
+    plugin.write_text(PLUGIN)
+    with_plugin = {"plugins": [str(plugin)], "models": {"default": {"model": "mine/rules"}}}
+    load_plugins([plugin])
+    prepared = prepare(recipe(**with_plugin))
+    played = await generate_prepared(prepared, tmp_path / "played", workers=1)
+    assert played.state().generated == 8
+    plugin.write_text("import not_installed_anywhere\n")
+    watcher = Seeing()
+    with pytest.raises(UsageError, match="not_installed_anywhere"):
+        await generate_prepared(prepared, tmp_path / "run", workers=2, watcher=watcher)
+    assert not (tmp_path / "run").exists()
+    assert watcher.notes == []
+
+
+def test_cases_of_a_killed_worker_are_played_by_others_and_each_once(tmp_path: Path) -> None:
+    def kill(seen: int) -> None:
+        if seen in {5, 20}:
+            os.kill(children(os.getpid())[0], signal.SIGKILL)
+
+    watcher = Seeing(kill)
+    width = 8
+    with WireServer(latency_s=0.05, keep=False) as server:
+        asked = served_by(server, limits={"max_concurrency": width}, budget_tokens=10**9)
+        run = generate(asked, output=tmp_path / "run", workers=2, watcher=watcher)
+        requests = server.count
+    assert run.outcome is not None
+    assert (run.outcome.done, run.outcome.failed, run.outcome.stopped) == (60, {}, None)
+    assert len(watcher.notes) == 2
+    assert "SIGKILL" in watcher.notes[0]
+    folder = tmp_path / "run"
+    assert rows(folder, "select count(*), count(distinct case_seq) from dialogues") == [(60, 60)]
+    lost = rows(folder, "select count(*), sum(charged_tokens > 0) from requests where code='lost'")
+    assert lost[0][0] == lost[0][1]
+    assert 0 < lost[0][0] <= 2 * width
+    assert requests <= count(folder, "choices") + lost[0][0]
+    assert count(folder, "reservations") == 0
+    assert children(os.getpid()) == []
