@@ -159,6 +159,7 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "--only",
         bool,
         "Of the folders of scenarios alone, without what ships.",
+        rare=True,
         group=OptionGroup.SCENARIOS,
     ),
     RecipeOption(
