@@ -26,7 +26,7 @@ from tests.outputs.corpora import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-KILLS = 8
+KILLS = 5
 KILLED_AT = """
 import os, signal, sys
 

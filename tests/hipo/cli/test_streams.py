@@ -36,11 +36,10 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
-    ("redirected", "err"),
-    [(">&-", ""), (">/dev/full", FULL), ("2>&-", ""), ("2>/dev/full", ""),
-     (">&- 2>&-", ""), (">/dev/full 2>/dev/full", ""), ("<&- >&- 2>&-", "")],
+    ("redirected", "err", "unbuffered"),
+    [(">&-", "", ""), (">/dev/full", FULL, ""), (">/dev/full", FULL, "1"), ("2>/dev/full", "", ""),
+     (">/dev/full 2>/dev/full", "", "1"), ("<&- >&- 2>&-", "", ""), ("<&- >&- 2>&-", "", "1")],
 )  # fmt: skip
 def test_a_run_is_done_whatever_has_become_of_its_streams(
     tmp_path: Path, redirected: str, err: str, unbuffered: str

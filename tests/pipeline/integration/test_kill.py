@@ -1,4 +1,7 @@
-"""A run killed thirty times ends as if it had never been killed, and hardly costs more."""
+"""A run killed again and again ends as if it had never been, and hardly costs more.
+
+``benchmarks/soak.py`` does it a hundred times and more, with every fault at once.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,17 @@ from tests.pipeline.integration.command import Hipo
 from tests.pipeline.integration.records import count, rows
 from tests.wire.server import WireServer
 
-KILLS = 30
+KILLS = 8
 CONCURRENCY = 8
 
 
-def test_thirty_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: Path) -> None:
+def test_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: Path) -> None:
     hipo = Hipo(tmp_path)
     dice = random.Random(11)
     with WireServer(latency_s=0.03, keep=False) as server:
         command = (
             "generate", "--model", "compatible/rules", "--base-url", server.openai_url,
-            "--scenarios", "all", "-n", "300", "--turns", "1,2,3", "--openings", "by-goal", "--strategy", "direct",
+            "--scenarios", "all", "-n", "120", "--turns", "1,2,3", "--openings", "by-goal", "--strategy", "direct",
             "--max-concurrency", str(CONCURRENCY), "-o", "run",
         )  # fmt: skip
         for _ in range(KILLS):
@@ -41,9 +44,9 @@ def test_thirty_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: 
 
     run = tmp_path / "run"
     state = hipo.state("run")
-    assert state["generated"] == 300
+    assert state["generated"] == 120
     assert state["failed"] == {}
-    assert rows(run, "select count(*), count(distinct case_seq) from dialogues") == [(300, 300)]
+    assert rows(run, "select count(*), count(distinct case_seq) from dialogues") == [(120, 120)]
     assert rows(run, "pragma integrity_check") == [("ok",)]
     needed = count(run, "choices")
     assert needed == rows(run, "select sum(2 * turns) from cases")[0][0]
