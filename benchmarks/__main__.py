@@ -17,6 +17,7 @@ NAMES = (
     "prefix",
     "voting",
     "throughput",
+    "workers",
     "rate_limits",
     "scale",
     "export",

@@ -31,13 +31,22 @@ class OpenRequests:
     @contextmanager
     def waiting(self, timeout_s: float) -> Iterator[None]:
         """Keep a request in the register while it is waited for, ``timeout_s`` seconds at most."""
-        self._opened += 1
-        number, now = self._opened, self._clock()
-        self._open[number] = (now, now + timeout_s)
+        number = self.begin(timeout_s)
         try:
             yield
         finally:
-            del self._open[number]
+            self.end(number)
+
+    def begin(self, timeout_s: float) -> int:
+        """Put a request into the register, for ``timeout_s`` seconds at most; return its number."""
+        self._opened += 1
+        now = self._clock()
+        self._open[self._opened] = (now, now + timeout_s)
+        return self._opened
+
+    def end(self, number: int) -> None:
+        """Take a request out of the register."""
+        del self._open[number]
 
     @property
     def count(self) -> int:

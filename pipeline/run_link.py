@@ -179,6 +179,10 @@ class LocalRun:
         """Requests per second that an endpoint holds this run back to, as was learned; or None."""
         return self._limiters.held_back_to
 
+    def keeps_to_rate(self, address: ModelAddress | None) -> bool:
+        """Whether requests to a model keep to a rate at the moment, set or learned."""
+        return address is not None and self._limiters.limiter(address).keeps_to_rate
+
     def _gate(self, address: ModelAddress | None) -> EndpointGate | None:
         """Return the gate of an endpoint, if it is one that requests travel to."""
         if address is None or address.base_url is None:

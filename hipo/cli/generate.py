@@ -82,6 +82,12 @@ _WORKERS = typer.Option(
     metavar="N",
     help="Play in N processes; one is enough below some 1,000 calls a second.",
 )
+_FORMAT = typer.Option(
+    Format.TEXT,
+    "--format",
+    rich_help_panel=OptionGroup.OUTPUT,
+    help="json prints the estimate, the preview, or the run's state.",
+)
 _PILOT = typer.Option(
     None,
     "--pilot",
@@ -113,12 +119,7 @@ def generate(
     accepted: int | None = _ACCEPTED,
     pilot: int | None = _PILOT,
     workers: int | None = _WORKERS,
-    output_format: Format = typer.Option(
-        Format.TEXT,
-        "--format",
-        rich_help_panel=OptionGroup.OUTPUT,
-        help="json prints the estimate, the preview, or the run's state.",
-    ),
+    output_format: Format = _FORMAT,
     quiet: bool = QUIET,
     status: StatusFile,
     overrides: VerificationOverrides,

@@ -78,6 +78,8 @@ class Granted:
     reservation: int | None
     """The durable row that holds the money back; None without a budget."""
     admission: Admission | None
+    paced: bool
+    """Whether the requests to its endpoint keep to a rate."""
     waited_s: float
     """Seconds from the question to the grant, by the driver's clock."""
     kind: Literal["granted"] = "granted"

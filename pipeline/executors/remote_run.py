@@ -28,8 +28,8 @@ from pipeline.store.calls import ChoiceRow, KnownChoice
 from scenarios.errors import UsageError
 
 LEASE_S = 0.25
-"""How old a permit may be when its request is sent: it holds a place in the rate of its endpoint
-from the moment it was granted. One that travelled for longer goes back, and is asked for anew."""
+"""How long a permit may travel that holds a place in the rate of its endpoint: many that come late
+would be sent at once. One that took longer goes back, once, and another is asked for."""
 
 Samples = dict[int, dict[int, ChoiceRow]]
 """By sample index and epoch."""
@@ -78,18 +78,16 @@ class RemoteRun:
 
     async def permit(self, request: PermitRequest) -> Permit:
         """Wait for the driver's permission; see :meth:`RunLink.permit`."""
-        while True:
+        number, granted, is_late = await self._granted(request)
+        if is_late:
+            self._stream.send(GiveBack(number))
+            number, granted, _ = await self._granted(request)
+        if self.stop.requested:
+            self._stream.send(GiveBack(number))
             self.stop.check()
-            number = self._next()
-            asked_at = time.monotonic()
-            granted = await self._answer(number, request)
-            travelled_s = time.monotonic() - asked_at - granted.waited_s
-            if self.stop.requested or (request.address and travelled_s > LEASE_S):
-                self._stream.send(GiveBack(number))
-                continue
-            worst = 0.0 if request.usd is None else request.usd
-            reservation = Reservation(number, worst, request.tokens, granted.reservation)
-            return Permit(request, reservation, granted.admission)
+        worst = 0.0 if request.usd is None else request.usd
+        reservation = Reservation(number, worst, request.tokens, granted.reservation)
+        return Permit(request, reservation, granted.admission)
 
     def settle(self, settlement: Settlement) -> None:
         """Tell the driver what a request came to."""
@@ -161,6 +159,15 @@ class RemoteRun:
             _fail(asked, why)
         for _, durable in self._reported.values():
             _fail(durable, why)
+
+    async def _granted(self, request: PermitRequest) -> tuple[int, Granted, bool]:
+        """Ask for a permit; return its number, the grant, and whether that came too late."""
+        self.stop.check()
+        number = self._next()
+        asked_at = time.monotonic()
+        granted = await self._answer(number, request)
+        travelled_s = time.monotonic() - asked_at - granted.waited_s
+        return number, granted, granted.paced and travelled_s > LEASE_S
 
     async def _answer(self, number: int, request: PermitRequest) -> Granted:
         asked: asyncio.Future[Granted] = asyncio.get_running_loop().create_future()

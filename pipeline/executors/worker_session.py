@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,7 @@ from pipeline.executors.messages import (
     StopNow,
 )
 from pipeline.executors.worker import as_failure
+from pipeline.open_requests import OpenRequests
 from pipeline.run_link import LocalRun, Permit, Settlement
 from pipeline.runner import JobFailed
 from pipeline.stop import Stop
@@ -56,8 +57,8 @@ class _Lease:
     permit: Permit
     granted_at: float
     """Unix time in seconds."""
-    in_flight: ExitStack
-    """Takes it out of the register of what is in flight."""
+    open_request: int
+    """Its number in the register of what is in flight."""
 
 
 class WorkerSession:
@@ -75,6 +76,8 @@ class WorkerSession:
         self._shared = shared
         self._numbers = 0
         self._playing: dict[int, tuple[Job, asyncio.Future[tuple[Turn, ...]]]] = {}
+        self._cases: Counter[str] = Counter()
+        """How many jobs it has of each case."""
         self._asking: dict[int, asyncio.Task[None]] = {}
         self._leases: dict[int, _Lease] = {}
         self._lost = False
@@ -86,7 +89,7 @@ class WorkerSession:
 
     def plays(self, case: str) -> bool:
         """Whether it has a job of a case: another of the same case shares what is in flight."""
-        return any(job.case.id == case for job, _ in self._playing.values())
+        return case in self._cases
 
     async def play(self, job: Job) -> Dialogue:
         """Have a job played.
@@ -99,6 +102,7 @@ class WorkerSession:
         number = self._numbers
         ended: asyncio.Future[tuple[Turn, ...]] = asyncio.get_running_loop().create_future()
         self._playing[number] = (job, ended)
+        self._cases[job.case.id] += 1
         self._stream.send(Play.of(number, job))
         try:
             return Dialogue(job.case, job.arm, await ended)
@@ -106,7 +110,14 @@ class WorkerSession:
             self._stream.send(Drop(number))
             raise
         finally:
-            self._playing.pop(number, None)
+            del self._playing[number]
+            self._cases[job.case.id] -= 1
+            if not self._cases[job.case.id]:
+                del self._cases[job.case.id]
+
+    @property
+    def _open_requests(self) -> OpenRequests:
+        return self._shared().link.stop.in_flight
 
     def tell_stop(self, stop: Stop) -> None:
         """Have the worker send nothing new."""
@@ -178,18 +189,22 @@ class WorkerSession:
         if self._lost:
             self._shared().link.give_back(permit)
             return
-        in_flight = ExitStack()
         provider = "" if request.address is None else request.address.provider
-        shared = self._shared()
-        timeout_s = shared.timeout_for(provider)
-        in_flight.enter_context(shared.link.stop.in_flight.waiting(timeout_s))
-        self._leases[number] = _Lease(permit, time.time(), in_flight)
-        reservation, waited_s = permit.reservation.id, time.monotonic() - began
-        self._stream.send(Granted(number, reservation, permit.admission, waited_s))
+        open_request = self._open_requests.begin(self._shared().timeout_for(provider))
+        self._leases[number] = _Lease(permit, time.time(), open_request)
+        self._stream.send(
+            Granted(
+                number,
+                permit.reservation.id,
+                permit.admission,
+                self._shared().link.keeps_to_rate(request.address),
+                time.monotonic() - began,
+            )
+        )
 
     def _settle(self, message: Settled) -> None:
         lease = self._leases.pop(message.number)
-        lease.in_flight.close()
+        self._open_requests.end(lease.open_request)
         self._shared().link.settle(
             Settlement(lease.permit, message.row, message.outcome, message.retry_after_s)
         )
@@ -202,7 +217,7 @@ class WorkerSession:
             return
         lease = self._leases.pop(number, None)
         if lease is not None:  # else it was denied, and the two messages crossed
-            lease.in_flight.close()
+            self._open_requests.end(lease.open_request)
             self._shared().link.give_back(lease.permit)
 
     # Replies and endings
@@ -239,7 +254,7 @@ class WorkerSession:
         for asking in self._asking.values():
             asking.cancel()
         for lease in self._leases.values():
-            lease.in_flight.close()
+            self._open_requests.end(lease.open_request)
             self._shared().link.lose(lease.permit, lease.granted_at)
         self._leases.clear()
         for _, ended in self._playing.values():

@@ -118,6 +118,12 @@ class RateLimiter:
         return self._rate.per_second()
 
     @property
+    def keeps_to_rate(self) -> bool:
+        """Whether requests keep to a rate, set or learned."""
+        limited = self._requests is not None or self._tokens is not None
+        return limited or self.learned_per_second is not None
+
+    @property
     def held_back_to(self) -> float | None:
         """Requests per second, if the learned rate is what requests wait for at the moment."""
         return self.learned_per_second if self._held_back else None

@@ -1,0 +1,78 @@
+"""A command with workers that is killed or asked to stop: nothing is lost, and it can be gone on with."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.integration.command import Hipo
+from tests.pipeline.integration.records import count, rows
+from tests.processes import children, is_alive
+from tests.wire.server import WireServer
+
+CONCURRENCY = 8
+CASES = 40
+
+pytestmark = pytest.mark.slow
+
+
+def command(server: WireServer) -> tuple[str, ...]:
+    return (
+        "generate", "--model", "compatible/rules", "--base-url", server.openai_url, "-n",
+        str(CASES), "--turns", "1,2", "--openings", "by-goal", "--strategy", "direct", "-o", "run",
+        "--max-concurrency", str(CONCURRENCY), "--workers", "2",
+    )  # fmt: skip
+
+
+def under_way(server: WireServer, process: subprocess.Popen[str]) -> list[int]:
+    """Wait until some requests have come; return the processes of the workers."""
+    before = server.count
+    while server.count < before + 10 and process.poll() is None:
+        time.sleep(0.005)
+    return children(process.pid)
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    _, said = process.communicate(timeout=60)
+    return said
+
+
+def test_workers_end_with_their_driver_and_the_next_start_pays_only_for_what_was_in_flight(
+    tmp_path: Path,
+) -> None:
+    hipo = Hipo(tmp_path)
+    with WireServer(latency_s=0.05, keep=False) as server:
+        process = hipo.start(*command(server))
+        workers = under_way(server, process)
+        process.send_signal(signal.SIGKILL)
+        ended(process)
+        assert len(workers) == 2
+        while any(is_alive(worker) for worker in workers):
+            time.sleep(0.01)
+        # a terminal sends its interrupt to the whole group: workers leave it to the driver
+        process = hipo.start(*command(server))
+        workers = under_way(server, process)
+        for worker in workers:
+            subprocess.run(["kill", "-INT", str(worker)], check=True)
+        process.send_signal(signal.SIGINT)
+        said = ended(process)
+        assert process.returncode == 3, said
+        assert "stopping: " in said
+        assert "has ended" not in said
+        assert not any(is_alive(worker) for worker in workers)
+        interrupted = count(tmp_path / "run", "requests")
+        assert rows(tmp_path / "run", "select count(*) from requests where code != 'ok'") == [(0,)]
+        hipo(*command(server))
+        requests = server.count
+
+    run = tmp_path / "run"
+    assert rows(run, "select count(*), count(distinct case_seq) from dialogues") == [(CASES, CASES)]
+    assert rows(run, "pragma integrity_check") == [("ok",)]
+    needed = count(run, "choices")
+    assert 0 < interrupted < needed
+    assert needed == rows(run, "select sum(2 * turns) from cases")[0][0]
+    assert needed <= requests <= needed + CONCURRENCY
