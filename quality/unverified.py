@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pipeline.chunks import chunks
 from pipeline.stop_rules import REFUSED_SCENARIOS
 from pipeline.store.judgements import JudgementLog
-from quality.gates.protocol import Vector
+from quality.gates.protocol import Embedded
 from quality.gates.runner import GateChecks, Page
 from quality.judges.protocol import Judge, JudgeIdentity
 from quality.policy import Policy
@@ -28,7 +28,7 @@ PAGE = 200
 PAGES_AHEAD = 1
 """How many pages are embedded before their turn."""
 
-Embedding = asyncio.Task[Sequence[Vector | None]]
+Embedding = asyncio.Task[Sequence[Embedded]]
 Key = tuple[str, str]
 """(case, arm) of a dialogue."""
 
@@ -122,8 +122,7 @@ class VerificationSetup:
                     continue
                 # Those that are done are checked too: later ones are compared with them.
                 pairs = self._with_scenarios(page)
-                vectors = await (embedded or self.checks.embed(pairs))
-                flags = self.checks.check(pairs, vectors)
+                flags = self.checks.check(pairs, await (embedded or self.checks.embed(pairs)))
                 for key, (dialogue, scenario), flagged in zip(keys, pairs, flags, strict=True):
                     if stopped():
                         return

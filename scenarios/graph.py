@@ -94,12 +94,9 @@ class KnowledgeGraph:
         Raises:
             KeyError: there is no such fact.
         """
-        against = set(self._following(f"fact:{fact_id}", "makes_false", "cover"))
-        return tuple(
-            c
-            for c in self.scenario.claims
-            if f"claim:{c.id}" in against and (among is None or c.id in among)
-        )
+        self._known(f"fact:{fact_id}")
+        against = claims_against(self.scenario, fact_id)
+        return tuple(c for c in against if among is None or c.id in among)
 
     def covers(self, fact_id: str) -> tuple[Claim, ...]:
         """Return what a deceiver wants believed instead of a fact, the likeliest first.
@@ -141,11 +138,6 @@ class KnowledgeGraph:
             if data["relation"] in relations
         )
 
-    def _following(self, node: str, *relations: Relation) -> Iterable[str]:
-        self._known(node)
-        edges = self.graph.out_edges(node, data=True)
-        return [right for _, right, data in edges if data["relation"] in relations]
-
     def _leading(self, node: str, *relations: Relation) -> Iterable[str]:
         self._known(node)
         edges = self.graph.in_edges(node, data=True)
@@ -154,6 +146,17 @@ class KnowledgeGraph:
     def _known(self, node: str) -> None:
         if node not in self.graph:
             raise KeyError(node)
+
+
+def claims_against(scenario: Scenario, fact_id: str) -> tuple[Claim, ...]:
+    """Return the claims that a fact makes false, in the order of the scenario; no graph is built.
+
+    Raises:
+        KeyError: there is no such fact.
+    """
+    fact = scenario.fact(fact_id)
+    against = {*fact.makes_false, *(cover.claim for cover in fact.cover)}
+    return tuple(claim for claim in scenario.claims if claim.id in against)
 
 
 def _statements(scenario: Scenario) -> Iterable[tuple[str, tuple[str, ...]]]:

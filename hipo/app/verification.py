@@ -20,7 +20,7 @@ from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Watcher, spent_on_judging
-from pipeline.embeddings import installed_encoder, sentence_encoder
+from pipeline.embeddings import Note, installed_encoder, sentence_encoder
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.model_settings import ModelSettings
 from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
@@ -300,7 +300,7 @@ async def verify_async(
         limits = ready.recipe.limits
         async with (
             providers_for(ready.panels.uses, limits) as providers,
-            comparing(ready) as encoder,
+            comparing(ready, watching.note) as encoder,
         ):
             link = local_run(limits, store.calls, ledger, stop, watching.note)
             pool = EndpointPool(limits, providers, link, watching.note)
@@ -368,17 +368,19 @@ async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -
 
 
 @asynccontextmanager
-async def comparing(ready: Ready) -> AsyncIterator[Encoder | None]:
+async def comparing(ready: Ready, note: Note) -> AsyncIterator[Encoder | None]:
     """Give what dialogues are embedded with, and close it unless the user leaves at once.
 
     None where nobody wants embeddings, or where the encoder's packages are not installed. Nothing
-    is loaded before the first text is encoded.
+    is loaded before the first text is encoded; ``note`` is told then.
     """
     encoder = None
     if ready.gates.embeds and ready.recipe.verification.embeddings:
         named, device = ready.recipe.embedding.model, ready.recipe.embedding.device
         encoder = (
-            installed_encoder(None, device) if named is None else sentence_encoder(named, device)
+            installed_encoder(None, device, note)
+            if named is None
+            else sentence_encoder(named, device, note)
         )
     yield encoder
     if encoder is not None:

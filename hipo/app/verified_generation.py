@@ -132,7 +132,7 @@ class VerifiedPlay:
         unknown = bool(prepared.unpriced or ready.panels.unpriced)
         async with (
             providers_for(ready.panels.uses, recipe.limits) as providers,
-            comparing(ready) as encoder,
+            comparing(ready, watching.note) as encoder,
         ):
             pool = EndpointPool(recipe.limits, providers, link, watching.note)
             verification = verification_of(ready, store, pool, stop, encoder=encoder)

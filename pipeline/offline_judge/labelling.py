@@ -54,7 +54,7 @@ def label_by_rule(asked: JudgeRequest, labels: Sequence[str]) -> Given | None:
         return _coherence(asked)
     if (goal := _goal_by_rule(asked, labels)) is not None or not asked.utterance:
         return goal
-    found = utterance_label(JudgedLine(asked.utterance, asked.question, asked), labels)
+    found = utterance_label(JudgedLine.of(asked.utterance, asked.question, asked), tuple(labels))
     return None if found is None else _among(*found, labels)
 
 
@@ -91,9 +91,11 @@ def misleading_line(asked: JudgeRequest) -> tuple[str, str] | None:
     for who, text in asked.said:
         if who == "INITIATOR":
             question = text
-        elif reason := misleads(JudgedLine(text, question, asked)):
+        elif reason := misleads(JudgedLine.of(text, question, asked)):
             return text, reason
-    if asked.utterance and (reason := misleads(JudgedLine(asked.utterance, asked.question, asked))):
+    if asked.utterance and (
+        reason := misleads(JudgedLine.of(asked.utterance, asked.question, asked))
+    ):
         return asked.utterance, reason
     return None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from scenarios.catalogue import Catalogue
 from scenarios.lines.library import scenarios_with, spoken_stage_lines
@@ -19,6 +19,8 @@ from scenarios.wording import words
 Words = tuple[str, ...]
 ENDING = 3
 """Words by which a line is looked up; no stage line has fewer."""
+SPOKEN = 2**15
+"""Texts whose words are kept: those that ship, and the latest that were read."""
 LEAD = 5
 """Most words that may come before a line."""
 
@@ -108,7 +110,7 @@ def _public_answers() -> Mapping[Words, list[Words]]:
     return found
 
 
-@cache
+@lru_cache(maxsize=SPOKEN)
 def spoken(text: str) -> Words:
     """Return the words of a text in lower case, by which two texts count as the same."""
     return tuple(words(text))

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final, Self
 
 from pipeline.offline_judge.acts import ACTS, COMMISSIVES, act_of
 from pipeline.offline_judge.aims import AIMS, aim_of
@@ -33,6 +35,8 @@ from scenarios.wording import sentences, words
 
 INTENTION, VERACITY, ACT = "intention", "veracity", "illocutionary"
 BY_HEART = "a line known by heart"
+LINES: Final = 4096
+"""Lines of which readings are kept: two judges of a dialogue read the same ones one after the other."""
 CALL = 2
 """Words of a sentence that is no more than a call or an interjection."""
 
@@ -42,37 +46,35 @@ class JudgedLine:
     """An utterance with the question it answers, in its scene."""
 
     text: str
-    question: str
-    asked: JudgeRequest
+    matter: Matter
+    """What its words are held against."""
+    remembers: bool
+    """Whether the reader knows the stage lines by heart."""
 
-    @property
-    def matter(self) -> Matter:
-        """What its words are held against."""
-        asked = self.asked
-        return Matter(
-            asked.fact,
-            asked.about,
-            self.question,
-            asked.situation,
-            asked.false_claims,
-            asked.people,
+    @classmethod
+    def of(cls, text: str, question: str, asked: JudgeRequest) -> Self:
+        """Return a line of a prompt; equal lines are equal, whichever prompt they stand in."""
+        matter = Matter(
+            asked.fact, asked.about, question, asked.situation, asked.false_claims, asked.people
         )
+        return cls(text, matter, asked.remembers)
 
     @property
     def stage_line(self) -> Remembered | None:
         """The stage line it is; None where it is none, or the reader knows none."""
-        return recalled(self.text, self.asked.situation) if self.asked.remembers else None
+        return recalled(self.text, self.matter.known) if self.remembers else None
 
     def fits(self, known: Remembered) -> bool:
         """Whether a stage line was written for the question of the prompt, if one is shown."""
-        return not self.question or known.answers(self.question)
+        return not self.matter.question or known.answers(self.matter.question)
 
 
 Found = tuple[str, str]
 """A label, and why."""
 
 
-def utterance_label(line: JudgedLine, labels: Sequence[str]) -> Found | None:
+@lru_cache(maxsize=LINES)
+def utterance_label(line: JudgedLine, labels: tuple[str, ...]) -> Found | None:
     """Return the label of a line, and why; None where no rules are known for these labels."""
     options = set(labels)
     rules: tuple[tuple[Sequence[str], Callable[[JudgedLine], Found]], ...] = (
@@ -116,12 +118,13 @@ def _from_memory(line: JudgedLine, dimension: str) -> Found | None:
     return known.labels[dimension], BY_HEART
 
 
+@lru_cache(maxsize=LINES)
 def line_treatment(line: JudgedLine) -> Treatment:
     """Return how a line treats the fact: a stage line by its claims, another one by its words."""
     known = line.stage_line
     if known is None:
         return treatment_of(line.text, line.matter)
-    false = [one for one in line.asked.false_claims if spoken(one) in known.claims]
+    false = [one for one in line.matter.false_claims if spoken(one) in known.claims]
     if false:
         return Treatment(
             QUALITY, f'{BY_HEART}, which claims what the fact makes false: "{false[0]}"'
@@ -129,7 +132,7 @@ def line_treatment(line: JudgedLine) -> Treatment:
     if not line.fits(known):
         return _without_lies(line)
     label = known.labels.get(VERACITY, "")
-    if not line.asked.fact or (known.fits_fact(line.asked.fact) and label != QUALITY):
+    if not line.matter.fact or (known.fits_fact(line.matter.fact) and label != QUALITY):
         return Treatment(label, BY_HEART)
     return _with_another_fact(line, label, refuses=known.labels.get(ACT) == COMMISSIVES)
 
@@ -147,6 +150,7 @@ def _without_lies(line: JudgedLine) -> Treatment:
     return open_treatment(line.text, line.matter) or without_lies(line.text, line.matter)
 
 
+@lru_cache(maxsize=LINES)
 def misleads(line: JudgedLine) -> str:
     """Return how a line leaves the hearer with a false belief; nothing where it does not.
 
@@ -154,14 +158,14 @@ def misleads(line: JudgedLine) -> str:
     alone do not tell discretion from deceit. Of a stage line the goal is known that it was written
     for.
     """
-    if line.asked.remembers and is_public_answer(line.text, line.asked.situation):
+    if line.remembers and is_public_answer(line.text, line.matter.known):
         return ""
     known = line.stage_line
     found = line_treatment(line)
     if found.label == QUALITY:
         return found.reason
     deceives = known is not None and known.goal.casefold().startswith(("decep", "deceiv"))
-    fact = line.asked.fact
+    fact = line.matter.fact
     fitting = known is not None and (not fact or known.fits_fact(fact))
     if deceives and fitting and found.label != NONE:
         return f"{BY_HEART}, written to deceive"
@@ -182,7 +186,7 @@ def _alike(
     line: JudgedLine, dimension: str, labels: Sequence[str], usual: str = ""
 ) -> Found | None:
     """Return the label of the stage lines that a line is most like, and why."""
-    if not line.asked.remembers:
+    if not line.remembers:
         return None
     matter = line.matter
     tokens = tokens_of(line.text, matter.question, matter.fact, matter.false_claims)

@@ -10,7 +10,7 @@ from prompts.prompt import role_tag
 from prompts.tasks.model import Sees
 from scenarios.dialogue import History
 from scenarios.errors import UsageError
-from scenarios.graph import KnowledgeGraph
+from scenarios.graph import claims_against
 from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
 
 
@@ -147,7 +147,7 @@ def fact_view(scenario: Scenario, fact_id: str) -> FactView:
         fact = scenario.fact(fact_id)
     except KeyError:
         raise UsageError(f"scenario {scenario.id!r} has no fact {fact_id!r}") from None
-    against = KnowledgeGraph.of(scenario).claims_against(fact.id)
+    against = claims_against(scenario, fact.id)
     return FactView(fact.about, fact.text, tuple(claim.text for claim in against))
 
 

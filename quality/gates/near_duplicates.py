@@ -10,9 +10,10 @@ import numpy as np
 from pydantic import Field
 
 from quality.gates.protocol import GatedDialogue, GateExtension, Share, Vector
+from quality.gates.shared_words import SharedWords
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
-from scenarios.wording import shingles, words
+from scenarios.wording import shingles, union, words
 
 if TYPE_CHECKING:
     from datasketch.minhash import MinHash
@@ -38,6 +39,8 @@ class DuplicateSettings(Strict):
     """Share of common word triples from which on two dialogues of a run are near-duplicates."""
     duplicate_cosine: Share = 0.97
     """The same for the cosine of their embeddings, where an encoder is at hand."""
+    duplicate_overlap: Share = 0.45
+    """Share of common content words from which on two dialogues are embedded at all."""
     duplicate_window: Annotated[int, Field(ge=100, le=10_000_000)] = 20_000
     """How many of the latest dialogues a dialogue is compared with; bounds the memory
     (about 7 kB each)."""
@@ -55,13 +58,20 @@ class NearDuplicates:
     code: ClassVar[str] = "near_duplicate"
 
     def __init__(
-        self, *, share: float = 0.7, cosine: float = 0.97, window: int = 20_000, seed: int = 1
+        self,
+        *,
+        share: float = 0.7,
+        cosine: float = 0.97,
+        overlap: float = 0.45,
+        window: int = 20_000,
+        seed: int = 1,
     ) -> None:
         """Start with an empty memory.
 
         Args:
             share: Jaccard similarity of the word triples from which on two dialogues are one.
             cosine: the same for embeddings, where they are handed in.
+            overlap: Jaccard similarity of content words from which on :meth:`to_embed` names two.
             window: how many dialogues are remembered.
             seed: of the hash functions.
         """
@@ -78,6 +88,32 @@ class NearDuplicates:
         self._next = 0
         self._vectors: Vector = np.zeros((0, 0), np.float32)
         self._cases: list[str] = []
+        self._words = SharedWords(overlap, window)
+        self._not_embedded: dict[int, tuple[str, str]] = {}
+        self._spoken: deque[str] = deque(maxlen=window)
+        """The cases of the latest dialogues that :meth:`to_embed` was given."""
+
+    def to_embed(self, subject: GatedDialogue) -> list[tuple[str, str]]:
+        """Return (case, text) of what has to be embedded for :meth:`add_and_check`.
+
+        Dialogues come in the order of the run; it may run ahead of :meth:`add_and_check`.
+
+        Returns:
+            Nothing for a dialogue that shares too few words with every one before it to mean the
+            same, which most do. Else the dialogue itself, and before it those that it is like and
+            that were not returned yet.
+        """
+        case, text = subject.dialogue.case.id, improvised_text(subject)
+        place, alike = self._words.add(union(turn.text for turn in subject.improvised))
+        self._not_embedded.pop(place - self._window, None)
+        first = place - len(self._spoken)
+        others = [at for at in alike if self._spoken[at - first] != case]
+        self._spoken.append(case)
+        if not others:
+            self._not_embedded[place] = (case, text)
+            return []
+        late = [self._not_embedded.pop(at) for at in others if at in self._not_embedded]
+        return [*late, (case, text)]
 
     def add_and_check(self, subject: GatedDialogue, vector: Vector | None = None) -> list[Flag]:
         """Remember a dialogue and flag it if it nearly equals one that is remembered.
@@ -149,10 +185,13 @@ class NearDuplicates:
                 self._index.remove(oldest)
                 del self._kept[oldest]
         if vector is not None:
-            self._remember_vector(case, vector)
+            self.remember_meaning(case, vector)
 
-    def _remember_vector(self, case: str, vector: Vector) -> None:
-        """Append a row, doubling the room as needed; beyond the window drop the older half."""
+    def remember_meaning(self, case: str, vector: Vector) -> None:
+        """Remember the embedding of an earlier dialogue; one of :meth:`add_and_check` is anyway.
+
+        A row is appended, doubling the room as needed; beyond the window the older half is dropped.
+        """
         if len(self._cases) >= self._window:
             half = self._window // 2
             self._vectors[: len(self._cases) - half] = self._vectors[half : len(self._cases)].copy()
@@ -187,7 +226,10 @@ GATE = GateExtension(
     NearDuplicates.code,
     DuplicateSettings,
     lambda its: NearDuplicates(
-        share=its.duplicate_share, cosine=its.duplicate_cosine, window=its.duplicate_window
+        share=its.duplicate_share,
+        cosine=its.duplicate_cosine,
+        overlap=its.duplicate_overlap,
+        window=its.duplicate_window,
     ),
     embeds=True,
 )

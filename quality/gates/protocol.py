@@ -117,6 +117,30 @@ class NoSettings(Strict):
     """The settings of a gate that has none."""
 
 
+@runtime_checkable
+class SparingGate(RunGate, Protocol):
+    """A gate that compares embeddings, and says which it needs: the others are not computed."""
+
+    def to_embed(self, subject: GatedDialogue) -> Sequence[tuple[str, str]]:
+        """Return (case, text) of what is to be embedded, the dialogue itself last; or nothing.
+
+        Asked about every dialogue in the order of the run, before :meth:`add_and_check`.
+        """
+
+    def remember_meaning(self, case: str, vector: Vector) -> None:
+        """Take the embedding of an earlier dialogue that :meth:`to_embed` named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What was embedded for the sake of one dialogue."""
+
+    vector: Vector | None = None
+    """Of the dialogue itself; None where nothing needs it."""
+    earlier: tuple[tuple[str, Vector], ...] = ()
+    """(case, vector) of dialogues before it that nothing needed until now."""
+
+
 S = TypeVar("S", bound=Strict)
 
 

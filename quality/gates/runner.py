@@ -8,7 +8,7 @@ from functools import partial
 
 from pipeline.voting import Encoder
 from quality.gates.near_duplicates import improvised_text
-from quality.gates.protocol import Gate, GatedDialogue, RunGate, Vector
+from quality.gates.protocol import Embedded, Gate, GatedDialogue, RunGate, SparingGate
 from quality.gates.registry import GATES
 from quality.gates.settings import GateSettings
 from scenarios.dialogue import Dialogue
@@ -17,7 +17,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Flag
 
-CHECKS_VERSION = 2
+CHECKS_VERSION = 3
 """Raised whenever the gates would find otherwise with the same settings."""
 
 Page = Sequence[tuple[Dialogue, Scenario]]
@@ -33,6 +33,8 @@ class GateChecks:
     run_gates: tuple[RunGate, ...]
     encoder: Encoder | None
     """Embeds dialogues for the gates that compare meanings; without it words alone decide."""
+    sparing: SparingGate | None = None
+    """The only gate that compares meanings, where it says which; None: every one is embedded."""
 
     @classmethod
     def of(
@@ -40,7 +42,11 @@ class GateChecks:
     ) -> GateChecks:
         """Return the gates with the given thresholds, remembering no dialogue yet."""
         gates, run_gates = build_gates(settings)
-        return cls(scheme, settings, gates, run_gates, encoder)
+        comparing = [name for name in settings.names if GATES.get(name).embeds]
+        by_code = {gate.code: gate for gate in run_gates}
+        only = by_code.get(comparing[0]) if len(comparing) == 1 else None
+        sparing = only if isinstance(only, SparingGate) else None
+        return cls(scheme, settings, gates, run_gates, encoder, sparing)
 
     @property
     def fingerprint(self) -> str:
@@ -51,15 +57,25 @@ class GateChecks:
             identity.append(plugins)
         return fingerprint(identity)
 
-    async def embed(self, page: Page) -> Sequence[Vector | None]:
-        """Return the embedding of each dialogue; it depends on no other and may run ahead."""
-        if self.encoder is None or not self.embeds:
-            return [None] * len(page)
-        return list(await self.encoder.encode([improvised_text(s) for s in self._subjects(page)]))
+    async def embed(self, page: Page) -> Sequence[Embedded]:
+        """Return what is embedded for each dialogue; pages come in order, and may run ahead.
 
-    def check(
-        self, page: Page, vectors: Sequence[Vector | None]
-    ) -> list[tuple[Flag, ...] | Exception]:
+        What a page needs is found out before anything is awaited.
+        """
+        if self.encoder is None or not self.embeds:
+            return [Embedded()] * len(page)
+        wanted = [self._to_embed(subject) for subject in self._subjects(page)]
+        texts = [text for one in wanted for _, text in one]
+        rows = iter(await self.encoder.encode(texts) if texts else ())
+        found = [[(case, next(rows)) for case, _ in one] for one in wanted]
+        return [Embedded(one[-1][1], tuple(one[:-1])) if one else Embedded() for one in found]
+
+    def _to_embed(self, subject: GatedDialogue) -> Sequence[tuple[str, str]]:
+        if self.sparing is not None:
+            return self.sparing.to_embed(subject)
+        return [(subject.dialogue.case.id, improvised_text(subject))]
+
+    def check(self, page: Page, embedded: Sequence[Embedded]) -> list[tuple[Flag, ...] | Exception]:
         """Return the flags of each dialogue, remembering all of them for those that follow.
 
         Where a gate raises, its exception stands in the place of the flags: one dialogue that a
@@ -67,26 +83,29 @@ class GateChecks:
 
         Args:
             page: the next dialogues of the run, in its order.
-            vectors: what :meth:`embed` returned for them.
+            embedded: what :meth:`embed` returned for them.
         """
         return [
-            self._flags(subject, vector)
-            for subject, vector in zip(self._subjects(page), vectors, strict=True)
+            self._flags(subject, known)
+            for subject, known in zip(self._subjects(page), embedded, strict=True)
         ]
 
     def _subjects(self, page: Page) -> list[GatedDialogue]:
         return [GatedDialogue(dialogue, scenario, self.scheme) for dialogue, scenario in page]
 
-    def _flags(self, subject: GatedDialogue, vector: Vector | None) -> tuple[Flag, ...] | Exception:
+    def _flags(self, subject: GatedDialogue, known: Embedded) -> tuple[Flag, ...] | Exception:
         """Return the flags of one dialogue, or the exception of the last gate that raised one.
 
         A gate that raises does not keep the gates that compare dialogues from remembering it.
         """
+        if self.sparing is not None:
+            for case, vector in known.earlier:
+                self.sparing.remember_meaning(case, vector)
         flags: tuple[Flag, ...] = ()
         failure: Exception | None = None
         checks: list[Callable[[], Sequence[Flag]]] = [
             partial(check_all, self.gates, subject),
-            *(partial(gate.add_and_check, subject, vector) for gate in self.run_gates),
+            *(partial(gate.add_and_check, subject, known.vector) for gate in self.run_gates),
         ]
         for check in checks:
             try:

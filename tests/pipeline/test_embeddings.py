@@ -237,3 +237,15 @@ def test_a_device_that_is_not_there_is_refused():
         pytest.skip("this machine has an MPS device")
     with pytest.raises(UsageError, match="no mps device"):
         load_sentence_model(None, "mps")
+
+
+@pytest.mark.anyio
+async def test_whoever_waits_is_told_once_that_the_model_is_being_loaded(monkeypatch):
+    model, notes = Lengths(), []
+    monkeypatch.setattr(embeddings, "load_sentence_model", lambda *_: model.load())
+    encoder = sentence_encoder("/some/folder", note=notes.append)
+    assert notes == []
+    await encoder.encode(["one"])
+    await encoder.encode(["another"])
+    await encoder.close()
+    assert notes == ["loading the embedding model /some/folder; this can take a minute"]
