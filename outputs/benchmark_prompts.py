@@ -45,6 +45,7 @@ class BenchmarkPrompts:
         self, scheme: Scheme, aspects: Sequence[Aspect], modes: Sequence[Mode] = PROMPT_MODES
     ) -> None:
         """Render the system messages; there are none of a task that asks for what a scheme lacks."""
+        self._scheme = scheme
         templates = Templates()
         tasks = {aspect: load_task(TASK_OF[aspect]) for aspect in aspects}
         self._prompts: dict[Aspect, dict[Mode, TaskPrompts]] = {
@@ -90,17 +91,20 @@ class BenchmarkPrompts:
                 continue  # what the task asks concerns nobody who says such words
             (asked,) = questions
             row[PROMPTS[mode]] = message_list(asked.question.messages)
-            row[TARGET] = _target(asked.dimensions, right)
+            row[TARGET] = self._target(asked.dimensions, right)
             for dimension in self._dimensions:
                 if dimension.id in asked.options:
                     row[options_column(dimension.id)] = asked.options[dimension.id]
         return row
 
+    def _target(self, asked: Sequence[str], right: Mapping[str, LabelValue]) -> str | None:
+        """Return the right answer to a question.
 
-def _target(asked: Sequence[str], right: Mapping[str, LabelValue]) -> str | None:
-    """Return the right answer to a question; what is asked and has no label is null in it."""
-    labels = [TacticLabel(name, right[name]) for name in asked if name in right]
-    return labels_answer(labels, asked=asked) if labels else None
+        Null in it is what does not arise beside the other labels; what nobody settled is not in it.
+        """
+        labels = [TacticLabel(name, right[name]) for name in asked if name in right]
+        known = [x for x in asked if x in right or not self._scheme.dimension(x).is_asked(right)]
+        return labels_answer(labels, asked=known) if labels else None
 
 
 def _listed(dimensions: Iterable[Dimension]) -> tuple[Dimension, ...]:

@@ -17,7 +17,7 @@ from outputs.dataset.columns import (
     LabelValues,
     Reading,
     Row,
-    is_labelled,
+    is_target,
     label_columns,
     provenance,
 )
@@ -70,14 +70,14 @@ class CorpusCounts:
 
     def __init__(self, scheme: Scheme) -> None:
         """Begin with nothing counted."""
-        self._is_labelled = is_labelled(scheme)
+        self._is_target = is_target(scheme)
         self._by_category: defaultdict[str, CategoryCounts] = defaultdict(CategoryCounts)
 
     def add(self, selected: SelectedDialogue) -> None:
         """Count one dialogue."""
         case = selected.dialogue.case
         turns = selected.dialogue.turns
-        targets = sum(map(self._is_labelled, turns))
+        targets = sum(self._is_target(selected, turn) for turn in turns)
         counts = self._by_category[selected.scenario.category]
         counts.scenarios.add(case.scenario)
         facts = [case.fact] if case.fact else [fact.id for fact in selected.scenario.facts]
@@ -130,7 +130,7 @@ class BenchmarkRows:
         self._prompts = self.prompts or BenchmarkPrompts(self.scheme, self.aspects)
         self._labels = label_columns(self.scheme)
         self._values = LabelValues(self.scheme)
-        self._is_labelled = is_labelled(self.scheme)
+        self._is_target = is_target(self.scheme)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -145,7 +145,7 @@ class BenchmarkRows:
             yield from self._of_dialogue(selected)
 
     def notes(self) -> tuple[str, ...]:
-        """Return nothing: every labelled utterance becomes an item."""
+        """Return nothing: every utterance with a label becomes an item."""
         return ()
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
@@ -156,7 +156,7 @@ class BenchmarkRows:
         if self.listed:
             base |= listed_people(selected, scene)
         agreed = agreed_labels(selected)
-        targets = [place for place, turn in enumerate(turns) if self._is_labelled(turn)]
+        targets = [place for place, turn in enumerate(turns) if self._is_target(selected, turn)]
         for place in targets:
             labels = self._values.of(selected, turns[place])
             for aspect in self.aspects:

@@ -342,6 +342,9 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
         notes.append(f"utterances with labels that an expert decided on: {facts.adjudicated:,}")
     if job.plan.splits == ("test",) and KINDS.get(job.options.kind).fractions == job.plan.fractions:
         notes.append(_ALL_TEST)
+    if facts.by_people:
+        notes.append(f"utterances with labels that most people gave: {facts.by_people:,}")
+    notes += left_out_notes(job.found.people_remarks)
     written = {file.split for file in facts.files}
     notes += [f"no row fell into {split}" for split in job.plan.splits if split not in written]
     notes += [
@@ -363,7 +366,9 @@ def _nothing(found: OpenSelection, options: ExportOptions, rejected: int) -> Usa
     if where_from := KINDS.get(options.kind).where_from:
         hints.append(where_from)
     if not hints and KINDS.get(options.kind).declared_labels:
-        hints.append("an utterance needs a label on every dimension that its speaker declares")
+        hints.append(
+            "an utterance needs labels: of its speaker, of an expert, or of two people who agree"
+        )
     return UsageError("nothing is left to export", "; ".join(hints))
 
 

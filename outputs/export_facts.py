@@ -9,10 +9,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from outputs.benchmark_set import TOTAL, CorpusCounts
-from outputs.dataset.columns import labelled_dimensions
 from outputs.dataset.manifest import ExportedFile, ExportFacts, Generator, Support
 from outputs.export_kind import ExportKind
 from outputs.left_out import left_out
+from outputs.people_labels import labelled_dimensions
 from outputs.reliability import reliability
 from outputs.selection import OpenSelection, SelectedDialogue, Selection
 from outputs.sft import deceptive_goals
@@ -41,6 +41,8 @@ class Seen:
     """Utterances by dimension, label or range of numbers, goal, and split."""
     adjudicated: int = 0
     """Utterances whose labels an expert decided on."""
+    by_people: int = 0
+    """Utterances whose labels are those that most people gave."""
     _dimensions: Mapping[str, Dimension] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,6 +59,7 @@ class Seen:
         self.languages[selected.dialogue.case.language] += 1
         self.arms[selected.source.name, selected.arm.id] += 1
         self.adjudicated += len(selected.adjudicated & turns)
+        self.by_people += len(selected.people & turns)
         for turn in selected.dialogue.turns:
             for label in turn.tactic if turn.index in turns else ():
                 for name in names_of(self._dimensions[label.dimension], label.value):
@@ -118,6 +121,7 @@ def export_facts(
         openings={kind: n for kind in _OPENINGS if (n := seen.openings[kind])},
         includes_deception=trains_responder and bool(deceptive_goals(found.scheme, seen.goals)),
         adjudicated=seen.adjudicated,
+        by_people=seen.by_people,
         real_names=any(run.material.recipe.real_names for run in found.runs),
         offline_baseline=any(g.provider == "offline" for g in generators),
         any_people=found.lists_people,

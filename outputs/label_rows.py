@@ -163,7 +163,9 @@ class LabelRows:
             return labels_answer(goal)
         if self.rationale:
             return self._reasons(selected, turn, asked, goal)
-        return labels_answer([*turn.tactic, *goal], asked=self._asked_of(turn))
+        asked_of = self._asked_of(turn)
+        declared = [label for label in turn.tactic if label.dimension in asked_of]
+        return labels_answer([*declared, *goal], asked=asked_of)
 
     def _reasons(
         self,

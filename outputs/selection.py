@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
+from outputs.people_labels import undeclared_dimensions, with_people_labels
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.annotations import AnnotationReader, open_annotations
 from pipeline.store.queries.export import (
@@ -36,6 +37,7 @@ from scenarios.verdicts import Flag, Judgement, Verdict
 
 WantedVerdict = Literal["accepted", "any"]
 Labels = Literal["adjudicated", "declared"]
+_NOBODY: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,8 @@ class Selection:
     """Ids of arms, or beginnings of them."""
     languages: tuple[str, ...] | None = None
     labels: Labels = "adjudicated"
-    """``adjudicated`` puts what an expert decided in review in place of what was declared."""
+    """``adjudicated`` puts what an expert decided in review in place of what was declared, and what
+    most people say where nothing was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,13 @@ class SelectedDialogue:
     """The run it is from, open as long as the selection is."""
     adjudicated: frozenset[int] = frozenset()
     """Indices of the turns whose labels an expert decided on."""
+    people: frozenset[int] = frozenset()
+    """Indices of the turns whose labels are those that most people gave."""
+
+    @property
+    def read(self) -> frozenset[int]:
+        """Indices of the turns with labels of people or experts, who need not label everything."""
+        return self.adjudicated | self.people
 
     @property
     def run(self) -> str:
@@ -172,6 +182,8 @@ class OpenSelection:
     runs: tuple[OpenRun, ...]
     duplicates: Counter[str] = field(default_factory=Counter)
     """By run: dialogues left out because an earlier run has the same case played by the same arm."""
+    people_remarks: Counter[str] = field(default_factory=Counter)
+    """Labels of people by what is to be known of them: left out, or of one person alone."""
 
     @property
     def scheme(self) -> Scheme:
@@ -195,6 +207,7 @@ class OpenSelection:
             verdicts: taken in place of accepted, where only accepted dialogues are selected.
         """
         self.duplicates.clear()
+        self.people_remarks.clear()
         seen: set[int] | None = set() if len(self.runs) > 1 else None
         for run in self.runs:
             kept = self.corpus_filter(run, verdicts)
@@ -206,19 +219,25 @@ class OpenSelection:
                 wanted=wanted,
                 rationales=rationales,
                 adjudicated=self.selection.labels == "adjudicated",
+                undeclared=[d.id for d in undeclared_dimensions(run.scheme)],
             )
             for entry in entries:
                 if seen is not None and not _first(seen, entry):
                     self.duplicates[run.name] += 1
                     continue
-                case = entry.dialogue.case
+                dialogue, people = entry.dialogue, _NOBODY
+                if entry.people:
+                    labelled = with_people_labels(run.scheme, dialogue, entry.people)
+                    dialogue, people = labelled.dialogue, labelled.turns
+                    self.people_remarks.update(labelled.remarks)
                 yield SelectedDialogue(
-                    entry.dialogue,
-                    run.scenario_of(case),
-                    run.arms[entry.dialogue.arm],
+                    dialogue,
+                    run.scenario_of(dialogue.case),
+                    run.arms[dialogue.arm],
                     entry.verdict,
                     run,
                     entry.adjudicated,
+                    people,
                 )
 
     @property

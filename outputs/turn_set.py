@@ -14,11 +14,11 @@ from outputs.dataset.columns import (
     Reading,
     Row,
     label_columns,
-    labelled_dimensions,
     provenance,
 )
 from outputs.dataset.manifest import Column
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.people_labels import labelled_dimensions
 from outputs.selection import SelectedDialogue
 from outputs.spoken import phases, speaker, wanted_labels
 from outputs.value_names import label_text

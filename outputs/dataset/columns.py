@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import Protocol
 
 from outputs.dataset.manifest import Column, ColumnKind
+from outputs.people_labels import labelled_dimensions
 from outputs.selection import SelectedDialogue
 from scenarios.dialogue import Turn
-from scenarios.schemes.model import Dimension, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.verdicts import Verdict
 
 Row = dict[str, object]
@@ -36,7 +37,8 @@ TURN = Column("turn", "int", "Index of the utterance in its dialogue, from 0; nu
 LABELLED_BY = Column(
     "labelled_by",
     "text",
-    "Whose labels: speaker (declared with the words), expert (decided in review); null: no labels.",
+    "Whose labels: speaker (declared with the words), expert (decided in review; what the expert did"
+    " not decide on is what most people say), people (what most of them say); null: no labels.",
 )
 _KINDS: dict[str, ColumnKind] = {"interval": "float", "multi": "texts"}
 
@@ -103,7 +105,7 @@ def provenance(selected: SelectedDialogue) -> Row:
 def label_columns(scheme: Scheme) -> tuple[Column, ...]:
     """Return one column per dimension of turns, for filtering and balancing, and whose they are.
 
-    Of runs of turns an expert alone has labels.
+    Runs of turns have labels of people alone.
     """
     return (
         *(
@@ -116,14 +118,6 @@ def label_columns(scheme: Scheme) -> tuple[Column, ...]:
         ),
         LABELLED_BY,
     )
-
-
-def labelled_dimensions(scheme: Scheme) -> tuple[Dimension, ...]:
-    """Return the dimensions that a turn can have a label of: by its speaker, or by an expert."""
-    spans = tuple(d for d in scheme.read_dimensions("span") if d.by == "declared")
-    declared = (*scheme.utterance_dimensions, *spans)
-    # Where nobody declares anything, all labels are those of people.
-    return declared or scheme.people_dimensions("utterance")
 
 
 def label_column(dimension: str) -> str:
@@ -146,8 +140,14 @@ class LabelValues:
             for label in turn.tactic:
                 if label.dimension in self._columns:
                     values[self._columns[label.dimension]] = label.value
-            values["labelled_by"] = "expert" if turn.index in selected.adjudicated else "speaker"
+            values["labelled_by"] = _labelled_by(selected, turn)
         return values
+
+
+def _labelled_by(selected: SelectedDialogue, turn: Turn) -> str:
+    if turn.index in selected.adjudicated:
+        return "expert"
+    return "people" if turn.index in selected.people else "speaker"
 
 
 def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
@@ -184,6 +184,24 @@ def is_labelled(scheme: Scheme) -> Callable[[Turn], bool]:
     return test_by_role if conditional else test
 
 
+def is_target(scheme: Scheme) -> Callable[[SelectedDialogue, Turn], bool]:
+    """Return a test for turns that become items: as :func:`is_labelled`, or labelled by people.
+
+    What people label may lack a dimension: nobody was asked for it, or they are split on it.
+    """
+    complete = is_labelled(scheme)
+    names = frozenset(d.id for d in labelled_dimensions(scheme))
+
+    def test(selected: SelectedDialogue, turn: Turn) -> bool:
+        return complete(turn) or (
+            turn.is_answer
+            and turn.index in selected.read
+            and any(label.dimension in names for label in turn.tactic)
+        )
+
+    return test
+
+
 DECEPTIVE = "deceptive dialogues left out"
 """What is noted of dialogues that no responder is taught from without leave."""
 REPLACED = "utterances left out with a declared label that an expert replaced"
@@ -198,9 +216,13 @@ def left_out_notes(left_out: Mapping[str, int]) -> tuple[str, ...]:
 def was_replaced(selected: SelectedDialogue, turn: Turn) -> bool:
     """Return whether an expert put a label in place of a declared one, which has no rationale.
 
-    Its speaker did not do what it said it did: that is nothing to learn speaking from.
+    Its speaker did not do what it said it did: that is nothing to learn speaking from. Labels of
+    runs of turns are nobody's to declare and replace none.
     """
-    return turn.index in selected.adjudicated and not all(x.rationale for x in turn.tactic)
+    declared = {d.id for d in selected.scheme.utterance_dimensions}
+    return turn.index in selected.read and not all(
+        x.rationale for x in turn.tactic if x.dimension in declared
+    )
 
 
 def _run_and_case(selected: SelectedDialogue) -> tuple[str, str]:

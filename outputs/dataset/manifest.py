@@ -153,6 +153,8 @@ class ExportFacts:
     """What judges found of the labels of the runs, and how people who reviewed agree."""
     adjudicated: int = 0
     """Utterances that rows are about whose labels an expert decided on."""
+    by_people: int = 0
+    """Utterances that rows are about whose labels are those that most people gave."""
     contamination: tuple[Mapping[str, object], ...] = field(default=())
     """Summaries of the comparisons with other sets (:mod:`outputs.contamination`)."""
     audit: ToldAudit | None = None

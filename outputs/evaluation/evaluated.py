@@ -16,7 +16,7 @@ SIGNS: Mapping[Mark, str] = {"its own judge": "†", "its own generator": "‡",
 REFERENCES: Mapping[str, str] = {
     "declared": "the label that the generator gave with the words",
     "agreed": "declared labels that every external judge gave without seeing them",
-    "people": "the labels that people agree on",
+    "people": "the label that most people gave, or the one who was asked",
     "adjudicated": "the labels that an expert decided on",
     "gold": "the settled labels of the gold lines",
     "swap": "whether the label of lies fits the fact that is shown",

@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from outputs.comparable import Row
-from outputs.dataset.columns import label_column, labelled_dimensions
+from outputs.dataset.columns import label_column
+from outputs.people_labels import labelled_dimensions
 from prompts.languages import described_language
 from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, standing_question
 from quality.evaluation.item import EvaluationItem, Knowledge, References
@@ -22,6 +23,9 @@ from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import INITIATOR, RESPONDER, RoleKey
+
+READ_BY: Mapping[str, str] = {"expert": "adjudicated", "people": "people"}
+"""By whose labels a row has what they are called when models are held against them."""
 
 
 class _Line(BaseModel):
@@ -221,7 +225,7 @@ def _references(
             label = _label(located, dimension)
             if label is not None:
                 labels[dimension.id] = label
-    source = "adjudicated" if row.labelled_by == "expert" else "declared"
+    source = READ_BY.get(row.labelled_by or "", "declared")
     references: dict[str, Mapping[str, str]] = {source: labels} if labels else {}
     if row.goal and scheme.assigned:
         goal = _known(located, ("goal",), scheme.goal, row.goal)

@@ -11,7 +11,7 @@ from outputs.agreed_labels import blind_judges
 from outputs.benchmark_prompts import BenchmarkPrompts
 from outputs.benchmark_set import BenchmarkRows
 from outputs.dataset.columns import by_case
-from outputs.evaluation_items.rows import benchmark_item, swap_item
+from outputs.evaluation_items.rows import READ_BY, benchmark_item, swap_item
 from outputs.evaluation_items.sets import NOBODY_JUDGED
 from outputs.export_facts import opening_of
 from outputs.selection import OpenSelection, Selection, WantedVerdict, opened
@@ -22,6 +22,9 @@ from quality.evaluation.item_set import ItemSet
 from scenarios.errors import UsageError
 from scenarios.located import Located
 from scenarios.schemes.misleading import ruled_out_by_truth
+
+_READ = tuple(READ_BY.values())
+"""What labels of readers are called when models are held against them."""
 
 
 def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
@@ -40,9 +43,11 @@ def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
         openings = Counter[str]()
         items = {item.id: item for item in _items(found, openings)}
         adjudicated = replace(found, selection=replace(declared, labels="adjudicated"))
-        for item in _items(adjudicated, Counter(), expert=True):
-            references = {**items[item.id].references, **item.references}
-            items[item.id] = replace(items[item.id], references=references)
+        for item in _items(adjudicated, Counter(), read=True):
+            # Where nobody declared anything, as in imported dialogues, readers alone make an item.
+            known = items.setdefault(item.id, item)
+            read = {name: item.references[name] for name in _READ if name in item.references}
+            items[item.id] = replace(known, references={**known.references, **read})
         swapped = list(_swapped(adjudicated))
         run = found.runs[0]
         judges = blind_judges(run.state.verification.judged)
@@ -64,29 +69,22 @@ def load_run(folder: Path, *, verdict: WantedVerdict = "accepted") -> ItemSet:
 
 
 def _items(
-    found: OpenSelection, openings: Counter[str], *, expert: bool = False
+    found: OpenSelection, openings: Counter[str], *, read: bool = False
 ) -> Iterator[EvaluationItem]:
     """Yield the items of a benchmark set, and count dialogues by their fixed lines.
 
-    With ``expert`` only what an expert decided on.
+    With ``read`` only of cases of which experts or people labelled something.
     """
     prompts = BenchmarkPrompts(found.scheme, (), ())
     source = BenchmarkRows(found.scheme, prompts=prompts, listed=found.lists_people)
     for batch in by_case(found.dialogues()):
         openings.update(filter(None, map(opening_of, batch)))
-        if expert and not any(selected.adjudicated for selected in batch):
+        if read and not any(selected.read for selected in batch):
             continue
         scenario, case = batch[0].scenario, batch[0].dialogue.case
         claims = fact_view(scenario, case.fact).false_claims if case.fact else ()
         for row in source.rows(batch):
-            if not expert or row["labelled_by"] == "expert":
-                item = benchmark_item(Located(row, "run"), found.scheme, claims=claims)
-                yield item if not expert else _decided(item)
-
-
-def _decided(item: EvaluationItem) -> EvaluationItem:
-    """Keep what an expert decided alone: the rest is as declared."""
-    return replace(item, references={"adjudicated": item.references["adjudicated"]})
+            yield benchmark_item(Located(row, "run"), found.scheme, claims=claims)
 
 
 def _swapped(found: OpenSelection) -> Iterator[EvaluationItem]:

@@ -15,7 +15,7 @@ Knowledge = Literal["question", "history", "fact", "claims"]
 """What is known of an item beside its words: the standing question, all that was said before, the
 private fact, and the sentences that it makes false."""
 References = Mapping[str, Mapping[str, str]]
-"""By reference (declared, agreed, adjudicated, gold, swap) the right label by dimension."""
+"""By reference (declared, agreed, people, adjudicated, gold, swap) the right label by dimension."""
 
 
 @dataclass(frozen=True, slots=True)

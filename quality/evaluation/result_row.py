@@ -79,7 +79,7 @@ class ResultRow(BaseModel):
     options: Mapping[str, tuple[str, ...]] = {}
     """The labels on offer by dimension, in the order that the model saw."""
     references: Mapping[str, Mapping[str, str]] = {}
-    """By reference (declared, agreed, adjudicated, gold, swap) the right label by dimension.
+    """By reference (declared, agreed, people, adjudicated, gold, swap) the right label by dimension.
 
     A dimension that a reference says nothing about is left out; so is an empty reference.
     """

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
 
+from pipeline.store.annotation_schema import DECLARED_SOURCE
 from pipeline.store.cases import CASE_COLUMNS, case_from
 from pipeline.store.migrations import check_current
 from pipeline.store.queries.turns import Place, TurnReader
@@ -65,12 +66,22 @@ _LABEL_GROUPS = """
     group by 1, 2, 3, 4 order by 1, 2, 3, 4"""
 
 # Quizzes are answered without the private fact, which veracity has no meaning without.
+_REVIEWED = f"""(g.config like '{IMPORT}%'
+    or g.config in (select id from studies where mode = 'review'))"""  # noqa: S608 - constants only
 _DECIDED = f"""
     select g.dialogue, g.turn, x.id, g.value
     from newest_annotations g join dimensions x on x.seq = g.dimension
-    where g.kind = 'adjudicated' and (g.config like '{IMPORT}%'
-        or g.config in (select id from studies where mode = 'review')) order by g.pass"""  # noqa: S608 - constants only
+    where g.kind = 'adjudicated' and {_REVIEWED} order by g.pass"""  # noqa: S608 - constants only
+_PEOPLE = f"""
+    select g.dialogue, g.turn, x.id, g.value
+    from newest_annotations g join dimensions x on x.seq = g.dimension
+    where g.kind = 'human' and {_REVIEWED} and g.turn >= 0 and g.part is null and g.value is not null
+        and not exists (select 1 from annotations l where l.source = {DECLARED_SOURCE}
+            and l.dialogue = g.dialogue and l.turn = g.turn and l.dimension = g.dimension)
+    order by g.pass, g.rowid"""  # noqa: S608 - constants only
 _NO_TURNS: frozenset[int] = frozenset()
+Readings = Mapping[str, tuple[LabelValue, ...]]
+"""By dimension, the labels that people gave to one turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,9 @@ class CorpusEntry:
     verdict: Verdict | None
     adjudicated: frozenset[int] = frozenset()
     """Indices of turns with labels that an expert decided on; always empty if they were not read."""
+    people: Mapping[int, Readings] = field(default_factory=dict)
+    """By index of the turn, what people said on dimensions that no speaker declared; empty if it was
+    not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,7 @@ class CorpusReader:
         self._reader = reader
         self._turns = TurnReader(reader)
         self._decided = _read_decided(reader)
+        self._people = _read_people(reader)
         (self._dialogues,) = reader.execute(
             "select coalesce(max(seq), 0) from dialogues"
         ).fetchone()
@@ -130,6 +145,7 @@ class CorpusReader:
         wanted: bool = False,
         rationales: bool = True,
         adjudicated: bool = False,
+        undeclared: Collection[str] = (),
     ) -> Iterator[CorpusEntry]:
         """Yield the dialogues that pass, in the order of cases and arms, in constant memory.
 
@@ -138,7 +154,9 @@ class CorpusReader:
             traces: whether turns come with how they were chosen.
             wanted: whether turns come with the labels they were asked for.
             rationales: whether labels come with their reasons, and with how they were spelled.
-            adjudicated: whether labels an expert decided on stand in place of the declared ones.
+            adjudicated: whether labels an expert decided on stand in place of the declared ones, and
+                what people said is read.
+            undeclared: dimensions of which an expert's label stands beside declared ones of others.
         """
         place = {"case_seq": -1, "arm_seq": -1}
         fixed = {"dialogues": self._dialogues, "decisions": self._decisions, **_values(kept)}
@@ -153,6 +171,7 @@ class CorpusReader:
                 wanted=wanted,
                 rationales=rationales,
                 decided=self._decided if adjudicated else None,
+                undeclared=undeclared,
             )
             for row in rows:
                 seq, arm, verdict = row[0], row[3], row[4]
@@ -165,7 +184,8 @@ class CorpusReader:
                         for turn in dialogue.turns
                         if turn.tactic and (seq, turn.index) in self._decided
                     )
-                yield CorpusEntry(dialogue, verdict, experts)
+                people = self._people.get(seq, {}) if adjudicated else {}
+                yield CorpusEntry(dialogue, verdict, experts, people)
 
     def verdict_counts(self, kept: CorpusFilter) -> Counter[Verdict | None]:
         """Count the dialogues that pass by their newest verdict; None: nobody has decided."""
@@ -216,3 +236,15 @@ def _read_decided(reader: sqlite3.Connection) -> dict[Place, dict[str, LabelValu
         with parsing(reader, "a label"):
             decided[dialogue, turn][dimension] = label_from(value)
     return dict(decided)
+
+
+def _read_people(reader: sqlite3.Connection) -> dict[int, dict[int, Readings]]:
+    """Return what people said where no speaker did, by dialogue and turn."""
+    given: defaultdict[tuple[int, int, str], list[LabelValue]] = defaultdict(list)
+    for dialogue, turn, dimension, value in reader.execute(_PEOPLE):
+        with parsing(reader, "a label"):
+            given[dialogue, turn, dimension].append(label_from(value))
+    people: defaultdict[int, dict[int, dict[str, tuple[LabelValue, ...]]]] = defaultdict(dict)
+    for (dialogue, turn, dimension), values in given.items():
+        people[dialogue].setdefault(turn, {})[dimension] = tuple(values)
+    return dict(people)  # type: ignore[arg-type]  # only read from here on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import orjson
 
@@ -58,6 +58,7 @@ class TurnReader:
         wanted: bool,
         rationales: bool,
         decided: Mapping[Place, Mapping[str, LabelValue]] | None = None,
+        undeclared: Collection[str] = (),
     ) -> defaultdict[int, list[Turn]]:
         """Return the turns of some hundreds of dialogues, by the number of the dialogue.
 
@@ -67,6 +68,7 @@ class TurnReader:
             wanted: whether turns come with the labels they were asked for.
             rationales: whether labels come with their reasons, and with how they were spelled.
             decided: labels that stand in place of those that were declared.
+            undeclared: dimensions of which they also stand beside declared labels of others.
         """
         numbers = orjson.dumps(dialogues).decode()
         with parsing(self._reader, "a turn"):
@@ -75,7 +77,7 @@ class TurnReader:
             numbered = frozenset(dialogues)
             for place, settled in (decided or {}).items():
                 if place[0] in numbered:
-                    labels[place] = _corrected(labels.get(place, ()), settled)
+                    labels[place] = _corrected(labels.get(place, ()), settled, undeclared)
             asked = self._wanted(numbers) if wanted else {}
             how = self._traces(numbers) if traces else {}
             return self._read(numbers, labels, asked, how)
@@ -159,7 +161,9 @@ class TurnReader:
 
 
 def _corrected(
-    tactic: Sequence[TacticLabel], decided: Mapping[str, LabelValue]
+    tactic: Sequence[TacticLabel],
+    decided: Mapping[str, LabelValue],
+    undeclared: Collection[str],
 ) -> tuple[TacticLabel, ...]:
     """Return the labels of an utterance with those that were decided on in their place.
 
@@ -168,9 +172,13 @@ def _corrected(
     """
     if not tactic:
         return tuple(TacticLabel(dimension, value) for dimension, value in decided.items())
-    return tuple(
-        TacticLabel(label.dimension, decided[label.dimension])
-        if decided.get(label.dimension, label.value) != label.value
-        else label
-        for label in tactic
+    declared = {label.dimension for label in tactic}
+    return (
+        *(
+            TacticLabel(label.dimension, decided[label.dimension])
+            if decided.get(label.dimension, label.value) != label.value
+            else label
+            for label in tactic
+        ),
+        *(TacticLabel(d, decided[d]) for d in decided if d in undeclared and d not in declared),
     )

@@ -41,6 +41,10 @@ def as_json(hipo: Hipo, *words: str | Path) -> dict[str, Any]:
     return found
 
 
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
 def value(found: dict[str, Any], dimension: str, statistic: str) -> float | None:
     [row] = [
         row
@@ -272,3 +276,52 @@ def test_how_a_map_measures_is_not_overruled(hipo: Hipo, table: Path) -> None:
     result = hipo("agreement", str(table), "--map", "cei", "--measurement", "ordinal")
     assert result.code == 2
     assert "leave it out" in result.err
+
+
+def test_what_most_people_say_is_the_reference_of_imported_dialogues(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    table.write_text(table.read_text("utf-8").replace("gold_standard", "somebody_else"), "utf-8")
+    run, benchmark = tmp_path / "run", tmp_path / "set"
+    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
+    done = hipo("export", str(run), "--to", "benchmark", "-o", str(benchmark), "--any")
+    assert done.code == 0, done.err
+    assert "utterances with labels that most people gave: 4" in done.out
+    # The emotion of the parcel; on how pleasant a line is two of three say the same everywhere.
+    assert "labels left out on which people are split: 1" in done.out
+    rows = lines_of(next(benchmark.rglob("*.jsonl")))
+    alone = [row for row in rows if row["aspect"] == "utterance"]
+    assert {row["labelled_by"] for row in alone} == {"people"}
+    labels = {row["utterance"]: row["label_emotion"] for row in alone}
+    assert labels == {
+        "Well, lovely.": "anger", "What a surprise.": "sadness", "It will come.": None,
+        "I had fun.": "joy",
+    }  # fmt: skip
+    parcel = next(row for row in alone if row["label_emotion"] is None)
+    assert parcel["label_valence"] == pytest.approx(2 / 3)
+    assert "emotion" not in json.loads(parcel["target"])  # nobody knows it, and null says no answer
+    for source in (benchmark, run):
+        evaluated = tmp_path / f"of_{source.name}"
+        asked = hipo("evaluate", str(source), *(["--any"] if source == run else []),
+                     "--task", "cei-emotion", "--model", "offline/random", "-o", str(evaluated))  # fmt: skip
+        assert asked.code == 0, asked.err
+        results = lines_of(evaluated / "results.jsonl")
+        assert len(results) == 4
+        right = {row["references"].get("people", {}).get("emotion") for row in results}
+        assert right == {"anger", "sadness", "joy", None}
+
+
+def test_an_experts_labels_come_before_those_of_people(
+    hipo: Hipo, table: Path, tmp_path: Path
+) -> None:
+    run, benchmark = tmp_path / "run", tmp_path / "set"
+    assert hipo("import", str(table), "--map", "cei", "-o", str(run)).code == 0
+    assert hipo("export", str(run), "--to", "benchmark", "-o", str(benchmark), "--any").code == 0
+    rows = lines_of(next(benchmark.rglob("*.jsonl")))
+    parcel = next(row for row in rows if row["utterance"] == "It will come.")
+    assert (parcel["labelled_by"], parcel["label_emotion"]) == ("expert", "trust")
+    assert parcel["label_valence"] == pytest.approx(2 / 3)  # which the expert did not decide on
+    declared = hipo("export", str(run), "--to", "benchmark", "-o", str(tmp_path / "no"), "--any",
+                    "--labels", "declared")  # fmt: skip
+    assert declared.code == 2
+    assert "of its speaker, of an expert, or of two people" in declared.err
