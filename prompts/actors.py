@@ -25,6 +25,8 @@ __all__ = ["ActorPrompts", "InitiatorView", "ResponderView", "initiator_view", "
 
 ACTOR_TEMPLATES: Final = (*FIRST_TEMPLATES, *ADDED)
 """The templates that a dialogue of question and answer depends on."""
+CLAIMS_TEMPLATES: Final = ("claims_system.j2", "claims_user.j2")
+"""Those by which the claims of a draft are found."""
 
 
 class ActorPrompts:
@@ -42,6 +44,7 @@ class ActorPrompts:
         *,
         flow: bool = False,
         script: bool = False,
+        claims: bool = False,
     ) -> None:
         """Render the system messages, and every prompt once so that mistakes show early.
 
@@ -53,6 +56,8 @@ class ActorPrompts:
             flow: whether some scenario has a flow. Under a scheme that assigns nothing all have
                 one, and so they may where stored templates are those of flows.
             script: whether somebody writes whole conversations; known of stored templates, too.
+            claims: whether a model finds the claims of drafts, which a program then checks; known
+                of stored templates, too.
 
         Raises:
             UsageError: a template cannot be rendered, or a dimension is called like an answer key.
@@ -69,10 +74,17 @@ class ActorPrompts:
         self._screenplays: ScreenplayPrompts | None = None
         self.script = script or SCREENPLAY_TEMPLATES[0] in stored
         """Whether the templates of screenplays are among those that dialogues depend on."""
+        self.claims = claims or CLAIMS_TEMPLATES[0] in stored
+        """Whether the templates that ask for claims are among those that dialogues depend on."""
         names = FIRST_TEMPLATES if are_first(templates) else ACTOR_TEMPLATES
         own = names if self._pair else ()
         speaking = SPEAKER_TEMPLATES if self.flow else ()
-        self.names = (*own, *speaking, *(SCREENPLAY_TEMPLATES if self.script else ()))
+        self.names = (
+            *own,
+            *speaking,
+            *(SCREENPLAY_TEMPLATES if self.script else ()),
+            *(CLAIMS_TEMPLATES if self.claims else ()),
+        )
         """The templates that dialogues of these prompts depend on."""
         prompts: tuple[Prompt[object], ...] = self._pair.prompts if self._pair else ()
         if self.flow:
@@ -83,7 +95,8 @@ class ActorPrompts:
 
     def __reduce__(self) -> tuple[object, ...]:
         # compiled templates do not travel: they are remade
-        return _remade, (self.templates, self._scheme, self._order, self.flow, self.script)
+        known = (self.flow, self.script, self.claims)
+        return _remade, (self.templates, self._scheme, self._order, known)
 
     @property
     def pair(self) -> PairPrompts:
@@ -159,6 +172,7 @@ class ActorPrompts:
 
 
 def _remade(
-    templates: Templates, scheme: Scheme, order: AnswerOrder, flow: bool, script: bool
+    templates: Templates, scheme: Scheme, order: AnswerOrder, known: tuple[bool, bool, bool]
 ) -> ActorPrompts:
-    return ActorPrompts(templates, scheme, order, flow=flow, script=script)
+    flow, script, claims = known
+    return ActorPrompts(templates, scheme, order, flow=flow, script=script, claims=claims)

@@ -194,7 +194,8 @@ def actor_prompts(
         UsageError: a strategy or its critic cannot play one of the scenarios.
     """
     strategies = [STRATEGIES.get(name) for name in recipe.strategies]
-    critics = [CRITICS.get(name) for name in _critics(recipe)]
+    names = _critics(recipe)
+    critics = [CRITICS.get(name) for name in names]
     for scenario in scenarios:
         for check in (*(one.check for one in strategies), *(one.check for one in critics)):
             check(scenario)
@@ -204,6 +205,7 @@ def actor_prompts(
         recipe.answer_order,
         flow=any(scenario.flow for scenario in scenarios),
         script=any(strategy.knows_all for strategy in strategies),
+        claims="verifier" in names,
     )
 
 

@@ -1,5 +1,7 @@
 """The strategy ``verified``: drafts are checked by a program and revised while a claim fails."""
 
+import pickle
+
 import pytest
 
 from hipo.app.preparation import prepare
@@ -128,3 +130,19 @@ def test_a_scenario_without_such_data_is_refused_before_anything_is_sent():
         recipe = {"models": {"default": "offline/rules"}, "scenarios": ["used_car"], "n": 1}
         with pytest.raises(UsageError, match="'used_car' has no data"):
             prepare(Recipe.model_validate({**recipe, **changes}))
+
+
+def test_how_claims_are_asked_for_belongs_to_what_decides_a_run(tmp_path):
+    (tmp_path / "claims_user.j2").write_text("Which claims? {{ text }}\n")
+
+    def templates(strategy, directory=None):
+        recipe = {"models": {"default": "offline/rules"}, "n": 1, "prompt_dir": directory}
+        recipe |= {"scheme": "payoff_reasoning", "scenarios": ["weir_at_night"]}
+        return prepare(Recipe.model_validate({**recipe, "strategies": [strategy]}))
+
+    ours, theirs = templates("verified"), templates("verified", tmp_path)
+    assert ours.config.templates != theirs.config.templates
+    assert {"claims_system.j2", "claims_user.j2"} <= set(ours.prompts.names)
+    assert pickle.loads(pickle.dumps(ours.prompts)).fingerprint == ours.prompts.fingerprint
+    direct = [templates("direct", folder).config.templates for folder in (None, tmp_path)]
+    assert direct[0] == direct[1]
