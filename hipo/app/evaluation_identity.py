@@ -68,16 +68,19 @@ def joined_identity(before: Identity | None, now: Mapping[str, Any]) -> dict[str
 def identity_differences(before: Identity, now: Mapping[str, Any]) -> Iterator[str]:
     """Yield what would make other answers than before, one ``field: old -> new`` each.
 
-    Tasks and models that only one of them has are no difference: they stand side by side.
+    Tasks and models that only one of them has are no difference: they stand side by side. Nor are
+    more items: a larger draw holds the smaller one.
     """
     old, new = before.get("set", {}), now["set"]
     if old.get("scheme") != new["scheme"]:
         yield _change("scheme", old.get("scheme"), new["scheme"])
     if old.get("fingerprint") != new["fingerprint"]:
         yield _change("items", _called(old), _called(new))
-    for name in ("version", "seed", "drawn"):
+    for name in ("version", "seed"):
         if before.get(name) != now[name]:
-            yield _change("-n, --balance" if name == "drawn" else name, before.get(name), now[name])
+            yield _change(name, before.get(name), now[name])
+    if not _holds_all(now["drawn"], before.get("drawn")):
+        yield _change("-n, --balance", before.get("drawn"), now["drawn"])
     for name, task in now["tasks"].items():
         known = before.get("tasks", {}).get(name)
         if known is not None and known.get("fingerprint") != task["fingerprint"]:
@@ -123,6 +126,13 @@ def check_folder(folder: Path, ready: ReadyEvaluation, resume: Resume) -> Identi
             " always (what differs is asked anew, and the change is recorded)",
         )
     return before
+
+
+def _holds_all(drawn: Mapping[str, Any] | None, before: Mapping[str, Any] | None) -> bool:
+    """Return whether every item that was drawn before is drawn now, too; None: all items are."""
+    if drawn is None or before is None:
+        return drawn is None
+    return {**before, "n": drawn["n"]} == drawn and drawn["n"] >= before["n"]
 
 
 def _called(described: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from pipeline.stop import REFUSED
 from quality.evaluation.evaluation_record import read_record
 from quality.evaluation.result_row import ResultRow, read_results
 from quality.evaluation.shown_items import read_items
+from scenarios.errors import UsageError
 from tests.hipo.evaluation.answering import by_hash, choose, first_option
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
@@ -233,6 +234,19 @@ def test_items_are_drawn_evenly_over_classes_and_the_same_for_every_task(
     assert record.set.drawn is not None
     assert (record.set.drawn.n, record.set.drawn.dimension) == (6, "goal")
     assert sum(record.set.drawn.shares.values()) == pytest.approx(1)
+
+
+def test_a_raised_n_asks_what_is_new_and_a_lowered_one_is_another_evaluation(
+    tmp_path: Path, run: Path, wire_server: WireServer
+) -> None:
+    wire_server.answer = by_hash
+    for n, sent in ((4, 4), (6, 6)):
+        asked(run, tmp_path / "e", wire_server, settings={"n": n, "balance": "goal"})
+        assert (len(rows(tmp_path / "e")), wire_server.count) == (n, sent)
+    with pytest.raises(UsageError, match=r"-n, --balance: .*n 6.* -> n 4"):
+        asked(run, tmp_path / "e", wire_server, settings={"n": 4, "balance": "goal"})
+    asked(run, tmp_path / "e", wire_server)
+    assert len(rows(tmp_path / "e")) == wire_server.count > 6, "all of them hold any draw"
 
 
 def test_the_shares_of_a_task_stay_known_where_another_is_asked_later(
