@@ -11,17 +11,22 @@ from hipo.app.evaluation_settings import EvaluationSettings
 from hipo.app.evaluation_source import load_items
 from hipo.app.train import TunedModel
 from hipo.app.watching import Watcher
+from outputs.aspects import TASK_OF
+from outputs.label_rows import label_tasks
 from outputs.result_tables.documents import results_as_markdown
 from outputs.result_tables.model import ResultBlock
+from outputs.system_prompt import SHORT
 from outputs.training.adapter_card import CARD, adapter_card
 from outputs.training.base_model import find_base, name_of
 from outputs.training.training_set import TrainingSet
 from outputs.training.tuning_results import RESULTS, check_unseen, tuning_results
+from prompts.tasks.model import Task
 from prompts.tasks.registry import load_task
 from scenarios.atomic_files import write_text
 from scenarios.errors import RunError
+from scenarios.yaml_text import emitted
 
-FOLDER = "evaluation"
+FOLDER, TASKS = "evaluation", "tasks"
 DEFAULT_TASK = "hipo-utterance"
 LONGEST_ANSWER = 256
 """Tokens: labels in JSON have fewer, and small models that lose the form never end."""
@@ -38,6 +43,8 @@ class TuningQuestion:
     """Items per task, drawn evenly over classes; None: all."""
     allow_overlap: bool = False
     """Whether items may be of scenarios that were trained on."""
+    full_prompt: bool = False
+    """Whether labels are defined though the rows that were trained on defined none."""
 
     def check(self, rows: TrainingSet) -> int:
         """Return how many scenarios of the items were trained on; nothing is asked.
@@ -50,6 +57,48 @@ class TuningQuestion:
             items.for_task(load_task(task, items.scheme))
         asked = (item.scenario for item in items.items)
         return check_unseen(rows.scenarios_learnt, asked, allowed=self.allow_overlap)
+
+
+def task_as_trained(name: str, rows: TrainingSet) -> Task:
+    """Return a task as the rows of a set ask it: without definitions, where these have none.
+
+    Rows that teach something else than to label ask nothing: the task stays as it is.
+
+    Raises:
+        UsageError: there is no such task.
+    """
+    task = load_task(name)
+    if rows.task != "label" or rows.defines_labels:
+        return task
+    aspects = [aspect for aspect, known in TASK_OF.items() if known == name]
+    if aspects:
+        (task,) = label_tasks(aspects, SHORT, goal_of_lines=rows.goal_of_lines).values()
+    return task.model_copy(update={"definitions": False})
+
+
+def tasks_as_trained(
+    folder: Path, names: Sequence[str], rows: TrainingSet, *, full_prompt: bool = False
+) -> tuple[str, ...]:
+    """Return tasks for ``hipo evaluate``, as a set asks them; those that differ become files.
+
+    Args:
+        folder: of the training; files are written to ``tasks`` in it.
+        names: of tasks, or their files.
+        rows: the set that was trained on.
+        full_prompt: whether they stay as they are named.
+    """
+    asked = []
+    for name in names:
+        task = load_task(name) if full_prompt else task_as_trained(name, rows)
+        if task == load_task(name):
+            asked.append(name)
+            continue
+        file = folder / TASKS / f"{task.id}.yaml"
+        file.parent.mkdir(exist_ok=True)
+        plain = task.model_dump(mode="json", exclude_defaults=True)
+        write_text(file, "\n".join(emitted(plain)) + "\n")
+        asked.append(str(file))
+    return tuple(asked)
 
 
 def model_names(tuned: TunedModel) -> tuple[str, str]:
@@ -78,15 +127,16 @@ def evaluate_tuned(
     """
     overlap = question.check(rows)
     base, adapter = model_names(tuned)
+    tasks = tasks_as_trained(tuned.folder, question.tasks, rows, full_prompt=question.full_prompt)
     done = evaluate(
         question.source,
-        tasks=question.tasks,
+        tasks=tasks,
         models=(base, adapter),
         output=tuned.folder / FOLDER,
         n=question.n,
         settings=EvaluationSettings(
             source=question.source,
-            tasks=question.tasks,
+            tasks=tasks,
             models=(base, adapter),
             max_tokens=LONGEST_ANSWER,
             keep_going=True,  # a base that never answers in form is a result, too
@@ -111,8 +161,11 @@ def evaluate_tuned(
     return block
 
 
-def evaluation_command(tuned: TunedModel, source: str = "ITEMS/jsonl/test.jsonl") -> str:
-    """Return the command that asks both models."""
+def evaluation_command(
+    tuned: TunedModel, rows: TrainingSet, source: str = "ITEMS/jsonl/test.jsonl"
+) -> str:
+    """Return the command that asks both models as they were trained; a task file it names is written."""
+    (task,) = tasks_as_trained(tuned.folder, (DEFAULT_TASK,), rows)
     models = " ".join(f"--model {name}" for name in model_names(tuned))
     folder: Path = tuned.folder / FOLDER
-    return f"hipo evaluate {source} --task {DEFAULT_TASK} {models} -o {folder}"
+    return f"hipo evaluate {source} --task {task} {models} -o {folder}"

@@ -26,7 +26,7 @@ from outputs.result_tables.documents import results_as_markdown
 from outputs.result_tables.model import ResultBlock
 from outputs.training.summary import LossFigures
 from outputs.training.trainers import TrainingInterrupted
-from outputs.training.training_set import TrainingKind, read_training_set
+from outputs.training.training_set import TrainingKind, TrainingSet, read_training_set
 from pipeline import stop
 from scenarios.errors import UsageError
 
@@ -114,14 +114,20 @@ def _question(
     allow_overlap: bool = typer.Option(
         False, "--allow-overlap", help="With --evaluate: also items of scenarios trained on."
     ),
+    full_prompt: bool = typer.Option(
+        False, "--full-prompt", hidden=True,
+        help="With --evaluate: define every label, though the rows that were trained on do not.",
+    ),
 ) -> TuningQuestion | None:  # fmt: skip
     if evaluate is None:
-        if task or n is not None or allow_overlap:
+        if task or n is not None or allow_overlap or full_prompt:
             raise UsageError(
-                "--task, -n and --allow-overlap are about --evaluate", "name a set with --evaluate"
+                "--task, -n, --allow-overlap and --full-prompt are about --evaluate",
+                "name a set with --evaluate",
             )
         return None
-    return TuningQuestion(evaluate, tuple(split(task)) or (DEFAULT_TASK,), n, allow_overlap)
+    tasks = tuple(split(task)) or (DEFAULT_TASK,)
+    return TuningQuestion(evaluate, tasks, n, allow_overlap, full_prompt)
 
 
 @app.command("train")
@@ -158,8 +164,9 @@ def train_command(
     """
     hush()
     wanted: TrainingKind | None = None if kind is None else kind.value
+    rows = read_training_set(data_set, wanted)
     if question is not None:
-        question.check(read_training_set(data_set, wanted))  # before hours of training
+        question.check(rows)  # before hours of training
     tell: Callable[[str], None] = (lambda _: None) if quiet else say
     try:
         tuned = train(data_set, output, kind=wanted, config=config, tell=tell, **model, **schedule)
@@ -167,12 +174,11 @@ def train_command(
         raise StoppedEarly(str(error), stop.INTERRUPTED) from error
     results = None
     if question is not None:
-        rows = read_training_set(data_set, wanted)
         results = evaluate_tuned(tuned, question, rows, watcher=watcher(quiet=quiet))
     if output_format is Format.JSON:
         write_json(tuned_as_json(tuned, results))
     elif not quiet:
-        print(tuned_as_text(tuned, results))
+        print(tuned_as_text(tuned, rows, results))
     return ExitCode.DONE
 
 
@@ -196,7 +202,9 @@ def tuned_as_json(tuned: TunedModel, results: ResultBlock | None = None) -> dict
     }
 
 
-def tuned_as_text(tuned: TunedModel, results: ResultBlock | None = None) -> str:
+def tuned_as_text(
+    tuned: TunedModel, trained_on: TrainingSet, results: ResultBlock | None = None
+) -> str:
     """Return what a training came to in words."""
     summary = tuned.summary
     rows = [
@@ -223,7 +231,9 @@ def tuned_as_text(tuned: TunedModel, results: ResultBlock | None = None) -> str:
         )
     lines.append(f"{tuned.adapter}: the adapter, its tokenizer and its card (README.md)")
     if results is None:
-        lines.append(f"what it is worth on unseen scenarios: {evaluation_command(tuned)}")
+        lines.append(
+            f"what it is worth on unseen scenarios: {evaluation_command(tuned, trained_on)}"
+        )
     else:
         lines += ["", results_as_markdown([results]).rstrip()]
     return "\n".join(lines)

@@ -23,6 +23,8 @@ Conversation = list[dict[str, str]]
 """Messages as ``{"role", "content"}``."""
 FORMATS_READ = "messages, prompt-completion or axolotl"
 _FOR_EVALUATION = ("benchmark", "swap")
+_FULL = "full"
+"""The system message of rows that were exported before there was another one, too."""
 
 
 class _Listed(BaseModel):
@@ -84,6 +86,10 @@ class TrainingSet:
     """Scenarios, or ``scenario/fact``, by the split they are in."""
     files: Mapping[str, str]
     """The hash of every file of JSON lines, by its path in the folder."""
+    defines_labels: bool = True
+    """Whether rows that teach to label define the labels in their system message."""
+    goal_of_lines: bool = True
+    """Whether such rows ask for the goal beside a single line."""
 
     @property
     def name(self) -> str:
@@ -163,6 +169,8 @@ def read_training_set(folder: Path, kind: TrainingKind | None = None) -> Trainin
         includes_deception=bool(manifest.options.get("include_deception")),
         groups=manifest.splits,
         files=files,
+        defines_labels=manifest.options.get("prompt", _FULL) == _FULL,
+        goal_of_lines=bool(manifest.options.get("goal_of_lines", True)),
     )
     if not found.files_of("train"):
         raise UsageError(
