@@ -21,6 +21,7 @@ NAMES = (
     "rate_limits",
     "scale",
     "verification",
+    "million",
     "export",
     "planted_defects",
     "verified",

@@ -11,12 +11,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import cycle
 
 import orjson
 from aiohttp import web
 
 UTTERANCE = {"utterance": "Could you tell me a little more about how that came about?"}
 TACTIC = {
+    "plan": "deception, intention Convince, veracity Quantity: the decisive part is left out",
     "utterance": "I have told you what there is to tell, and you may look at everything yourself.",
     "goal": "deception",
     "intention_rationale": "The hearer is to believe that nothing is missing.",
@@ -47,7 +49,13 @@ def _reply(answer: dict[str, str]) -> bytes:
     )
 
 
-REPLIES = {False: _reply(UTTERANCE), True: _reply(TACTIC)}
+def _replies(answer: dict[str, str]) -> Iterator[bytes]:
+    """Return replies in turn, each in other words: a line that is repeated is asked for again."""
+    spoken = answer["utterance"]
+    return cycle([_reply({**answer, "utterance": f"{spoken} ({i} of it)"}) for i in range(97)])
+
+
+REPLIES = {False: _replies(UTTERANCE), True: _replies(TACTIC)}
 
 
 async def _serve(delay_s: float, port: int = 0) -> None:
@@ -55,7 +63,7 @@ async def _serve(delay_s: float, port: int = 0) -> None:
         body = await request.read()
         await asyncio.sleep(delay_s)
         return web.Response(
-            body=REPLIES[b"veracity_rationale" in body], content_type="application/json"
+            body=next(REPLIES[b"veracity_rationale" in body]), content_type="application/json"
         )
 
     app = web.Application(client_max_size=2**22)

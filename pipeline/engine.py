@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pipeline.chunks import chunks
+from pipeline.plan_progress import PlanProgress
 from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
 from pipeline.stop import Stop
 from pipeline.stop_rules import REFUSED_SCENARIOS, StopRules
@@ -79,6 +80,7 @@ class Engine:
         self._stop = stop
         self._retry_failed = retry_failed
         self._then = then
+        self._progress: PlanProgress | None = None
         rules = StopRules(
             "dialogues failed",
             "go on with the same command and --retry-failed",
@@ -87,13 +89,21 @@ class Engine:
         )
         self._runner = Runner(self, stop, rules, on_progress)
 
-    async def run(self, cases: Iterable[Case]) -> RunOutcome:
+    async def run(self, cases: Iterable[Case], progress: PlanProgress | None = None) -> RunOutcome:
         """Play every case by every arm, unless it is done already.
+
+        Args:
+            cases: what is to be played.
+            progress: of the plan that they are from, beginning with its first case that may not
+                be settled; it is kept up to date. None: nothing of the kind is known.
 
         Raises:
             UsageError: the endpoint refuses the key or the model; trying further makes no sense.
             RunError: the run cannot go on, e.g. the store cannot be written.
         """
+        self._progress = progress
+        if progress is not None:
+            self._runner.count_present(progress.present)
         return await self._runner.run(self._jobs(cases), self._executor)
 
     @property
@@ -107,13 +117,18 @@ class Engine:
             if self._stop.requested:
                 return
             await self._store.add_cases(chunk)
-            for arm in self._players:
-                pending = self._store.pending(chunk, arm, retry_failed=self._retry_failed)
-                self._runner.count_present(len(chunk) - len(pending))
-                for case, epoch in pending:
-                    if self._stop.requested:
-                        return
-                    yield Job(case, arm, epoch)
+            jobs = [
+                Job(case, arm, epoch)
+                for arm in self._players
+                for case, epoch in self._store.pending(chunk, arm, retry_failed=self._retry_failed)
+            ]
+            self._runner.count_present(len(chunk) * len(self._players) - len(jobs))
+            if self._progress is not None:
+                self._progress.begin(len(chunk), [(job.case.id, job.arm) for job in jobs])
+            for job in jobs:
+                if self._stop.requested:
+                    return
+                yield job
 
     # The stage
 
@@ -129,6 +144,7 @@ class Engine:
     async def record(self, job: Job, result: Dialogue) -> None:
         """Store the dialogue, then hand it to the next stage."""
         await self._store.finish(result, job.epoch)
+        self._ended(job)
         await self._then(result)
 
     async def record_failure(self, job: Job, failure: JobFailure) -> None:
@@ -138,3 +154,8 @@ class Engine:
         await self._store.fail(
             job.case, job.arm, failure.code, failure.reason, job.epoch, traceback=failure.traceback
         )
+        self._ended(job)
+
+    def _ended(self, job: Job) -> None:
+        if self._progress is not None:
+            self._progress.end((job.case.id, job.arm))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ from pipeline.shard import Shard
 from pipeline.tactic_contexts import Context, contexts_of
 from scenarios.case import Case, make_case
 from scenarios.errors import UsageError
-from scenarios.fingerprint import seed_from
+from scenarios.fingerprint import fingerprint, seed_from
 from scenarios.flow import Improvised, improvised_turns
 from scenarios.openings import OPENINGS, Openings, check_openings
 from scenarios.schemes.model import Scheme
@@ -103,58 +102,85 @@ class Plan:
 
     def __len__(self) -> int:
         """Return the number of cases, of the shard where there is one."""
-        return self._total if self.shard is None else self.shard.size(self._total)
+        return self.among(self.total)
 
     def __iter__(self) -> Iterator[Case]:
         """Yield the cases, all of a scenario before any of the next."""
-        return (self._case(*chosen) for chosen in self._chosen())
+        return self.beyond(0)
 
     @property
-    def _total(self) -> int:
+    def total(self) -> int:
         """Cases of all shards together."""
         return self.cycle * self.repetitions if self.n is None else self.n
 
-    def _chosen(self) -> Iterator[tuple[_Part, int, int]]:
-        """Yield part, place in it, and repetition of every case."""
-        whole, rest = divmod(self._total, self.cycle)
+    def among(self, total: int) -> int:
+        """Return how many cases a plan of ``total`` has in the shard of this one, if it is one."""
+        return total if self.shard is None else self.shard.size(total)
+
+    @property
+    def series(self) -> str:
+        """The content hash of all but the size: of two plans of a series one is part of the other."""
+        parts = [
+            [part.scenario.id, part.fingerprint, part.facts, part.goals, part.turns]
+            for part in self._parts
+        ]
+        axes = {name: axis.fingerprint for name, axis in self.axes.items()}
+        shard = None if self.shard is None else str(self.shard)
+        drawn = [self.openings, axes, self.seed]
+        return fingerprint([self.scheme.id, parts, list(self.languages), drawn, shard])
+
+    def beyond(self, smaller: int, skip: int = 0) -> Iterator[Case]:
+        """Yield the cases that a plan of ``smaller`` cases in all does not have, in order.
+
+        The first ``skip`` of them are left out, without being made.
+        """
+        for part, place, repetitions in self._beyond(smaller, skip):
+            for repetition in repetitions:
+                yield self._case(part, place, repetition)
+
+    def improvised_beyond(self, smaller: int, skip: int = 0) -> Improvised:
+        """Return the improvised turns of the cases that :meth:`beyond` yields, without making them."""
+        labelled = others = 0
+        drawn: dict[tuple[str, int], Improvised] = {}
+        for part, place, repetitions in self._beyond(smaller, skip):
+            if not part.scenario.flow:
+                one = self._length(part, self._length_index(part, place), repetitions[0])
+                labelled += len(repetitions) * one.labelled
+                others += len(repetitions) * one.others
+                continue
+            for repetition in repetitions:  # a flow draws the length of every repetition anew
+                key = part.scenario.id, repetition
+                if key not in drawn:
+                    drawn[key] = self._length(part, 0, repetition)
+                labelled += drawn[key].labelled
+                others += drawn[key].others
+        return Improvised(labelled, others)
+
+    def _beyond(self, smaller: int, skip: int) -> Iterator[tuple[_Part, int, Sequence[int]]]:
+        """Yield place by place of the cycle which repetitions a plan of ``smaller`` cases lacks."""
+        first_whole, first_rest = divmod(smaller, self.cycle)
+        whole, rest = divmod(self.total, self.cycle)
         inverse = pow(self._stride, -1, self.cycle)
         offset = seed_from(self.seed, "plan") % self.cycle
         for part in self._parts:
             for place in range(self._size(part)):
                 # The place this case has along the stride tells whether the subset reaches it.
                 step = (part.start + place - offset) * inverse % self.cycle
-                for repetition in range(whole + (step < rest)):
-                    if self.shard is None or self.shard.takes(repetition * self.cycle + step):
-                        yield part, place, repetition
+                lacking: Sequence[int] = range(
+                    first_whole + (step < first_rest), whole + (step < rest)
+                )
+                if self.shard is not None:
+                    takes, cycle = self.shard.takes, self.cycle
+                    lacking = [i for i in lacking if takes(i * cycle + step)]
+                repetitions = lacking[skip:]
+                skip = max(0, skip - len(lacking))
+                if repetitions:
+                    yield part, place, repetitions
 
     @property
     def improvised(self) -> Improvised:
         """Improvised turns of all cases together, counted without making the cases."""
-        if self.shard is not None:
-            return self._improvised_of_shard()
-        whole, rest = divmod(self._total, self.cycle)
-        labelled = others = 0
-        for part in self._parts:
-            alike = self._size(part) // len(part.turns)
-            for place in range(len(part.turns)):
-                # Only a flow draws the length of every repetition anew.
-                times = range(whole) if part.scenario.flow else range(min(whole, 1))
-                each = [self._length(part, place, repetition) for repetition in times]
-                factor = alike * (1 if part.scenario.flow else whole)
-                labelled += factor * sum(one.labelled for one in each)
-                others += factor * sum(one.others for one in each)
-        offset = seed_from(self.seed, "plan") % self.cycle
-        for step in range(rest):
-            one = self._length_at((offset + step * self._stride) % self.cycle, whole)
-            labelled, others = labelled + one.labelled, others + one.others
-        return Improvised(labelled, others)
-
-    def _improvised_of_shard(self) -> Improvised:
-        labelled = others = 0
-        for part, place, repetition in self._chosen():
-            one = self._length(part, self._length_index(part, place), repetition)
-            labelled, others = labelled + one.labelled, others + one.others
-        return Improvised(labelled, others)
+        return self.improvised_beyond(0)
 
     @property
     def exchanges(self) -> int:
@@ -190,11 +216,6 @@ class Plan:
         # The first question of a shared opening is fixed.
         turns = part.turns[place]
         return Improvised(turns, turns - (self.openings == "shared"))
-
-    def _length_at(self, place: int, repetition: int) -> Improvised:
-        """Return how many turns of the case at a place of the cycle are improvised."""
-        part = self._parts[bisect_right(self._parts, place, key=lambda part: part.start) - 1]
-        return self._length(part, self._length_index(part, place - part.start), repetition)
 
     def _length_index(self, part: _Part, place: int) -> int:
         """Return which of the lengths of a part the case at a place of it has."""

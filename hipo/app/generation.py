@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from hipo.app.watching import Silent, Spending, Watcher
 from hipo.app.workers import WorkerConnections, connected_workers
 from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.runner import RunOutcome
@@ -27,6 +28,7 @@ from pipeline.stop import CONFIGURATION, INTERRUPTED, STORE, Stop
 from pipeline.store.queries.status import ended
 from pipeline.store.run_store import RunStore
 from pipeline.store.writer import StoreFailed
+from scenarios.case import Case
 from scenarios.errors import UsageError
 from scenarios.margins import unmet_in_words
 
@@ -161,6 +163,16 @@ class PlayContext:
     watching: Watcher
     retry_failed: bool = False
 
+    def left(self, prepared: Prepared) -> tuple[Iterable[Case], PlanProgress | None]:
+        """Return what of a plan may be left to play, and how far it is played, for the engine.
+
+        To play failures again is to look at every case again.
+        """
+        if self.retry_failed:
+            return prepared.plan, None
+        progress = PlanProgress(self.store, prepared.plan, [arm.id for arm in prepared.arms])
+        return progress.cases(), progress
+
 
 async def play_plan(stage: PlayContext) -> RunOutcome:
     """Run the engine over the plan, watched."""
@@ -188,7 +200,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     watching.begin(prepared.dialogues, spending)
     try:
         with left_when_stopped(stop):
-            await engine.run(prepared.plan)
+            await engine.run(*stage.left(prepared))
     finally:
         watching.end()
     outcome = engine.outcome

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hipo.app.preparation import Prepared
 from pipeline.chunks import chunks
 from pipeline.engine import CHUNK
+from pipeline.plan import Plan
+from pipeline.plan_progress import rest_of
 from pipeline.store.run_store import RunStore
+from scenarios.case import Case
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +44,61 @@ def remaining(
 ) -> dict[str, Remainder]:
     """Return what is still to be played in a run, by arm id.
 
-    The plan is walked and every case looked up: the dialogues that are there may be those of
-    another plan, so that their number says nothing about this one.
+    The cases behind the settled beginning of the plan are looked up: the dialogues that are there
+    may be those of another plan, so that their number says nothing about this one. Once all cases
+    that the run knows have come up, those that follow are counted without being made.
 
     Args:
         prepared: what is to be played.
         store: what is there.
         retry_failed: whether cases that failed are played again.
     """
-    return {arm.id: _remainder(prepared, store, arm.id, retry_failed) for arm in prepared.arms}
+    plan, arms = prepared.plan, [arm.id for arm in prepared.arms]
+    rest = rest_of(store, plan, arms, retry_failed=retry_failed)
+    counts = {arm: _Count(present=rest.settled) for arm in arms}
+    known, walked = store.known_cases() - rest.settled, 0
+    for chunk in chunks(rest.cases(), CHUNK):
+        if known <= 0:
+            break
+        known -= len(chunk) - store.unknown(chunk)
+        walked += len(chunk)
+        for arm, count in counts.items():
+            count.add(plan, store, arm, chunk, retry_failed=retry_failed)
+    unknown = len(plan) - rest.settled - walked
+    turns = rest.improvised(walked)
+    return {
+        arm: Remainder(
+            count.dialogues + unknown,
+            count.exchanges + turns.labelled,
+            count.questions + turns.others,
+            count.present,
+            count.again,
+            count.drawn,
+        )
+        for arm, count in counts.items()
+    }
 
 
-def _remainder(prepared: Prepared, store: RunStore, arm: str, retry_failed: bool) -> Remainder:
-    dialogues = exchanges = questions = present = again = 0
-    drawn: Counter[str] = Counter()
-    for chunk in chunks(prepared.plan, CHUNK):
+@dataclass(slots=True)
+class _Count:
+    """What was counted for one arm so far, see :class:`Remainder`."""
+
+    present: int
+    dialogues: int = 0
+    exchanges: int = 0
+    questions: int = 0
+    again: int = 0
+    drawn: Counter[str] = field(default_factory=Counter)
+
+    def add(
+        self, plan: Plan, store: RunStore, arm: str, chunk: Sequence[Case], *, retry_failed: bool
+    ) -> None:
+        """Look some hundreds of cases up."""
         pending = store.pending(chunk, arm, retry_failed=retry_failed)
-        dialogues += len(pending)
-        present += len(chunk) - len(pending)
-        exchanges += sum(case.turns for case, _ in pending)
-        questions += sum(prepared.plan.questions(case) for case, _ in pending)
-        again += sum(epoch > 0 for _, epoch in pending)
-        drawn.update(store.drawn([case for case, _ in pending], arm))
-    return Remainder(dialogues, exchanges, questions, present, again, drawn)
+        self.dialogues += len(pending)
+        self.present += len(chunk) - len(pending)
+        self.exchanges += sum(case.turns for case, _ in pending)
+        self.questions += sum(plan.questions(case) for case, _ in pending)
+        self.again += sum(epoch > 0 for _, epoch in pending)
+        if pending:
+            self.drawn.update(store.drawn([case for case, _ in pending], arm))

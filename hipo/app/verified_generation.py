@@ -264,7 +264,7 @@ class _Rounds:
             then=self._verify,
         )
         try:
-            await engine.run(prepared.plan)
+            await engine.run(*self.stage.left(prepared))
         finally:
             self._outcomes.append(engine.outcome)
 

@@ -66,13 +66,22 @@ class CaseLog:
 
     async def add_cases(self, cases: Sequence[Case]) -> None:
         """Make cases known; nothing is written if they all are known already."""
-        unknown = self._reader.execute(_UNKNOWN, (_ids(cases),)).fetchall()
+        unknown = self.unknown(cases)
         if not unknown:
             return
-        rows = [case_values(cases[i]) for (i,) in unknown]
+        rows = [case_values(case) for case in unknown]
         await required(self._writer).post(
             lambda connection: connection.executemany(_INSERT_CASE, rows)
         )
+
+    def unknown(self, cases: Sequence[Case]) -> list[Case]:
+        """Return those of some cases that have not been made known, in order."""
+        return [cases[i] for (i,) in self._reader.execute(_UNKNOWN, (_ids(cases),))]
+
+    def known(self) -> int:
+        """Return how many cases have been made known."""
+        (cases,) = self._reader.execute("select cases from totals").fetchone()
+        return int(cases)
 
     def pending(
         self, cases: Sequence[Case], arm: str, *, retry_failed: bool = False

@@ -29,6 +29,7 @@ from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
 from pipeline.store.materials import MaterialItem, complete_items, read_items, store_items
 from pipeline.store.migrations import check_current, migrate, refuse_unnumbered
 from pipeline.store.opening import locked, start_writing
+from pipeline.store.plan_marks import PlanMark, read_mark, write_mark
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import (
     STATES,
@@ -218,6 +219,22 @@ class RunStore:
         of the failure. One chunk of cases (some hundreds) at a time.
         """
         return self._cases.pending(cases, arm, retry_failed=retry_failed)
+
+    def unknown(self, cases: Sequence[Case]) -> int:
+        """Return how many of some hundreds of cases no plan has come to yet."""
+        return len(self._cases.unknown(cases))
+
+    def known_cases(self) -> int:
+        """Return how many cases have been made known, of whatever plan."""
+        return self._cases.known()
+
+    def plan_mark(self) -> PlanMark | None:
+        """Return how far the newest plan is settled; None where nothing is known of it."""
+        return read_mark(self._connection)
+
+    def set_plan_mark(self, mark: PlanMark) -> None:
+        """Store how far a plan is settled, after all that was stored before; nothing waits for it."""
+        required(self._writer).send(lambda connection: write_mark(connection, mark))
 
     def drawn(self, cases: Sequence[Case], arm: str) -> Mapping[str, int]:
         """Return how many readable samples an arm has drawn for cases, by kind of call."""

@@ -90,6 +90,17 @@ def test_exchanges_are_those_of_the_cases_without_making_them(shape, n):
     assert plan.exchanges == sum(case.turns for case in plan)
 
 
+@given(shape=shapes, n=st.integers(1, 300), smaller=st.integers(0, 400), skip=st.integers(0, 400))
+def test_what_a_plan_has_beyond_a_smaller_one_is_the_difference_of_both(shape, n, smaller, skip):
+    plan = small(n, **shape)
+    held = {c.id for c in small(smaller, **shape)} if smaller else set()
+    beyond = [case for case in plan if case.id not in held]
+    assert list(plan.beyond(smaller, skip)) == beyond[skip:]
+    turns = plan.improvised_beyond(smaller, skip)
+    assert turns.labelled == sum(case.turns for case in beyond[skip:])
+    assert turns.others == sum(plan.questions(case) for case in beyond[skip:])
+
+
 @given(shape=shapes, n=st.integers(1, 300))
 def test_scenarios_come_one_after_the_other(shape, n):
     order = [case.scenario for case in small(n, **shape)]
