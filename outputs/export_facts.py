@@ -92,7 +92,6 @@ def export_facts(
         lengths: of rows that a model is trained on.
     """
     counts, generators = seen.corpus.table(), _generators(found, seen)
-    total = counts[TOTAL]
     return ExportFacts(
         name=place[1],
         folder=place[0],
@@ -106,12 +105,12 @@ def export_facts(
         generators=generators,
         judges=_judges(found),
         verdict=found.selection.verdict,
-        dialogues=total["dialogues"],
+        dialogues=counts[TOTAL]["dialogues"],
         lengths=lengths,
-        left_out=left_out(found, total["dialogues"], rows_left_out),
+        left_out=left_out(found, counts[TOTAL]["dialogues"], rows_left_out),
         by_run=_by_run(found, seen),
-        scenarios=total["scenarios"],
-        facts=total["facts"],
+        scenarios=counts[TOTAL]["scenarios"],
+        facts=counts[TOTAL]["facts"],
         by_goal=_ordered(seen.goals, found.scheme.goals if found.scheme.assigned else ()),
         by_category={k: row["dialogues"] for k, row in counts.items() if k != TOTAL},
         counts=counts,

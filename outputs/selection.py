@@ -29,7 +29,7 @@ from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
-from scenarios.schemes.vocabulary import resolve_label
+from scenarios.schemes.vocabulary import goals_named
 from scenarios.selection import select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
@@ -273,7 +273,7 @@ class OpenSelection:
             verdicts=None if chosen.verdict == "any" else accepted,
             arms=arms,
             scenarios=scenarios,
-            goals=_goals(run.scheme, chosen),
+            goals=None if chosen.goals is None else goals_named(run.scheme, chosen.goals),
             languages=chosen.languages,
         )
 
@@ -352,23 +352,6 @@ def _new_name(name: str, taken: Set[str]) -> str:
     """Return a name that no run has yet."""
     numbered = (f"{name}-{number}" for number in count(2))
     return name if name not in taken else next(n for n in numbered if n not in taken)
-
-
-def _goals(scheme: Scheme, selection: Selection) -> tuple[str, ...] | None:
-    if selection.goals is None:
-        return None
-    if not scheme.assigned:
-        raise UsageError(f"the scheme {scheme.id!r} assigns no goals", "leave --goals out")
-    found = []
-    for name in selection.goals:
-        resolved = resolve_label(scheme.goal, name)
-        if resolved is None:
-            raise UsageError(
-                f"the scheme {scheme.id!r} has no {scheme.assigned} {name!r}",
-                suggestion(name, scheme.goal.values, listing="labels"),
-            )
-        found.append(str(resolved[0]))
-    return tuple(found)
 
 
 def _arms(run: OpenRun, selection: Selection) -> tuple[str, ...] | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.errors import UsageError
+from scenarios.schemes.model import Dimension, LabelValue, Scheme
 from scenarios.schemes.translation import label_names
+from scenarios.spelling import suggestion
 
 _SEPARATORS = re.compile(r"[,;|\n\u3001\uff0c\uff1b]")
 _SIGN = re.compile(r"[^\W_]\s*(?P<sign>[-+\u2212\u2013])[\W_]*\Z")
@@ -147,3 +149,23 @@ def _spellings(names: Mapping[str, tuple[str, ...]]) -> tuple[Mapping[str, str],
             {name: labels.pop() for name, labels in meant.items() if name and len(labels) == 1}
         )
     return tuple(tables)
+
+
+def goals_named(scheme: Scheme, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the goals of a scheme that are named, as it spells them.
+
+    Raises:
+        UsageError: the scheme assigns no goals, or has none of such a name.
+    """
+    if not scheme.assigned:
+        raise UsageError(f"the scheme {scheme.id!r} assigns no goals", "leave --goals out")
+    found = []
+    for name in names:
+        resolved = resolve_label(scheme.goal, name)
+        if resolved is None:
+            raise UsageError(
+                f"the scheme {scheme.id!r} has no {scheme.assigned} {name!r}",
+                suggestion(name, scheme.goal.values, listing="labels"),
+            )
+        found.append(str(resolved[0]))
+    return tuple(found)
