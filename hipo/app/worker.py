@@ -22,6 +22,7 @@ from hipo.app.players import connected
 from hipo.app.worker_material import prepared_from
 from pipeline.engine import Player
 from pipeline.executors.frames import StreamBroken
+from pipeline.executors.local import rare_collections
 from pipeline.executors.processes import REFUSED
 from pipeline.executors.worker import work
 from pipeline.run_link import RunLink
@@ -45,7 +46,8 @@ def run_worker(host: str, port: int, token: str, name: str = "") -> None:
         UsageError: a plugin, a package or a key is missing here; the driver was told.
     """
     called = name or f"{socket.gethostname()}:{os.getpid()}"
-    asyncio.run(work(host, port, token, _players, name=called))
+    with rare_collections():
+        asyncio.run(work(host, port, token, _players, name=called))
 
 
 @asynccontextmanager

@@ -141,6 +141,7 @@ class Driver:
     async def close(self) -> None:
         """Let the workers break off what is left, and listen no longer."""
         self._closing = True
+        self.give_up(RunError("the workers of this run are gone"))
         if self._server is not None:
             self._server.close()
         for session in self._sessions:

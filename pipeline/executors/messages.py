@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
@@ -234,12 +235,15 @@ class Notice:
 FromDriver = Setup | Play | Drop | Granted | Denied | Durable | NotDurable | StopNow | Bye
 FromWorker = Ready | Refused | AskPermit | GiveBack | Settled | Report | Hits | Ended | Notice
 
-_of_driver: TypeAdapter[list[FromDriver]] = TypeAdapter(
-    list[Annotated[FromDriver, Field(discriminator="kind")]]
-)
-_of_worker: TypeAdapter[list[FromWorker]] = TypeAdapter(
-    list[Annotated[FromWorker, Field(discriminator="kind")]]
-)
+
+@cache  # built when the first frame comes: it takes a while, and most runs have no workers
+def _of_driver() -> TypeAdapter[list[FromDriver]]:
+    return TypeAdapter(list[Annotated[FromDriver, Field(discriminator="kind")]])
+
+
+@cache
+def _of_worker() -> TypeAdapter[list[FromWorker]]:
+    return TypeAdapter(list[Annotated[FromWorker, Field(discriminator="kind")]])
 
 
 def from_driver(frame: bytes) -> Sequence[FromDriver]:
@@ -248,7 +252,7 @@ def from_driver(frame: bytes) -> Sequence[FromDriver]:
     Raises:
         ValueError: it is nothing that a driver says.
     """
-    return _of_driver.validate_json(frame, strict=True)
+    return _of_driver().validate_json(frame, strict=True)
 
 
 def from_worker(frame: bytes) -> Sequence[FromWorker]:
@@ -257,4 +261,4 @@ def from_worker(frame: bytes) -> Sequence[FromWorker]:
     Raises:
         ValueError: it is nothing that a worker says.
     """
-    return _of_worker.validate_json(frame, strict=True)
+    return _of_worker().validate_json(frame, strict=True)

@@ -15,7 +15,6 @@ from typing import Any
 
 from pipeline.engine import Player
 from pipeline.executors.frames import Stream, StreamBroken
-from pipeline.executors.local import rare_collections
 from pipeline.executors.messages import (
     Bye,
     Drop,
@@ -84,8 +83,7 @@ class _Worker:
         try:
             async with build(first.material, self._run, self._notice) as players:
                 self._stream.send(Ready(name))
-                with rare_collections():
-                    await self._follow(players, others)
+                await self._follow(players, others)
         except UsageError as error:
             self._stream.send(Refused(error.message, error.hint))
             raise
@@ -102,6 +100,7 @@ class _Worker:
             for task in self._playing.values():
                 task.cancel()
             await asyncio.gather(*self._playing.values(), return_exceptions=True)
+            self._run.end(StreamBroken("the run is over"))
 
     def _take(self, players: Mapping[str, Player], message: FromDriver) -> bool:
         """Do what one message says; False if it is the last one."""

@@ -1,0 +1,293 @@
+"""Driver and workers in one event loop: who plays what, and what becomes of what a worker held."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.budget import Ledger
+from pipeline.engine import Player
+from pipeline.executors.driver import MOST_LOST, WORKER_LOST, Driver
+from pipeline.executors.frames import Stream
+from pipeline.executors.messages import (
+    FromDriver,
+    GiveBack,
+    Granted,
+    Hits,
+    Ready,
+    Settled,
+    from_driver,
+)
+from pipeline.executors.remote_run import RemoteRun
+from pipeline.executors.worker import work
+from pipeline.providers.rate_limiter import RateLimiters, RateLimits
+from pipeline.run_link import CallReport, LocalRun, PermitRequest, RunLink, Settlement
+from pipeline.runner import JobFailed
+from pipeline.stop import BUDGET, STORE, Stop, Stopped
+from pipeline.store.run_store import RunStore
+from scenarios.case import Case
+from scenarios.dialogue import Dialogue, Turn
+from scenarios.errors import UsageError
+from scenarios.run_configuration import RunConfiguration
+from tests.factories import make_case, make_choice_row, make_request_row
+from tests.pipeline.integration.records import count, rows
+
+WORST = PermitRequest(None, 10, 0.5, 100, "responder")
+KEY = b"\x01" * 32
+Play = Callable[["Asking", Case], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Asking:
+    """Plays by asking the run for one permit; ``before`` is done while it is held."""
+
+    link: RunLink
+    arm: str
+    worker: int
+    before: Play
+    hits: list[int]
+
+    async def play(self, case: Case, epoch: int) -> Dialogue:
+        if self.link.known(KEY, [0], epoch):
+            self.hits.append(self.worker)
+            self.link.count_hits(1)
+        else:
+            permit = await self.link.permit(WORST)
+            await self.before(self, case)
+            row = make_request_row(
+                case=case.id, charged_usd=0.1, charged_tokens=7, reservation=permit.reservation.id
+            )
+            self.link.settle(Settlement(permit, row, "answered"))
+            report = CallReport(KEY, (("user", case.id),), (row,), (make_choice_row(),))
+            await self.link.record(report)
+        return Dialogue(case, self.arm, (Turn(0, "initiator", str(self.worker), "opening"),))
+
+
+async def _at_once(_: Asking, __: Case) -> None:
+    """Hold the permit no longer."""
+
+
+@dataclass
+class Bench:
+    """A driver, workers in the same loop, and the run that they play."""
+
+    store: RunStore
+    before: Play = _at_once
+    stop: Stop = field(default_factory=Stop)
+    driver: Driver = field(default_factory=lambda: Driver({"players": "two"}))
+    workers: list[asyncio.Task[None]] = field(default_factory=list)
+    links: list[RunLink] = field(default_factory=list)
+    hits: list[int] = field(default_factory=list)
+    port: int = 0
+
+    def __post_init__(self) -> None:
+        self.ledger = Ledger(budget_usd=10.0, log=self.store.calls)
+        self.link = LocalRun(self.store.calls, self.ledger, RateLimiters(RateLimits()), self.stop)
+
+    @asynccontextmanager
+    async def build(
+        self, material: Mapping[str, Any], link: RunLink, notice: Callable[[str], None]
+    ) -> AsyncIterator[Mapping[str, Player]]:
+        assert material == {"players": "two"}
+        worker = len(self.links)
+        self.links.append(link)
+        yield {arm: Asking(link, arm, worker, self.before, self.hits) for arm in ("a", "b")}
+
+    def join(self) -> None:
+        joining = work("127.0.0.1", self.port, self.driver.token, self.build, name="w")
+        self.workers.append(asyncio.ensure_future(joining))
+
+    @asynccontextmanager
+    async def driving(self, workers: int) -> AsyncIterator[Mapping[str, Player]]:
+        self.port = await self.driver.listen()
+        for _ in range(workers):
+            self.join()
+        try:
+            await self.driver.ready(workers)
+            yield self.driver.players(
+                ("a", "b"), self.link, timeout_for=lambda _: 60.0, notice=lambda _: None
+            )
+        finally:
+            await self.driver.close()
+            await asyncio.gather(*self.workers, return_exceptions=True)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    with RunStore.create(tmp_path / "run", RunConfiguration()) as opened:
+        yield opened
+
+
+def said(dialogue: Dialogue) -> str:
+    return dialogue.turns[0].text
+
+
+@pytest.mark.anyio
+async def test_jobs_are_shared_and_those_of_a_case_under_way_go_to_one_worker(
+    store: RunStore,
+) -> None:
+    go = asyncio.Event()
+
+    async def wait(_: Asking, __: Case) -> None:
+        await go.wait()
+
+    bench = Bench(store, wait)
+    cases = [make_case(repetition=number) for number in range(4)]
+    async with bench.driving(2) as players:
+        playing = [
+            asyncio.ensure_future(players[arm].play(case, 0))
+            for arm in ("a", "b")
+            for case in cases
+        ]
+        while bench.stop.in_flight.count < 8:
+            await asyncio.sleep(0)
+        go.set()
+        by_arm = [said(dialogue) for dialogue in await asyncio.gather(*playing)]
+    assert by_arm[:4] == by_arm[4:] == ["0", "1", "0", "1"]
+    assert bench.stop.in_flight.count == 0
+    assert bench.ledger.spent_usd == pytest.approx(0.8)
+    assert count(store.folder, "reservations") == 0
+
+
+@pytest.mark.anyio
+async def test_what_a_lost_worker_held_is_charged_at_its_worst_and_its_job_played_by_another(
+    store: RunStore,
+) -> None:
+    async def end_the_first(player: Asking, _: Case) -> None:
+        if player.worker == 0:
+            bench.workers[0].cancel()
+            await asyncio.Event().wait()
+
+    bench = Bench(store, end_the_first)
+    async with bench.driving(2) as players:
+        assert said(await players["a"].play(make_case(), 0)) == "1"
+        assert said(await players["b"].play(make_case(), 0)) == "1"
+    assert bench.hits == [1]  # what the other arm had drawn travelled with the job
+    assert bench.ledger.spent_usd == pytest.approx(0.6)
+    lost = "select code, charged_usd, charged_tokens from requests order by seq"
+    # broken off in an orderly way here, a request is charged by the worker or else by the driver
+    assert rows(store.folder, lost) == [("lost", 0.5, 100), ("ok", 0.1, 7)]
+    assert count(store.folder, "reservations") == 0
+
+
+@pytest.mark.anyio
+async def test_a_job_under_which_every_worker_ends_fails_in_the_end(store: RunStore) -> None:
+    async def end(player: Asking, _: Case) -> None:
+        bench.workers[player.worker].cancel()
+        bench.join()
+        await asyncio.Event().wait()
+
+    bench = Bench(store, end)
+    async with bench.driving(1) as players:
+        with pytest.raises(JobFailed) as failed:
+            await players["a"].play(make_case(), 0)
+    assert (failed.value.failure.kind, failed.value.failure.code) == ("failed", WORKER_LOST)
+    assert len(bench.links) in {MOST_LOST, MOST_LOST + 1}
+
+
+@pytest.mark.anyio
+async def test_a_stop_reaches_workers_and_what_is_in_flight_finishes(store: RunStore) -> None:
+    async def stop(_: Asking, __: Case) -> None:
+        bench.stop.request("enough", BUDGET)
+        while not bench.links[0].stop.requested:
+            await asyncio.sleep(0)
+
+    bench = Bench(store, stop)
+    async with bench.driving(1) as players:
+        assert said(await players["a"].play(make_case(), 0)) == "0"
+        with pytest.raises(Stopped, match="enough"):
+            await bench.links[0].permit(WORST)
+        with pytest.raises(Stopped, match="enough"):
+            await players["a"].play(make_case(repetition=1), 0)
+    assert rows(store.folder, "select code from requests") == [("ok",)]
+
+
+@pytest.mark.anyio
+async def test_without_the_stream_nothing_is_sent_and_no_reply_is_used(store: RunStore) -> None:
+    used: list[str] = []
+
+    async def lose_the_driver(player: Asking, _: Case) -> None:
+        await bench.driver.close()
+        used.append("the reply came")
+
+    bench = Bench(store, lose_the_driver)
+    async with bench.driving(1) as players:
+        with pytest.raises(Exception, match="gone"):
+            await players["a"].play(make_case(), 0)
+        await asyncio.gather(*bench.workers, return_exceptions=True)
+        with pytest.raises(Stopped):
+            await bench.links[0].permit(WORST)
+    assert count(store.folder, "choices") == 0
+
+
+@pytest.mark.anyio
+async def test_a_reply_that_cannot_be_stored_stops_the_run(store: RunStore) -> None:
+    async def close(_: Asking, __: Case) -> None:
+        await asyncio.to_thread(store.close)
+
+    bench = Bench(store, close)
+    async with bench.driving(1) as players:
+        with pytest.raises(JobFailed) as failed:
+            await players["a"].play(make_case(), 0)
+    assert (failed.value.failure.kind, failed.value.failure.code) == ("stop", STORE)
+
+
+@pytest.mark.anyio
+async def test_a_worker_that_settles_what_it_was_not_granted_is_sent_away_and_no_other(
+    store: RunStore,
+) -> None:
+    bench = Bench(store)
+    async with bench.driving(1) as players:
+        reader, writer = await asyncio.open_connection("127.0.0.1", bench.port)
+        rogue: Stream[FromDriver] = Stream(reader, writer, from_driver)
+        await rogue.join(bench.driver.token)
+        rogue.send(Ready("rogue"))
+        await bench.driver.ready(2)
+        rogue.send(Settled(99, make_request_row(), "answered", None))
+        assert await reader.read() is not None
+        assert reader.at_eof()
+        await rogue.close()
+        assert said(await players["a"].play(make_case(), 0)) == "0"
+
+
+@pytest.mark.anyio
+async def test_a_worker_that_cannot_build_its_players_says_why(store: RunStore) -> None:
+    bench = Bench(store)
+
+    @asynccontextmanager
+    async def refuse(*_: Any) -> AsyncIterator[Mapping[str, Player]]:
+        raise UsageError("no such plugin here", "install it")
+        yield {}
+
+    bench.build = refuse  # type: ignore[method-assign]
+    with pytest.raises(UsageError, match="no such plugin here") as refused:
+        async with bench.driving(1):
+            raise AssertionError
+    assert refused.value.hint == "install it"
+
+
+@pytest.mark.anyio
+async def test_a_permit_of_a_rate_that_travelled_too_long_goes_back_once() -> None:
+    sent: list[object] = []
+
+    class Late:
+        """Answers each question at once, as if the answer had been on its way for a second."""
+
+        def send(self, message: Any) -> None:
+            sent.append(message)
+            if not isinstance(message, GiveBack | Hits):
+                asyncio.get_running_loop().call_soon(
+                    run.take, Granted(message.number, None, None, paced=True, waited_s=-1.0)
+                )
+
+    run = RemoteRun(Late())  # type: ignore[arg-type]
+    permit = await run.permit(WORST)
+    assert permit.reservation.number == 2
+    assert [type(message).__name__ for message in sent] == ["AskPermit", "GiveBack", "AskPermit"]
+    assert sent[1] == GiveBack(1)
