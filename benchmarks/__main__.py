@@ -24,6 +24,7 @@ NAMES = (
     "million",
     "export",
     "planted_defects",
+    "reworded",
     "verified",
     "review_load",
     "viewer",

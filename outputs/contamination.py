@@ -1,11 +1,11 @@
-"""Measure the overlap of two data sets: shared 13-grams, nearest neighbours, rows to leave out."""
+"""Measure the overlap of two data sets: shared 13-grams, reworded lines, nearest neighbours."""
 
 from __future__ import annotations
 
 import heapq
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from outputs.comparable import Row, row_lines
 from outputs.folded_text import folded_text
 from outputs.neighbours import Neighbourhood, Neighbours
 from outputs.ngrams import SIZE, Hashes, NgramHasher, NgramIndex
+from outputs.reworded_lines import Reworded, RewordedLines
 from pipeline.embeddings import Embed
 from scenarios.wording import words
 
@@ -49,6 +50,8 @@ class Settings:
     """
     cosine: float = 0.95
     """A row whose nearest neighbour is at least this similar overlaps as well."""
+    reworded: bool = True
+    """Whether lines are looked for that have words replaced or swapped; they are told, and no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +94,14 @@ class Contamination:
     """The worst 20, those that share most first."""
     neighbours: Neighbours | None
     """None where no embedding model was given."""
+    reworded: Reworded | None
+    """What may be reworded lines of the reference; None where nobody looked."""
     rows: NDArray[np.int64]
     """The overlapping rows of the checked set, by words or by neighbour; 0 is the first; sorted."""
 
     def summary(self) -> dict[str, object]:
         """Return the counts as plain data, without any text of the rows."""
-        near = self.neighbours
+        near, again = self.neighbours, self.reworded
         return {
             "checked": self.checked.name,
             "reference": self.reference.name,
@@ -114,12 +119,14 @@ class Contamination:
             "shared_ngrams": self.shared_ngrams,
             "common_ngrams": self.common_ngrams,
             "nearest_neighbour": None if near is None else near.summary(),
+            "reworded": None if again is None else again.summary(),
         }
 
     def report(self) -> dict[str, object]:
         """Return the counts and the worst passages as plain data."""
         shown = [{"row": p.row, "share": p.share, "text": p.text} for p in self.passages]
-        return {**self.summary(), "passages": shown}
+        worst = () if self.reworded is None else self.reworded.worst
+        return {**self.summary(), "passages": shown, "reworded_lines": [asdict(w) for w in worst]}
 
 
 def compare(
@@ -132,14 +139,16 @@ def compare(
 
     Both sets are streamed, twice each (and once more with ``embed``). Memory holds 12 bytes per
     distinct n-gram of the *reference*, and its embeddings; the checked set may be of any size.
-    So give the smaller set, usually the one that is held out, as the reference.
+    So give the smaller set, usually the one that is held out, as the reference. Reworded lines
+    cost about a kilobyte more per distinct line of the reference; copies are not looked at again.
 
     Raises:
         UsageError: a file cannot be read, or the embedding model not loaded.
     """
     settings = settings or Settings()
     hasher = NgramHasher(settings.size)
-    index, reference_rows = _index(reference, hasher)
+    reworded = RewordedLines() if settings.reworded else None
+    index, reference_rows = _index(reference, hasher, reworded)
     seen, checked_rows = _occurrences(checked, hasher, index)
     common = _is_common(index.rows, reference_rows, settings) & _is_common(
         seen, checked_rows, settings
@@ -150,6 +159,8 @@ def compare(
         share = tally.add(number, lines)
         if share:
             worst.offer(number, share, lines)
+        if reworded is not None and share <= settings.least:
+            reworded.check(number, lines)
     other = _Tally(hasher, index, common, seen > 0, settings.least)
     for number, lines in enumerate(_lines(reference)):
         other.add(number, lines)
@@ -169,6 +180,7 @@ def compare(
         common_ngrams=int(common.sum()),
         passages=worst.passages(),
         neighbours=neighbours,
+        reworded=None if reworded is None else reworded.result(checked_rows, overlapping.tolist()),
         rows=overlapping,
     )
 
@@ -189,14 +201,18 @@ def _lines(rows: RowSet) -> Iterator[list[str]]:
         yield [folded_text(line) for line in row_lines(row)]
 
 
-def _index(reference: RowSet, hasher: NgramHasher) -> tuple[NgramIndex, int]:
-    """Return the n-grams of a set and its number of rows."""
+def _index(
+    reference: RowSet, hasher: NgramHasher, reworded: RewordedLines | None
+) -> tuple[NgramIndex, int]:
+    """Return the n-grams of a set and its number of rows; its lines are taken in by the way."""
     count = 0
 
     def hashes() -> Iterator[Hashes]:
         nonlocal count
         for lines in _lines(reference):
             count += 1
+            if reworded is not None:
+                reworded.add(lines)
             yield hasher.row(lines)
 
     index = NgramIndex.of(hashes())
@@ -337,3 +353,11 @@ def overlap_share(summary: Mapping[str, object], key: str = "checked_rows_to_rem
     if not isinstance(rows, int) or not isinstance(found, int) or not rows:
         return "no rows"
     return f"{found:,} of {rows:,} rows ({found / rows:.2%})"
+
+
+def reworded_share(summary: Mapping[str, object]) -> str:
+    """Return the share of checked rows that may hold reworded lines, for people."""
+    found = summary.get("reworded")
+    if not isinstance(found, Mapping):
+        return "not looked for"
+    return overlap_share({"checked_rows": summary["checked_rows"], "rows": found["rows"]}, "rows")

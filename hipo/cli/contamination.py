@@ -12,6 +12,7 @@ from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
 from outputs.contamination import Contamination, Settings, Side
 from outputs.ngrams import SHORTEST, SIZE
+from outputs.reworded_lines import Reworded
 
 app = command_app()
 
@@ -44,6 +45,9 @@ def contamination(
     embedding_model: str | None = typer.Option(
         None, "--embedding-model", help="Another model than the bundled one: an id or a folder."
     ),
+    reworded: bool = typer.Option(
+        True, "--reworded/--no-reworded", help="Look for lines with words replaced or swapped."
+    ),
     clean: Path | None = typer.Option(
         None, "--clean", metavar="FILE", help="Write the rows that do not overlap as JSON lines."
     ),
@@ -54,12 +58,13 @@ def contamination(
     """Compare two sets of JSON lines or Parquet, in any format, by runs of words and by meaning.
 
     System messages do not count, nor does what both sets repeat in row after row. Text that is
-    shared is told apart from form that is shared by how often it occurs, so give whole sets.
+    shared is told apart from form that is shared by how often it occurs, so give whole sets. What
+    may be reworded is named apart: look at it yourself, for --clean does not take it out.
     """
     comparison = compare_sets(
         checked,
         reference,
-        Settings(size=size, common=common, least=least, cosine=cosine),
+        Settings(size=size, common=common, least=least, cosine=cosine, reworded=reworded),
         embeddings=embeddings,
         embedding_model=embedding_model,
         clean=clean,
@@ -92,10 +97,28 @@ def comparison_as_text(comparison: Contamination, clean: Path | None) -> str:
         f"  row {p.row:,} ({p.share:.0%}): {one_line(p.text, 90)}"
         for p in comparison.passages[:_SHOWN]
     ]
+    lines += _reworded(comparison.reworded, comparison.checked.rows)
     if clean is not None:
         left = comparison.checked.rows - len(comparison.rows)
         lines.append(f"{clean}: {plural(left, 'row')}, {number(len(comparison.rows))} left out")
     return "\n".join(lines)
+
+
+def _reworded(found: Reworded | None, rows: int) -> list[str]:
+    """Return what may be reworded; nothing where nothing was found."""
+    if found is None or not found.rows:
+        return []
+    told = (
+        f"{plural(found.rows, 'row')} of {number(rows)} may hold a line of the reference in other"
+    )
+    return [
+        f"{told} words (not certain: look at them; they do not count as overlapping):",
+        *(
+            f"  row {line.row:,} ({line.similarity:.0%} of the words): "
+            f"{one_line(line.text, 60)} ~ {one_line(line.reference, 60)}"
+            for line in found.worst[:_SHOWN]
+        ),
+    ]
 
 
 def _row(side: Side) -> list[str]:

@@ -16,7 +16,7 @@ from hipo.cli.export_options import chosen_dialogues, chosen_extras, chosen_rows
 from hipo.cli.main import command_app
 from hipo.cli.options import QUIET, with_group
 from hipo.cli.wrapping import write_text
-from outputs.contamination import overlap_share
+from outputs.contamination import overlap_share, reworded_share
 from outputs.export_kind import KINDS, ExportOptions
 from outputs.selection import Selection, WantedVerdict
 from outputs.token_lengths import DEFAULT_WINDOW
@@ -113,6 +113,7 @@ def exported_as_text(data: DataSet) -> str:
         *(
             f"overlap of {overlap['checked']} with {overlap['reference']}: {overlap_share(overlap)}"
             f"{', left out' if overlap['removed'] else ''}"
+            f"; perhaps reworded: {reworded_share(overlap)}"
             for overlap in facts.contamination
         ),
         *(f"note: {note}" for note in data.exported.notes),

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from outputs.contamination import overlap_share
+from outputs.contamination import overlap_share, reworded_share
 from outputs.dataset.glance import at_a_glance
 from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generator
 from outputs.judge_agreement import READER_REMARK
@@ -113,6 +113,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
                 **found,
                 "any": overlap_share(found, "checked_rows_sharing"),
                 "share": overlap_share(found),
+                "may_be_reworded": reworded_share(found),
             }
             for found in facts.contamination
         ],

@@ -35,6 +35,18 @@ def test_it_tells_how_much_is_shared_and_where(sets):
     assert "row 2 (100%): " in told
 
 
+def test_what_may_be_reworded_is_named_apart_and_stays(tmp_path):
+    words = prose(1, 30).split()
+    words[::2], words[1::2] = words[1::2], words[::2]
+    checked = write(tmp_path / "train.jsonl", prose(5, 30), " ".join(words))
+    reference, target = write(tmp_path / "test.jsonl", prose(1, 30)), tmp_path / "clean.jsonl"
+    told = call(checked, reference, "--clean", str(target)).output
+    assert "1 row of 2 may hold a line of the reference in other words" in told
+    assert "row 2 (100% of the words): " in told
+    assert "2 rows, 0 left out" in told
+    assert "may hold" not in call(checked, reference, "--no-reworded").output
+
+
 def test_json_is_the_report(sets):
     report = orjson.loads(call(*sets, "--format", "json").output)
     assert report["checked_rows_to_remove"] == 1
