@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -22,7 +22,7 @@ from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml, validate_model
 
 _SHIPPED = Path(__file__).parent / "data" / "variation.yaml"
-VariedRole = Literal["initiator", "responder"]
+_BOTH: tuple[RoleKey, ...] = (INITIATOR, RESPONDER)
 _OPENING_PARTS = (OPENING, HARD_QUESTION)
 
 
@@ -38,8 +38,8 @@ class Axis(Strict):
 
     heading: Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\n:#]+$")]
     """What the prompt calls it, e.g. ``Register``."""
-    roles: Annotated[tuple[VariedRole, ...], Field(alias="for", min_length=1)]
-    """The roles whose prompt shows it."""
+    roles: Annotated[tuple[Identifier, ...], Field(alias="for", min_length=1)]
+    """The roles whose prompt shows it: ``initiator``, ``responder``, or roles of a flow."""
     values: tuple[AxisValue, ...] = ()
     shared: bool = False
     """Whether both roles get the same draw; otherwise an axis for both is drawn for each."""
@@ -62,8 +62,11 @@ class Axis(Strict):
         """The content hash of the axis."""
         return fingerprint(self.model_dump(mode="json"))
 
-    def keys(self, name: str) -> dict[str, tuple[VariedRole, ...]]:
-        """Return the keys that draws of this axis are recorded under, with the roles they concern."""
+    def keys(self, name: str) -> dict[str, tuple[RoleKey, ...]]:
+        """Return the keys that draws of this axis are recorded under, with the roles they concern.
+
+        Shared draws concern whoever speaks in a flow, too.
+        """
         if self.wordings:
             return dict.fromkeys(_OPENING_PARTS, ())
         if self.shared or len(self.roles) == 1:
@@ -89,7 +92,7 @@ class _AxisChange(Strict):
     """What a file says about an axis: all of it, or what to add to one that exists."""
 
     heading: str | None = None
-    roles: Annotated[tuple[VariedRole, ...] | None, Field(alias="for")] = None
+    roles: Annotated[tuple[Identifier, ...] | None, Field(alias="for")] = None
     values: tuple[AxisValue, ...] = ()
     shared: bool | None = None
     wordings: bool = False
@@ -127,7 +130,7 @@ def _merged(known: Mapping[str, Axis], located: Located) -> Mapping[str, Axis]:
         shared = before is not None and before.shared if change.shared is None else change.shared
         fields = {
             "heading": heading,
-            "for": change.roles or (before.roles if before else ("initiator", "responder")),
+            "for": change.roles or (before.roles if before else _BOTH),
             "values": [value.model_dump() for value in values.values()],
             "shared": shared,
             "wordings": change.wordings or (before.wordings if before else False),
@@ -180,8 +183,8 @@ def draw_variation(
 ) -> dict[str, str]:
     """Draw a value of every axis for one case, by its seed alone; the same for every goal.
 
-    In a scenario with a flow, axes for one of the two roles of question and answer do not apply:
-    what everybody shares is drawn, and among the wordings of fixed words.
+    In a scenario with a flow, what everybody shares is drawn, axes for roles of the flow, and among
+    the wordings of fixed words; axes for the two roles of question and answer do not apply.
 
     Args:
         axes: the axes to draw, or names of axes that ship.
@@ -214,13 +217,32 @@ def _choices(
 ) -> dict[str, list[str]]:
     """Return what an axis may draw for a case, by recorded name."""
     if not axis.wordings:
-        applies = axis.shared or not scenario.flow
-        return {k: [v.id for v in axis.values] for k in (axis.keys(name) if applies else ())}
+        there = scenario.roles if scenario.flow else _BOTH
+        keys = (
+            k for k, of in axis.keys(name).items() if axis.shared or any(r in there for r in of)
+        )
+        return {k: [v.id for v in axis.values] for k in keys}
     if scenario.flow:
         phases = (phase for phase in scenario.flow if len(phase.text) > 1)
         return {WORDING + p.id: [str(place) for place in range(len(p.text))] for p in phases}
     places = opening_choices(scenario, fact, openings)
     return {k: [str(place) for place in places[k]] for k in axis.keys(name) if k in places}
+
+
+def check_roles(axes: Mapping[str, Axis], scenarios: Iterable[Scenario]) -> None:
+    """Do nothing where some scenario has every role that an axis is for.
+
+    Raises:
+        UsageError: none has; roles of a flow are called as its scenario calls them.
+    """
+    known = dict.fromkeys((*_BOTH, *(role for scenario in scenarios for role in scenario.roles)))
+    for name, axis in axes.items():
+        for role in axis.roles:
+            if role not in known:
+                raise UsageError(
+                    f"the variation axis {name!r} is for the role {role!r}, which no scenario has",
+                    suggestion(role, known, listing="roles"),
+                )
 
 
 def manner_lines(
@@ -234,7 +256,7 @@ def manner_lines(
     lines = []
     for name, axis in axes.items():
         for key, roles in axis.keys(name).items():
-            concerns = role in roles or role not in (INITIATOR, RESPONDER)
+            concerns = role in roles or (axis.shared and role not in _BOTH)
             if concerns and key in variation:
                 lines.append(f"{axis.heading}: {' '.join(axis.text(variation[key]).split())}")
     return tuple(lines)

@@ -34,7 +34,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
-from scenarios.variation import Axis
+from scenarios.variation import Axis, check_roles
 
 MOST_NAMED = 5
 """Scenarios and facts that are named in one line."""
@@ -229,6 +229,8 @@ def _as_begun(recipe: Recipe, stored: RunMaterial | None) -> Recipe:
 def _plan(recipe: Recipe, ingredients: Ingredients, scheme: Scheme) -> Plan:
     """Return the plan over the scenarios, facts and axes that the recipe selects."""
     scenarios, facts = ingredients.scenarios(scheme)
+    axes = ingredients.axes()
+    check_roles(axes, scenarios)
     return Plan(
         scheme=scheme,
         scenarios=scenarios,
@@ -236,7 +238,7 @@ def _plan(recipe: Recipe, ingredients: Ingredients, scheme: Scheme) -> Plan:
         languages=recipe.languages,
         goals=_goals(recipe, scheme),
         facts=facts,
-        axes=ingredients.axes(),
+        axes=axes,
         openings=recipe.openings,
         repetitions=recipe.repetitions,
         n=recipe.n,

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scenarios.catalogue import Catalogue
 from scenarios.errors import InputError, UsageError
 from scenarios.openings import opening_lines
+from scenarios.pack import FAMILIES, read_scenario
 from scenarios.spec import Scenario
 from scenarios.variation import (
+    check_roles,
     choose_axes,
     draw_variation,
     load_axes,
@@ -168,7 +170,7 @@ def test_a_file_replaces_an_axis_and_adds_one_of_its_own(tmp_path, scenario):
             "axes:\n  mood:\n    heading: 'a: b'\n    values: [{id: a, text: b}]\n",
             "axes.mood.heading",
         ),
-        ("axes:\n  mood: {for: [buyer], values: [{id: a, text: b}]}\n", "axes.mood.for"),
+        ("axes:\n  mood: {for: ['The buyer'], values: [{id: a, text: b}]}\n", "axes.mood.for"),
     ],
 )
 def test_a_file_that_is_no_set_of_axes_is_told_by_line_and_field(tmp_path, text, said):
@@ -192,3 +194,25 @@ def test_scenarios_in_the_first_form_open_as_they_did():
         lines = opening_lines(Scenario.model_validate(data), "guardrail", "deception", drawn)
         said = opening["question"][question], opening["statements"]["deception"]["text"][statement]
         assert tuple(line.text for line in lines) == said
+
+
+def test_an_axis_for_one_role_of_a_flow_is_drawn_there_and_shown_to_it_alone(tmp_path):
+    mood = """
+axes:
+  mood:
+    for: [witness]
+    values: [{id: calm, text: Keeps calm.}, {id: sour, text: Takes offence.}]
+"""
+    axes = choose_axes(["mood", "persona", "register"], own(tmp_path, mood))
+    trial = read_scenario(FAMILIES / "cross_examination" / "nine_days.yaml", FAMILIES)[0]
+    drawn = draw_variation(
+        axes, scenario=trial, fact="", turns=1, repetition=0, seed=1, openings="shared"
+    )
+    assert drawn.keys() == {"mood", "register"}  # a persona is for those who ask and answer
+    assert len(manner_lines(axes, drawn, "witness")) == 2
+    (shared,) = manner_lines(axes, drawn, "questioner")
+    assert shared.startswith("Register: ")
+    check_roles(axes, [trial])
+    with pytest.raises(UsageError, match="'mood' is for the role 'witness', which no scenario has"):
+        check_roles(axes, [USED_CAR])
+    assert "mood" not in draw(USED_CAR, axes)
