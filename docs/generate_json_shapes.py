@@ -25,6 +25,7 @@ PREPARATION = (
     "hipo export runs/trial --to benchmark --any --splits 100,0,0 -o sets/one -q",
     "hipo export runs/trial --to benchmark --any --splits 100,0,0 -o sets/two -q",
 )
+QUOTA = "accepted: 5\neach: {goal: all, veracity: Quality}\n"
 OWN = {
     "background": "A car is sold.", "fact": "It was hit.", "goal": "deception",
     "turns": [
@@ -55,6 +56,8 @@ SHAPES = (
     Shape("What a run would take", f"{RECIPE} -n 2 --dry-run --format json"),
     Shape("What playing and judging would take",
           f"{RECIPE} -n 2 --verify --judge offline/judge --dry-run --format json"),
+    Shape("What a quota would take",
+          f"{RECIPE} --quota quota.yaml --dry-run --format json"),
     Shape("The forecast of a pilot",
           f"{RECIPE} -n 2 --verify --judge offline/judge --dry-run --pilot 1 --format json"),
     Shape("Dialogues for a look", f"{RECIPE} -n 2 --preview 1 --format json"),
@@ -107,6 +110,9 @@ TAIL = """## People who review
 
 `hipo review user list RUN --format json` prints a list of `{code, name, role, account, consented, erased}`;
 `hipo review reports RUN --format json` a list of `{scenario, fact, dialogue, annotator, problem}`.
+
+`hipo runs show RUN --format json` of a run with a quota has in `quota` the cells that the estimate has in `quota.cells`, without
+`missing`, `assumed_yield` and `tries`.
 
 `hipo review agreement RUN --format json` prints `{study, lines, canary, human_readings, readers, agreement, against_gold,
 against_programs}`: `lines` and `canary` of gold lines (0 and null otherwise), `readers` lines by code, `agreement` a list of
@@ -161,6 +167,7 @@ def printed(command: str) -> str:
 def examples() -> dict[Shape, Any]:
     """Run every command in the current folder, which should be empty, and return what it printed."""
     Path("own.jsonl").write_text(json.dumps(OWN) + "\n", encoding="utf-8")
+    Path("quota.yaml").write_text(QUOTA, encoding="utf-8")
     Path("broken").mkdir()
     Path("broken/car.yaml").write_text("id: car\ntitle: A car\n", encoding="utf-8")
     for command in PREPARATION:

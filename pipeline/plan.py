@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from pipeline.shard import Shard
 from pipeline.tactic_contexts import Context, contexts_of
@@ -177,6 +179,17 @@ class Plan:
                 if repetitions:
                     yield part, place, repetitions
 
+    def along(self, start: int = 0) -> Iterator[Case]:
+        """Yield cases along the stride from its ``start``-th place on, cycle after cycle, without end.
+
+        The first of a cycle are those that a small ``n`` plays; of a shard, its own alone.
+        """
+        offset = seed_from(self.seed, "plan") % self.cycle
+        for step in count(start):
+            if self.shard is None or self.shard.takes(step):
+                repetition, place = divmod(step, self.cycle)
+                yield self._case_at((offset + place * self._stride) % self.cycle, repetition)
+
     @property
     def improvised(self) -> Improvised:
         """Improvised turns of all cases together, counted without making the cases."""
@@ -216,6 +229,11 @@ class Plan:
         # The first question of a shared opening is fixed.
         turns = part.turns[place]
         return Improvised(turns, turns - (self.openings == "shared"))
+
+    def _case_at(self, place: int, repetition: int) -> Case:
+        """Return the case at a place of the cycle."""
+        part = self._parts[bisect_right(self._parts, place, key=lambda part: part.start) - 1]
+        return self._case(part, place - part.start, repetition)
 
     def _length_index(self, part: _Part, place: int) -> int:
         """Return which of the lengths of a part the case at a place of it has."""

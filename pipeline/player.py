@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from pipeline.aims import asked_of
 from pipeline.asking import Asker, ScriptTask, TurnTask, call_context
 from pipeline.strategies.protocol import ScriptStrategy, Spoken, Strategy
 from pipeline.tactics import TacticDesign
@@ -115,12 +116,18 @@ class CasePlayer:
         self, case: Case, scenario: Scenario, plan: Sequence[PlannedTurn]
     ) -> tuple[Wanted, ...]:
         """Return the labels wanted of each labelled turn, in order."""
-        if self.design is None:
-            return ()
         labelled = [planned.role for planned in plan if planned.labelled]
-        return tuple(
-            self.design.wanted(case, scenario, place, role) for place, role in enumerate(labelled)
-        )
+        wanted = [self._wanted(case, scenario, place, role) for place, role in enumerate(labelled)]
+        return tuple(wanted) if any(wanted) else ()
+
+    def _wanted(self, case: Case, scenario: Scenario, place: int, role: RoleKey) -> Wanted:
+        """Return the labels wanted of one labelled turn: what a quota asks for, then the design."""
+        asked = asked_of(case, place, self.scheme)
+        if asked and self.design is None:
+            return tuple(asked.items())
+        if asked and self.design is not None:
+            return self.design.aimed(case, scenario, place, role, asked)
+        return () if self.design is None else self.design.wanted(case, scenario, place, role)
 
     async def _answer(self, strategy: Strategy, coming: _Next, place: int) -> Turn:
         """Return the next turn that is labelled, made by the strategy."""
@@ -128,9 +135,7 @@ class CasePlayer:
         view = answering_view(
             coming.scenario, self.scheme, case, planned, self._manner(case, planned.role)
         )
-        wanted: Wanted = ()
-        if self.design:
-            wanted = self.design.wanted(case, coming.scenario, place, planned.role)
+        wanted = self._wanted(case, coming.scenario, place, planned.role)
         spoken = await strategy.utter(
             TurnTask(
                 case, index, view, history_of(coming.before), wanted, coming.epoch, planned.role

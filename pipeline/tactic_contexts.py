@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from scenarios.case import Case
+from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey, Scenario
 
@@ -49,6 +51,24 @@ def requirements_for(scheme: Scheme, goal: str) -> tuple[int, ...]:
 def musts(required: Sequence[int], turns: int, turn: int, shift: int = 0) -> tuple[int, ...]:
     """Return which of the requirements fall on a turn: one each, spread from ``shift`` onwards."""
     return tuple(r for place, r in enumerate(required) if (shift + place) % turns == turn)
+
+
+def context_at(
+    scheme: Scheme, case: Case, scenario: Scenario, turn: int, role: RoleKey = ""
+) -> Context:
+    """Return the context of one labelled turn of a case: requirements fall on turns that a hash chose.
+
+    Args:
+        scheme: whose rules hold.
+        case: the case that is played.
+        scenario: its scenario.
+        turn: which of its labelled turns, from 0.
+        role: who speaks, in a scenario with a flow.
+    """
+    required = requirements_for(scheme, case.goal)
+    shift = seed_from(case.seed, case.pair, "required turn") % case.turns
+    must = musts(required, case.turns, turn, shift)
+    return Context.of(scheme, scenario, case.goal, must, role if scenario.flow else "")
 
 
 def contexts_of(

@@ -96,6 +96,16 @@ def allowed_combinations(
     return allowed
 
 
+def possible(
+    scheme: Scheme, dimensions: Sequence[Dimension], context: Context
+) -> list[Combination]:
+    """List the combinations of :func:`allowed_combinations`, none where none is left."""
+    try:
+        return allowed_combinations(scheme, dimensions, context)
+    except UsageError:
+        return []
+
+
 def _choices(scheme: Scheme, dimension: Dimension | None, context: Context) -> tuple[str, ...]:
     """Return the labels of a dimension that may be wanted, ``NOT_ASKED`` among them where it may be."""
     if dimension is None:  # the role's words do not carry it

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from pipeline.tactic_contexts import Context, musts, requirements_for
+from pipeline.tactic_contexts import Context, context_at
 from pipeline.tactic_design import (
     NOT_ASKED,
     Combination,
@@ -15,12 +15,13 @@ from pipeline.tactic_design import (
     TargetDistribution,
     drawable,
     fit,
+    possible,
 )
 from pipeline.tactic_draws import PairedDraw, independent
 from scenarios.case import Case
 from scenarios.dialogue import Wanted
 from scenarios.errors import InputError, Problem, UsageError
-from scenarios.fingerprint import fingerprint, seed_from
+from scenarios.fingerprint import fingerprint
 from scenarios.located import Located
 from scenarios.margins import Margin
 from scenarios.schemes.model import Identifier, Scheme
@@ -146,7 +147,7 @@ class TacticDesign:
         Raises:
             UsageError: the scenario and goal were not part of the contexts of the design.
         """
-        context = self.context(case, scenario, turn, role)
+        context = context_at(self._scheme, case, scenario, turn, role)
         draw = self._draws.get(context)
         if draw is None:
             raise UsageError(
@@ -157,12 +158,38 @@ class TacticDesign:
         wanted = zip(self.dimensions, drawn, strict=True)
         return tuple((name, label) for name, label in wanted if label != NOT_ASKED)
 
-    def context(self, case: Case, scenario: Scenario, turn: int, role: RoleKey = "") -> Context:
-        """Return the context of one turn: requirements fall on turns that a hash chose."""
-        required = requirements_for(self._scheme, case.goal)
-        shift = seed_from(case.seed, case.pair, "required turn") % case.turns
-        must = musts(required, case.turns, turn, shift)
-        return Context.of(self._scheme, scenario, case.goal, must, role if scenario.flow else "")
+    def aimed(
+        self,
+        case: Case,
+        scenario: Scenario,
+        turn: int,
+        role: RoleKey,
+        asked: Mapping[str, str],
+    ) -> Wanted:
+        """Draw the labels wanted of one turn where some of them are given.
+
+        The others are drawn as often as the design has them beside the given ones, or alike where
+        it never has these. Where rules allow none beside them, the given ones are wanted alone.
+        """
+        context = context_at(self._scheme, case, scenario, turn, role)
+        dimensions = [d for d in drawable(self._scheme) if d.id in self.dimensions or d.id in asked]
+        fitted = dict(self._fit.distributions.get(context, ()))
+        drawn = [d.id for d in dimensions].index
+        places = [drawn(name) for name in self.dimensions]
+        options = {}
+        for combination in possible(self._scheme, dimensions, context):
+            named = dict(zip((d.id for d in dimensions), combination, strict=True))
+            if all(named[name] == label for name, label in asked.items()):
+                options[combination] = fitted.get(tuple(combination[i] for i in places), 0.0)
+        if not options:
+            return tuple(asked.items())
+        if not any(options.values()):
+            options = dict.fromkeys(options, 1.0)
+        shares = [(combination, share) for combination, share in options.items() if share > 0]
+        whole = tuple(range(len(dimensions)))
+        picked = PairedDraw(shares, (whole,)).at(case.seed, case.pair, turn)
+        wanted = zip((d.id for d in dimensions), picked, strict=True)
+        return tuple((name, label) for name, label in wanted if label != NOT_ASKED)
 
 
 def _described(context: Context, share: float) -> list[object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +26,7 @@ from hipo.app.judge_estimates import (
 )
 from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared, prepare
+from hipo.app.quota import QuotaEstimate
 from hipo.app.remaining import Remainder, remaining, whole_plan
 from hipo.app.row_yields import RowYield, row_yields
 from hipo.app.run_folders import RUNS
@@ -58,6 +59,8 @@ class PlanEstimate:
     """The most rows of each kind that the whole plan can yield."""
     packs: Mapping[str, int] = field(default_factory=dict)
     """How many of the selected scenarios come from which pack, in words."""
+    quota: QuotaEstimate | None = None
+    """What the cells of a quota will probably take; None without one."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -111,6 +114,16 @@ def estimate_plan(
     Raises:
         UsageError: a judge or the policy is not fit.
     """
+    planned = _estimate(prepared, folder, play, retry_failed=retry_failed)
+    if play is None or play.quota is None:
+        return planned
+    return replace(planned, rows=(), quota=play.quota.estimate(folder))
+
+
+def _estimate(
+    prepared: Prepared, folder: Path, play: VerifiedPlay | None, *, retry_failed: bool
+) -> PlanEstimate:
+    """Estimate a new run, or going on with the one that is there."""
     if not RunStore.exists(folder):
         generation = estimate_generation(prepared)
         judging = None

@@ -254,7 +254,11 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     ),
     RecipeOption("models.default.base_url", "--base-url", str, "Where to send requests."),
     RecipeOption(
-        "models.default.api_key_env", "--api-key-env", str, "Variable that holds the key."
+        "models.default.api_key_env",
+        "--api-key-env",
+        str,
+        "Variable that holds the key.",
+        rare=True,
     ),
     RecipeOption("models.default.temperature", "--temperature", float, "Default 0.2.", rare=True),
     RecipeOption("models.default.top_p", "--top-p", float, "Default 0.6.", rare=True),

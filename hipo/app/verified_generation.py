@@ -11,7 +11,9 @@ from hipo.app.generation import PlayContext
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
-from hipo.app.remaining import Remainder, remaining
+from hipo.app.quota import PlannedQuota
+from hipo.app.quota_rounds import QuotaRounds
+from hipo.app.remaining import Remainder, remaining, whole_plan
 from hipo.app.resumption import ledger_of, planned_with
 from hipo.app.verification import (
     VerificationOverrides,
@@ -51,6 +53,8 @@ class VerifiedPlay:
     """Go on until so many dialogues are accepted; None plays the plan."""
     most: int | None = None
     """With ``accepted``: the most cases that may be played."""
+    quota: PlannedQuota | None = None
+    """Go on until every cell of it is filled."""
 
     def check(self, prepared: Prepared, there: Sequence[ArmState] = ()) -> Panels:
         """Return who will judge, where judges, policy and thresholds fit what is to be generated.
@@ -83,6 +87,8 @@ class VerifiedPlay:
 
     def has_enough(self, store: RunStore) -> bool:
         """Whether as many dialogues are accepted as are asked for, so that nothing is done."""
+        if self.quota is not None:
+            return not self.quota.estimate(store.folder).cases
         return self.accepted is not None and accepted_in(store) >= self.accepted
 
     def next_round(
@@ -93,6 +99,11 @@ class VerifiedPlay:
         That is the plan as it is prepared, or with ``accepted`` the first round that has anything
         left to play, as far as can be said before what is there has been judged.
         """
+        if self.quota is not None:
+            cases = self.quota.estimate(store.folder).cases
+            nothing = {arm.id: Remainder(0, 0, 0) for arm in prepared.arms}
+            prepared = self.quota.played(prepared, cases)
+            return prepared, whole_plan(prepared) if cases else nothing
         if self.accepted is None:
             return prepared, remaining(prepared, store, retry_failed=retry_failed)
         accepted, played = accepted_in(store), played_in(store)
@@ -136,17 +147,16 @@ class VerifiedPlay:
         ):
             pool = EndpointPool(recipe.limits, providers, link, watching.note)
             verification = verification_of(ready, store, pool, stop, encoder=encoder)
-            rounds = _Rounds(
-                stage=stage,
-                verification=verification,
-                players=stage.connections.players(link, watching.note, in_flight=pool.in_flight),
-                accepted=self.accepted,
-                most=self.most,
+            players = stage.connections.players(link, watching.note, in_flight=pool.in_flight)
+            rounds: _Rounds | QuotaRounds = (
+                _Rounds(stage, verification, players, self.accepted, self.most)
+                if self.quota is None
+                else QuotaRounds(stage, verification, players, self.quota)
             )
             for note in ready.panels.notes:
                 watching.note(note)
             watching.begin(
-                self.accepted or prepared.dialogues,
+                rounds.total,
                 lambda: Spending(
                     ledger.spent_tokens,
                     None if unknown else ledger.spent_usd,
@@ -191,6 +201,11 @@ class _Rounds:
     _shown: int = 0
     """Accepted dialogues that the watcher has been told of."""
     _playing: bool = False
+
+    @property
+    def total(self) -> int:
+        """Dialogues that are to be accepted, or played."""
+        return self.accepted or self.stage.connections.prepared.dialogues
 
     @property
     def doing(self) -> str:

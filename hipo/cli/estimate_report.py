@@ -12,6 +12,7 @@ from hipo.app.pilot import Piloted
 from hipo.app.plan_estimates import PlanEstimate
 from hipo.app.row_yields import RowYield
 from hipo.cli.console import columns, dollars, harmless, number, plain, plural
+from hipo.cli.quota_report import quota_estimate_as_json, quota_estimate_as_text
 from scenarios.margins import unmet_in_words
 
 NOTHING = "nothing was accepted"
@@ -29,7 +30,8 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     ``unmet_tactics``: wanted shares that the rules put out of reach, a list of objects with
     ``dimensions``, ``labels``, ``target`` and ``achieved`` (the share to expect). ``rows``: the most
     rows that data sets of the plan can have, a list of objects with ``kind``, ``most`` and ``why``.
-    ``packs``: how many scenarios are selected, by where they come from.
+    ``packs``: how many scenarios are selected, by where they come from. ``quota``: what
+    :func:`quota_estimate_as_json` returns, null without one.
     """
     judging = planned.judging
     return {
@@ -46,6 +48,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         "unmet_tactics": [margin.fields() for margin in planned.unmet],
         "rows": [plain(row, "kind most why") for row in planned.rows],
         "packs": dict(planned.packs),
+        "quota": None if planned.quota is None else quota_estimate_as_json(planned.quota),
     }
 
 
@@ -64,6 +67,8 @@ def plan_as_text(planned: PlanEstimate) -> str:
         blocks.append(_covered(planned.covered, planned.generation.dialogues))
     if planned.rows:
         blocks.append(_rows(planned.rows))
+    if planned.quota is not None:
+        blocks.append(quota_estimate_as_text(planned.quota))
     return "\n\n".join(blocks)
 
 

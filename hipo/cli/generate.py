@@ -14,6 +14,7 @@ from hipo.app.pilot import run_pilot
 from hipo.app.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.preview import preview as preview_cases
+from hipo.app.quota import QuotaStanding, quota_standing
 from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS
@@ -26,6 +27,7 @@ from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json, plan_as_text
+from hipo.cli.generate_quota import QUOTA, check_alone, towards_quota
 from hipo.cli.main import command_app
 from hipo.cli.options import (
     DRY_RUN,
@@ -36,6 +38,7 @@ from hipo.cli.options import (
     with_verification_options,
 )
 from hipo.cli.progress import watcher
+from hipo.cli.quota_report import quota_as_text
 from hipo.cli.run_report import state_as_json, summary
 from hipo.cli.status_file import StatusFile
 from hipo.cli.verify_report import verification_tables
@@ -117,6 +120,7 @@ def generate(
     preview: int = _PREVIEW,
     verify: bool = _VERIFY,
     accepted: int | None = _ACCEPTED,
+    quota: Path | None = QUOTA,
     pilot: int | None = _PILOT,
     workers: int | None = _WORKERS,
     output_format: Format = _FORMAT,
@@ -139,12 +143,15 @@ def generate(
         return _pilot(resolved, overrides, output_format, cases=pilot, accepted=accepted)
     if preview and not dry_run:
         return _preview(resolved, preview, output_format)
+    check_alone(quota, accepted)
     play = _verified_play(resolved, overrides, verify=verify, accepted=accepted)
     if play is not None and play.accepted is not None:
         first = first_size(play.accepted, len(resolved.strategies), resolved.n)
         resolved = resolved.with_changes({"n": first})
     folder = output or RUNS / resolved.name
     prepared = prepare_for(folder, resolved, resume.value)
+    if quota is not None:
+        prepared, play = towards_quota(quota, prepared, folder, overrides)
     if dry_run:
         for remark in prepared.remarks:
             say(remark)
@@ -208,11 +215,13 @@ def run_prepared(
         )
     )
     if output_format is Format.JSON:
-        write_json(state_as_json(run.folder, run.state()))
+        write_json(state_as_json(run.folder, run.state(), _quota_of(run.folder, play)))
     elif not quiet:
         write_text(summary(run))
         if play is not None:
             write_text(verification_tables(run.folder))
+        if (standing := _quota_of(run.folder, play)) is not None:
+            write_text("\n" + quota_as_text(standing))
     outcome = run.outcome
     if outcome is not None and outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
@@ -220,8 +229,16 @@ def run_prepared(
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 
 
+def _quota_of(folder: Path, play: VerifiedPlay | None) -> QuotaStanding | None:
+    """Return how a run stands to its quota; None where it was played without."""
+    return quota_standing(folder) if play is not None and play.quota is not None else None
+
+
 def _announce(planned: PlanEstimate) -> None:
-    """Say what a run will take that costs something, or may."""
+    """Say what a run will take that costs something, or may; and what of a quota is out of reach."""
+    if planned.quota is not None and (lost := planned.quota.standing.of_state("out of reach")):
+        listed = "\n".join(f"  {cell.tally.cell.name}: {cell.why}" for cell in lost)
+        say(f"cells of the quota that are out of reach and not tried:\n{listed}")
     if planned.cost_usd is None or planned.cost_usd > 0:
         say(plan_as_text(replace(planned, unmet=())))  # the run itself says what is unmet
         say("")

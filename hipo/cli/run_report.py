@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hipo.app.quota import QuotaStanding
 from hipo.app.run import Run
 from hipo.cli.console import columns, dollars, number, plain, plural, reasons
 from hipo.cli.next_step import next_steps
+from hipo.cli.quota_report import quota_as_json
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.status import ArmState, RunState
 
@@ -15,7 +17,9 @@ SHOWN = 4
 """Names of a model that changed that are shown."""
 
 
-def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
+def state_as_json(
+    folder: Path, state: RunState, quota: QuotaStanding | None = None
+) -> dict[str, object]:
     """Return what ``hipo runs show RUN --format json`` prints.
 
     ``name``, ``folder``, ``state``; ``planned``, ``generated``, ``failed`` (count by reason code),
@@ -35,7 +39,7 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
     return plain(
         state,
         "name folder state planned generated failed pending calls cached_calls tokens cost_usd "
-        "unpriced_calls charged arms verification answering_models created updated next",
+        "unpriced_calls charged arms verification answering_models quota created updated next",
         folder=str(folder),
         tokens={kind: getattr(state, f"{kind}_tokens") for kind in tokens},
         charged={
@@ -47,6 +51,7 @@ def state_as_json(folder: Path, state: RunState) -> dict[str, object]:
         arms=[_arm(arm) for arm in state.arms],
         verification=plain(state.verification, "judged flagged verdicts"),
         answering_models=_answering(state),
+        quota=None if quota is None else quota_as_json(quota),
         created=_moment(state.created),
         updated=_moment(state.updated),
         next=next_steps(folder, state),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.quota import MOST_COUNTED, quota_standing
 from hipo.app.run import Run
 from hipo.app.run_check import check_run, repair_run
 from hipo.app.run_folders import RUNS, find_run, locate_run, runs_in
@@ -16,6 +17,7 @@ from hipo.app.tail import follow
 from hipo.cli.console import Format, columns, number, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
+from hipo.cli.quota_report import quota_as_text
 from hipo.cli.run_check_report import (
     findings_as_json,
     findings_as_text,
@@ -68,10 +70,13 @@ def show(
     """Show the state of one run: what is generated, failed and pending, calls, tokens, cost."""
     folder = find_run(run)
     state = Run(folder).state()
+    quota = quota_standing(folder, at_most=MOST_COUNTED)
     if output_format is Format.JSON:
-        write_json(state_as_json(folder, state))
+        write_json(state_as_json(folder, state, quota))
     else:
         write_text(state_as_text(folder, state))
+        if quota is not None:
+            write_text("\n" + quota_as_text(quota))
 
 
 @app.command("tail")

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue, Known
 from outputs.dataset.columns import is_labelled
 from outputs.selection import OpenSelection, SelectedDialogue
+from pipeline.aims import AIM
 from scenarios.dialogue import Turn
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
@@ -104,7 +105,8 @@ def _audited(
         asked="\n".join(turn.text for turn in turns if not turn.is_of_labelled_role),
         fact_text=" ".join(f.text for f in scenario.facts if f.id == case.fact or scenario.flow),
         public_text="\n".join([scenario.background, *fixed]),
-        traits=dict(case.variation),
+        # What a case was drawn for is no trait of it: it names the labels.
+        traits={axis: value for axis, value in case.variation if axis != AIM},
         made_by={"strategy": selected.arm.strategy, "model": selected.arm.model},
     )
 

@@ -22,6 +22,7 @@ MaterialKind = Literal[
     "own_templates",
     "judge_templates",
     "policy",
+    "quota",
 ]
 
 SOUGHT = "material_sought"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pipeline.importing.rows import ImportRow
 from pipeline.providers.prices import PriceTable
+from pipeline.quota_file import read_quota
 from pipeline.recipe_source import load_recipe
 from pipeline.tactics import TacticsFile
 from prompts.tasks.registry import load_task
@@ -25,7 +26,7 @@ EXAMPLE = re.compile(r"<!-- file: (\S+) -->\n```\w*\n(.*?)\n```", re.DOTALL)
 
 def test_every_example_of_the_page_is_the_file_it_names() -> None:
     examples = EXAMPLE.findall(PAGE)
-    assert len(examples) == 12
+    assert len(examples) == 13
     for name, text in examples:
         assert (ROOT / name).read_text(encoding="utf-8").rstrip() == text, name
     shown = {name for name, _ in examples}
@@ -39,6 +40,13 @@ def test_tactics_policy_and_prices_are_read() -> None:
     price = PriceTable.load(FORMATS / "prices.yaml").price("openai", "my-tuned-7b")
     assert price is not None
     assert price.output == 1.2
+
+
+def test_the_quota_is_read() -> None:
+    scheme = load_scheme("hipo")
+    quota = read_quota(read_yaml(FORMATS / "quota.yaml"), scheme, ["finance"])
+    assert [cell.accepted for cell in quota.cells] == [50] * 8 + [20, 10]
+    assert quota.cells[0].name == "veracity Quantity, goal deception"
 
 
 def test_scheme_recipe_task_and_translations_are_read() -> None:

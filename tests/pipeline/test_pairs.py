@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.plan import Plan
+from pipeline.tactic_contexts import context_at
 from pipeline.tactic_design import TargetDistribution, allowed_combinations, drawable
 from pipeline.tactics import TacticDesign
 from prompts.role_views import initiator_view
@@ -116,7 +117,7 @@ def wanted_pairs(
             for case in pair.values():
                 scenario = scenarios[case.scenario]
                 labels.append({k: str(v) for k, v in design.wanted(case, scenario, turn)})
-                context = design.context(case, scenario, turn)
+                context = context_at(plan.scheme, case, scenario, turn)
                 allowed.append(allowed_combinations(plan.scheme, dimensions, context))
             found.append((labels, allowed))
     return found

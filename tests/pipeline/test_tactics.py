@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import scenarios
 from pipeline.plan import Plan
-from pipeline.tactic_contexts import Context
+from pipeline.tactic_contexts import Context, context_at
 from pipeline.tactic_design import TargetDistribution, allowed_combinations, drawable, fit
 from pipeline.tactics import TacticDesign
 from scenarios.catalogue import Catalogue
@@ -106,7 +106,7 @@ def drawn(design: TacticDesign, plan: Plan):
 def test_the_contexts_of_a_plan_are_the_contexts_that_are_drawn_from():
     counts: Counter[Context] = Counter()
     for case, scenario, turns in drawn(BALANCED, PLAN):
-        counts.update(BALANCED.context(case, scenario, t) for t in range(len(turns)))
+        counts.update(context_at(HIPO, case, scenario, t) for t in range(len(turns)))
     total = sum(counts.values())
     assert {c: n / total for c, n in counts.items()} == pytest.approx(PLAN.contexts())
 
@@ -124,7 +124,7 @@ def test_every_deception_wants_a_manipulated_turn_and_not_always_the_same():
     places = Counter()
     plan = Plan(HIPO, scenario_list(), goals=(DECEPTION,), repetitions=5)
     for case, scenario, turns in drawn(BALANCED, plan):
-        contexts = [BALANCED.context(case, scenario, t) for t in range(case.turns)]
+        contexts = [context_at(HIPO, case, scenario, t) for t in range(case.turns)]
         (required,) = [t for t, context in enumerate(contexts) if context.must]
         assert turns[required]["veracity"] in MANIPULATED
         places[case.turns, required] += 1

@@ -1,0 +1,133 @@
+"""How a run stands to its quota, and what a quota will probably take: for programs and for people."""
+
+from __future__ import annotations
+
+from hipo.app.quota import CellStanding, CellState, QuotaEstimate, QuotaStanding
+from hipo.cli.console import columns, dollars, number, plain, plural
+from pipeline.quota import CellTally
+
+HEADER = ("cell", "wanted", "accepted", "tried", "yield", "95% interval", "cost per accepted", "")
+NOTE = (
+    "accepted: utterances of accepted dialogues whose labels the judges carried. tried: utterances "
+    "that were asked for the labels. yield: those of them that are accepted with the labels, with the "
+    "Wilson interval. cost: of all cases drawn for the cell, judging included, by accepted utterance."
+)
+
+
+def quota_as_json(standing: QuotaStanding) -> list[dict[str, object]]:
+    """Return the cells of a quota as ``hipo runs show RUN --format json`` prints them.
+
+    A list of objects with ``cell`` (an object from dimension to label), ``state`` (``filled``,
+    ``open``, ``given up``, ``out of reach``), ``why``, ``wanted``, ``accepted``, ``tried`` (utterances
+    that were asked for it), ``hits`` (those of them that are accepted with its labels), ``yield``,
+    ``yield_low`` and ``yield_high`` (95 % Wilson interval; null: nothing was tried), ``cases``
+    (drawn for it), ``accepted_in_cases``, ``calls``, ``tokens``, ``cost_usd`` (null: unknown) and
+    ``cost_per_accepted`` (null: unknown, or nothing is accepted).
+    """
+    return [_cell(cell) for cell in standing.cells]
+
+
+def _cell(cell: CellStanding) -> dict[str, object]:
+    tally = cell.tally
+    low, high = cell.interval or (None, None)
+    return {
+        "cell": dict(tally.cell.key),
+        "state": cell.state,
+        "why": cell.why,
+        "wanted": tally.cell.accepted,
+        "accepted": tally.accepted,
+        "tried": tally.asked,
+        "hits": tally.hits,
+        "yield": cell.yield_share,
+        "yield_low": low,
+        "yield_high": high,
+        "cases": tally.cases,
+        "accepted_in_cases": tally.own,
+        "calls": tally.calls,
+        "tokens": tally.tokens,
+        "cost_usd": None if tally.unpriced else tally.cost_usd,
+        "cost_per_accepted": tally.cost_per_accepted,
+    }
+
+
+def quota_as_text(standing: QuotaStanding) -> str:
+    """Return the table of cells that a run with a quota ends with."""
+    rows = [quota_row(cell) for cell in standing.cells]
+    filled = len(standing.of_state("filled"))
+    states: tuple[CellState, ...] = ("open", "given up", "out of reach")
+    others = [(len(standing.of_state(state)), state) for state in states]
+    counts = [
+        f"{filled:,} of {plural(len(standing.cells), 'cell')} filled",
+        *(f"{found:,} {state}" for found, state in others if found),
+    ]
+    table = columns(HEADER, rows)
+    return "\n".join([f"quota: {', '.join(counts)}", "", table, "", f"({NOTE})"])
+
+
+def quota_row(cell: CellStanding) -> list[str]:
+    """Return one cell as a row of the table."""
+    tally, interval, share = cell.tally, cell.interval, cell.yield_share
+    state = "" if cell.state == "filled" else cell.state
+    return [
+        tally.cell.name,
+        number(tally.cell.accepted),
+        number(tally.accepted),
+        number(tally.asked),
+        "" if share is None else f"{100 * share:.0f}%",
+        "" if interval is None else f"{100 * interval[0]:.0f}-{100 * interval[1]:.0f}%",
+        cost_per_accepted(tally),
+        f"{state}: {cell.why}" if cell.why else state,
+    ]
+
+
+def cost_per_accepted(tally: CellTally) -> str:
+    """Return what an accepted utterance costs: dollars, or calls and tokens where none are known."""
+    if not tally.own:
+        return "-" if tally.cases else ""
+    if tally.cost_per_accepted:
+        return dollars(tally.cost_per_accepted)
+    calls, tokens = tally.calls / tally.own, tally.tokens / tally.own
+    return f"{calls:.1f} calls, {number(tokens)} tokens"
+
+
+def quota_estimate_as_json(estimate: QuotaEstimate) -> dict[str, object]:
+    """Return what ``hipo generate --quota FILE --dry-run --format json`` says of the quota.
+
+    ``cases`` and ``dialogues`` that the open cells will probably take; ``cells``: as
+    :func:`quota_as_json` returns them, each with ``missing``, ``assumed_yield`` and ``tries``
+    (utterances to be asked for it; null where it is not open).
+    """
+    cells = [
+        {
+            **_cell(cell),
+            "missing": cell.tally.missing,
+            "assumed_yield": cell.tally.likely_yield,
+            "tries": estimate.tries.get(cell.tally.cell.key),
+        }
+        for cell in estimate.standing.cells
+    ]
+    return plain(estimate, "cases dialogues", cells=cells)
+
+
+def quota_estimate_as_text(estimate: QuotaEstimate) -> str:
+    """Return how many dialogues the cells of a quota will probably take, and at what yield."""
+    rows = []
+    for cell in estimate.standing.cells:
+        tally, tries = cell.tally, estimate.tries.get(cell.tally.cell.key)
+        basis = f"{tally.hits:,} of {tally.asked:,} tried" if tally.asked else "assumed"
+        rows.append(
+            [
+                tally.cell.name,
+                number(tally.cell.accepted),
+                number(tally.accepted),
+                "" if tries is None else f"{100 * tally.likely_yield:.0f}%",
+                "" if tries is None else basis,
+                "" if tries is None else number(tries),
+                f"{cell.state}: {cell.why}" if cell.why else cell.state,
+            ]
+        )
+    header = ["cell", "wanted", "accepted", "yield", "", "utterances to ask", ""]
+    total = (
+        f"in all about {plural(estimate.cases, 'case')}, {plural(estimate.dialogues, 'dialogue')}"
+    )
+    return "\n".join(["Quota:", columns(header, rows), total])
