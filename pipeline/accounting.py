@@ -9,6 +9,7 @@ from operator import attrgetter
 
 import orjson
 
+from pipeline.budget import Reservation
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.failures import was_surely_free
 from pipeline.providers.prices import Price
@@ -73,7 +74,7 @@ class AttemptAccount:
         origin: RequestOrigin,
         price: Price | None,
         bound: Bound,
-        reservation: int | None,
+        reservation: Reservation,
     ) -> None:
         """Start the clock: the request is about to be sent for ``samples``."""
         self._request = request
@@ -115,9 +116,9 @@ class AttemptAccount:
         )
         return RequestAttempt(row, choices)
 
-    def failed(self, error: BaseException) -> RequestAttempt:
+    def failed(self, error: BaseException, *, sent: bool = True) -> RequestAttempt:
         """Record a failure; unless it surely cost nothing it is charged at its worst."""
-        free = isinstance(error, ProviderError) and was_surely_free(error)
+        free = not sent or (isinstance(error, ProviderError) and was_surely_free(error))
         charged, tokens = (0.0, 0) if free else (self._bound.usd, self._bound.tokens)
         charged_usd = None if self._price is None else charged
         if not isinstance(error, ProviderError):
@@ -176,5 +177,5 @@ class AttemptAccount:
             reply_model=reply_model,
             system_fingerprint=system_fingerprint,
             unread=unread,
-            reservation=self._reservation,
+            reservation=self._reservation.id,
         )

@@ -19,7 +19,7 @@ class BudgetReached(MustStop):
         super().__init__(reason, BUDGET, advice)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reservation:
     """Money and tokens held back for one request, its worst case."""
 
@@ -29,7 +29,8 @@ class Reservation:
     tokens: int
     id: int | None
     """Id of the durable row (None without a budget): the record of the request carries it, and the
-    row goes away in the transaction that stores the record."""
+    row goes away in the transaction that stores the record. That of a request that is gathered into
+    a batch gets its row when the batch is written down."""
 
 
 class Ledger:
@@ -76,12 +77,13 @@ class Ledger:
         """Whether there is any budget to keep."""
         return self.budget_usd is not None or self.budget_tokens is not None
 
-    async def reserve(self, usd: float | None, tokens: int) -> Reservation:
+    async def reserve(self, usd: float | None, tokens: int, *, durable: bool = True) -> Reservation:
         """Hold back the worst case of one request, waiting for others to settle if need be.
 
         Args:
             usd: the most the request can cost in US dollars; None where the price is unknown.
             tokens: the most tokens it can use, prompt and completion together.
+            durable: whether it is written down now; the requests of a batch are with the batch.
 
         Returns:
             A reservation, durable where a budget is set; settle or release it.
@@ -108,13 +110,29 @@ class Ledger:
         self.held_usd += worst
         self.held_tokens += tokens
         row: int | None = None
-        if self.limited and self._log is not None:
+        if durable and self.limited and self._log is not None:
             try:
                 row = await self._log.reserve(usd, tokens)
             except BaseException:
                 self.release(Reservation(number, worst, tokens, None))
                 raise
         return Reservation(number, worst, tokens, row)
+
+    def take_over(self, usd: float | None, tokens: int, row: int) -> Reservation:
+        """Return the reservation of a request that an earlier process sent in a batch.
+
+        It counted as spent so far; from now on it is held, until the reply is there.
+        """
+        worst = 0.0 if usd is None else usd
+        self.spent_usd -= worst
+        self.spent_tokens -= tokens
+        self.bound_usd = max(0.0, self.bound_usd - worst)
+        self.bound_tokens = max(0, self.bound_tokens - tokens)
+        self._granted += 1
+        self._open.add(self._granted)
+        self.held_usd += worst
+        self.held_tokens += tokens
+        return Reservation(self._granted, worst, tokens, row)
 
     def settle(
         self,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from pipeline.accounting import AttemptAccount, Bound, Record, bound_of
+from pipeline.budget import Reservation
 from pipeline.endpoint_capabilities import EndpointCapabilities, SamplesProbe, StructureProbe
 from pipeline.open_requests import OpenRequests
 from pipeline.providers.errors import EmptyReply, ProviderError
@@ -25,6 +26,7 @@ from pipeline.providers.rate_limiter import ModelAddress, Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
 from pipeline.run_link import Permit, PermitRequest, RunLink, Settlement
 from pipeline.schema_evidence import keeps_to_schema
+from pipeline.stop import Stop, Stopped
 from pipeline.store.calls import RequestOrigin
 from pipeline.tries import Tries, refuse_small_context
 from prompts.question import Message
@@ -62,12 +64,28 @@ class Sender(Protocol):
         A sender that gathers requests keeps to limits of its own.
         """
 
-    async def send(self, request: Request) -> Reply:
+    def held(self, request: Request) -> Reservation | None:
+        """Return what is held back for a request that was sent before and not answered yet.
+
+        It is in a batch that an earlier process sent; whoever calls this sends the request next.
+        """
+
+    async def send(self, request: Request, reservation: Reservation) -> Reply:
         """Send once, without retrying.
 
         Raises:
             ProviderError: the endpoint could not or would not answer.
+            Unsettled: nothing came of it that could be recorded.
         """
+
+
+class Unsettled(Stopped):
+    """The run stops, and a request was either not sent yet or is left at the provider."""
+
+    def __init__(self, stop: Stop, *, sent: bool) -> None:
+        """Keep why the run stops, and whether the request was sent and counts at its worst."""
+        super().__init__(stop.reason or "", stop.code)
+        self.sent = sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +99,11 @@ class DirectSender:
     open_requests: OpenRequests = field(default_factory=OpenRequests)
     """Where a request is registered while it is waited for."""
 
-    async def send(self, request: Request) -> Reply:
+    def held(self, request: Request) -> Reservation | None:
+        """Return None: what is sent is waited for."""
+        return None
+
+    async def send(self, request: Request, reservation: Reservation) -> Reply:
         """Send once; see :class:`Sender`."""
         timeout_s = self.timeout_s * request.patience
         with self.open_requests.waiting(timeout_s):
@@ -203,14 +225,14 @@ class Endpoint:
             batch = samples.fewer(wanted_batch)
             request = self._request(wanted, batch, probe, tries.patience)
             bound = bound_of(request, self.price)
-            permit = await self._permit(bound, role)
+            permit = await self._permit(request, bound, role)
             account = AttemptAccount(
                 request,
                 batch,
                 origin=wanted.origin,
                 price=self.price,
                 bound=bound,
-                reservation=permit.reservation.id,
+                reservation=permit.reservation,
             )
             try:
                 choices = await self._attempt(request, account, permit, record)
@@ -273,12 +295,12 @@ class Endpoint:
             patience=patience,
         )
 
-    async def _permit(self, bound: Bound, role: str) -> Permit:
+    async def _permit(self, request: Request, bound: Bound, role: str) -> Permit:
         """Wait until limits, budget and the endpoint itself allow a request."""
         address = self.address if self.sender.takes_permit else None
-        return await self.link.permit(
-            PermitRequest(address, bound.likely_tokens, bound.usd, bound.tokens, role)
-        )
+        wanted = PermitRequest(address, bound.likely_tokens, bound.usd, bound.tokens, role)
+        held = self.sender.held(request)
+        return await self.link.permit(wanted) if held is None else Permit(wanted, held)
 
     async def _attempt(
         self, request: Request, account: AttemptAccount, permit: Permit, record: Record
@@ -288,12 +310,13 @@ class Endpoint:
         The permit is given back before this returns: the caller's commit does not hold it.
         """
         try:
-            reply = await self.sender.send(request)
+            reply = await self.sender.send(request, permit.reservation)
         except BaseException as error:
-            attempt = account.failed(error)
+            attempt = account.failed(error, sent=not isinstance(error, Unsettled) or error.sent)
             retry_after_s = error.retry_after_s if isinstance(error, ProviderError) else None
             self.link.settle(Settlement(permit, attempt.row, outcome_of(error), retry_after_s))
-            record(attempt)
+            if self.sender.takes_permit or isinstance(error, ProviderError):
+                record(attempt)  # else the sender has a record of what it has sent
             raise
         attempt = account.answered(reply, ignored=self._ignores_schema(request, reply))
         self.link.settle(Settlement(permit, attempt.row, "answered"))

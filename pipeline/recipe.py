@@ -81,6 +81,8 @@ class Limits(Strict):
     does not wait."""
     max_attempts: Annotated[int, Field(ge=1, le=100)] = 6
     """HTTP attempts one call may take."""
+    batch: bool = False
+    """Whether requests are gathered into batches, at the providers' lower price for those."""
 
     @property
     def most_at_once(self) -> int:

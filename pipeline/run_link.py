@@ -33,7 +33,8 @@ class PermitRequest:
     """Asks for the permission to send one request."""
 
     address: ModelAddress | None
-    """Whose concurrent places and rates it falls under; None: only the budget's."""
+    """Whose concurrent places and rates it falls under; None: only the budget's, of a sender that
+    gathers requests into batches and writes their worst case down itself."""
     likely_tokens: int
     """What the request will probably use, prompt and completion together."""
     usd: float | None
@@ -203,7 +204,9 @@ class LocalRun:
             raise
 
     async def _reserve(self, request: PermitRequest) -> Reservation:
-        reservation = await self._ledger.reserve(request.usd, request.tokens)
+        reservation = await self._ledger.reserve(
+            request.usd, request.tokens, durable=request.address is not None
+        )
         if self.stop.requested:
             self._ledger.release(reservation)
             self.stop.check()

@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
+from hipo.app.batching import SenderFactory, check_batches
 from hipo.app.models import ModelUse
 from pipeline.budget import Ledger
 from pipeline.client import Client, InFlight
-from pipeline.endpoint import DirectSender, Endpoint, Sender
+from pipeline.endpoint import DirectSender, Endpoint
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.endpoint_gate import EndpointGates
 from pipeline.outage import WaitRules
@@ -40,7 +41,7 @@ class EndpointPool:
         notice: Callable[[str], None],
         *,
         in_flight: InFlight | None = None,
-        sender: Callable[[Provider, float], Sender] | None = None,
+        sender: SenderFactory | None = None,
     ) -> None:
         """Start without an endpoint.
 
@@ -110,9 +111,11 @@ async def providers_for(
     Each keeps as many connections as all the models behind its address may use at once.
 
     Raises:
-        UsageError: a package or a key is missing; it says which and what to do.
+        UsageError: a package, a key or a batch API is missing; it says which and what to do.
     """
     by_address: dict[str, dict[str, ModelUse]] = {}
+    uses = tuple(uses)
+    check_batches(uses, limits)
     for use in uses:
         by_address.setdefault(_address(use), {})[use.spec.model] = use
     async with AsyncExitStack() as stack:

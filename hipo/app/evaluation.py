@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hipo.app.batching import batching, live_jobs
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.evaluation_identity import check_folder, identity_of, joined_identity
 from hipo.app.evaluation_plan import ReadyEvaluation, plan_evaluation
@@ -20,7 +21,7 @@ from hipo.app.watching import Silent, Spending, Watcher
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
 from pipeline.budget import Ledger
 from pipeline.client import Client
-from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.executors.local import LocalExecutor
 from pipeline.providers.protocol import Provider
 from pipeline.runner import RunOutcome
 from pipeline.stop import CONFIGURATION, INTERRUPTED, Stop
@@ -192,28 +193,29 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
     settings, plan = ready.settings, ready.plan
     ledger = ledger_with(settings, store)
     link = local_run(settings.limits, store.calls, ledger, stop, watching.note)
-    pool = EndpointPool(settings.limits, opened.providers, link, watching.note)
-    evaluation = Evaluation(
-        plan,
-        store.answers,
-        clients_of(ready, pool),
-        stop,
-        retry_failed=settings.retry_failed,
-        keep_going=settings.keep_going,
-        on_progress=watching.see,
-    )
 
     def spending() -> Spending:
         usd = None if ready.unpriced else ledger.spent_usd
         return Spending(ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count, "asking")
 
-    watching.begin(plan.asked, spending)
-    try:
-        with left_when_stopped(stop):
-            width = width_for(settings.limits.most_at_once) * len(plan.models)
-            await evaluation.run(LocalExecutor(width))
-    finally:
-        watching.end()
+    async with batching(settings.limits, store.calls, ledger, stop, watching.note) as sender:
+        pool = EndpointPool(settings.limits, opened.providers, link, watching.note, sender=sender)
+        evaluation = Evaluation(
+            plan,
+            store.answers,
+            clients_of(ready, pool),
+            stop,
+            retry_failed=settings.retry_failed,
+            keep_going=settings.keep_going,
+            on_progress=watching.see,
+        )
+        watching.begin(plan.asked, spending)
+        try:
+            with left_when_stopped(stop):
+                width = live_jobs(settings.limits) * len(plan.models)
+                await evaluation.run(LocalExecutor(width))
+        finally:
+            watching.end()
     outcome = evaluation.outcome
     done = outcome.done + outcome.present + sum(outcome.failed.values())
     if outcome.stop_code == INTERRUPTED and done == plan.asked:

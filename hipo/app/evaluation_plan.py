@@ -131,7 +131,7 @@ def _uses(settings: EvaluationSettings) -> dict[str, ModelUse]:
     An address or a key given on the command line is for the models that need an address; where
     none does, for all of them.
     """
-    prices = PriceTable.load(settings.prices)
+    prices = PriceTable.load(settings.prices, batch=settings.limits.batch)
     names = {model: parse_model(model) for model in settings.models}
     entries = {model: PROVIDERS.get(name.provider) for model, name in names.items()}
     needing = {model for model, entry in entries.items() if entry.needs_url}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hipo.app.batching import live_jobs
 from hipo.app.endpoints import EndpointPool
 from hipo.app.judges import Panels, seat_judges
 from pipeline.chunks import chunks
-from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.executors.local import LocalExecutor
 from pipeline.recipe import Recipe
 from pipeline.run_material import RunMaterial
 from pipeline.stop import Stop
@@ -50,7 +51,7 @@ async def try_foils(
         if isinstance(judge, VerifyingJudge)
     }
     trials = FoilTrials(store.judgements, judges, stop, len(material.scenario_names))
-    await trials.run(jobs, LocalExecutor(width_for(recipe.limits.most_at_once)))
+    await trials.run(jobs, LocalExecutor(live_jobs(recipe.limits)))
 
 
 def foil_jobs(

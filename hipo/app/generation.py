@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipo.app.batching import batching, live_jobs
 from hipo.app.endpoints import local_run
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.players import Connections, connected
@@ -19,7 +20,7 @@ from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
 from hipo.app.workers import WorkerConnections, connected_workers
 from pipeline.engine import Engine
-from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.executors.local import LocalExecutor
 from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
@@ -188,21 +189,22 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
         usd = None if prepared.unpriced else ledger.spent_usd
         return Spending(ledger.spent_tokens, usd, link.held_back_to, stop.in_flight.count)
 
-    engine = Engine(
-        store,
-        stage.connections.players(link, watching.note),
-        LocalExecutor(width_for(recipe.limits.most_at_once)),
-        stop,
-        scenarios=len(prepared.plan.scenarios),
-        retry_failed=stage.retry_failed,
-        on_progress=watching.see,
-    )
-    watching.begin(prepared.dialogues, spending)
-    try:
-        with left_when_stopped(stop):
-            await engine.run(*stage.left(prepared))
-    finally:
-        watching.end()
+    async with batching(recipe.limits, store.calls, ledger, stop, watching.note) as sender:
+        engine = Engine(
+            store,
+            stage.connections.players(link, watching.note, sender=sender),
+            LocalExecutor(live_jobs(recipe.limits)),
+            stop,
+            scenarios=len(prepared.plan.scenarios),
+            retry_failed=stage.retry_failed,
+            on_progress=watching.see,
+        )
+        watching.begin(prepared.dialogues, spending)
+        try:
+            with left_when_stopped(stop):
+                await engine.run(*stage.left(prepared))
+        finally:
+            watching.end()
     outcome = engine.outcome
     done = outcome.done + outcome.present + sum(outcome.failed.values())
     if outcome.stop_code == INTERRUPTED and done == prepared.dialogues:

@@ -165,7 +165,8 @@ def choose_panels(
     Raises:
         UsageError: an unknown model, the generator as its own external judge, or one model twice.
     """
-    choosing = ModelChoice(recipe, PriceTable.load(recipe.prices))
+    prices = PriceTable.load(recipe.prices, batch=recipe.limits.batch)
+    choosing = ModelChoice(recipe, prices)
     written = {arm.id: arm.arm.writer for arm in arms}
     judges = settings.judges
     if not judges and written and set(written.values()) == {RULES}:

@@ -53,6 +53,8 @@ def resolve_model(
     price = (
         prices.price(spec.provider, spec.model)
         if own is None
-        else Price(input=own.input, output=own.output, cached_input=own.cached_input)
+        else Price(input=own.input, output=own.output, cached_input=own.cached_input).times(
+            prices.factor(spec.provider)
+        )
     )
     return ModelUse(spec, settings.api_key_env, price)

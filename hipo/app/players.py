@@ -8,11 +8,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from types import TracebackType
 
+from hipo.app.batching import SenderFactory
 from hipo.app.endpoints import EndpointPool, providers_for
 from hipo.app.preparation import Prepared
 from pipeline.client import InFlight
 from pipeline.embeddings import BatchingEncoder, sentence_encoder
-from pipeline.endpoint import Sender
 from pipeline.engine import Player
 from pipeline.expected_calls import ArmParts
 from pipeline.player import CasePlayer
@@ -37,7 +37,7 @@ class Connections:
         notice: Callable[[str], None],
         *,
         in_flight: InFlight | None = None,
-        sender: Callable[[Provider, float], Sender] | None = None,
+        sender: SenderFactory | None = None,
     ) -> dict[str, Player]:
         """Return one player per arm id; roles that ask the same model share its endpoint.
 

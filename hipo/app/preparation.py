@@ -274,7 +274,7 @@ def _arms(recipe: Recipe) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], Mod
         UsageError: there is no such strategy, a setting of it is not allowed, or a role of the
             recipe is none that its strategies ask.
     """
-    table = PriceTable.load(recipe.prices)
+    table = PriceTable.load(recipe.prices, batch=recipe.limits.batch)
     arms: list[Arm] = []
     uses: dict[tuple[str, str], ModelUse] = {}
     for name in recipe.strategies:

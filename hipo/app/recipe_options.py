@@ -68,6 +68,7 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         str,
         "Goal labels; default all of the scheme.",
         True,
+        rare=True,
         group=OptionGroup.SCENARIOS,
     ),
     RecipeOption(
@@ -140,11 +141,7 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "seed", "--seed", int, "Seed of the run; default 0.", rare=True, group=OptionGroup.SCENARIOS
     ),
     RecipeOption(
-        "scheme",
-        "--scheme",
-        str,
-        "Label scheme, an id or a file; default hipo.",
-        group=OptionGroup.SCENARIOS,
+        "scheme", "--scheme", str, "Label scheme: id or file.", group=OptionGroup.SCENARIOS
     ),
     RecipeOption(
         "scenario_dirs",
@@ -300,6 +297,13 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "--max-concurrency",
         int,
         "Requests in flight; default 32, which compatible/ comes up to from 4 while it pays.",
+        group=OptionGroup.LIMITS,
+    ),
+    RecipeOption(
+        "limits.batch",
+        "--batch",
+        bool,
+        "Ask in batches at half the price (openai/, anthropic/); takes hours: docs/batches.md.",
         group=OptionGroup.LIMITS,
     ),
     RecipeOption(

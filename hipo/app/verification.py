@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from hipo.app.batching import batching, live_jobs
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.foils import try_foils
 from hipo.app.interrupts import interruptible, left_when_stopped
@@ -21,7 +22,7 @@ from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Watcher, spent_on_judging
 from pipeline.embeddings import Note, installed_encoder, sentence_encoder
-from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.executors.local import LocalExecutor
 from pipeline.model_settings import ModelSettings
 from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.recipe_source import changed
@@ -86,6 +87,8 @@ class VerificationOverrides:
     timeout_s: float | None = None
     wait_for_endpoint: str | None = None
     """A time such as ``30m``."""
+    batch: bool = False
+    """Whether judges are asked in batches."""
     prices: Path | None = None
     plugins: Sequence[Path] = ()
     """Files of extensions, loaded beside those of the recipe."""
@@ -126,8 +129,7 @@ class VerificationOverrides:
             for name in ("max_concurrency", "timeout_s", "wait_for_endpoint")
             if getattr(self, name) is not None
         }
-        if limits:
-            changes["limits"] = limits
+        changes["limits"] = {**limits, "batch": self.batch}
         if self.prices is not None:
             changes["prices"] = str(self.prices)
         return changed(recipe, changes, OPTION_OF)
@@ -301,9 +303,10 @@ async def verify_async(
         async with (
             providers_for(ready.panels.uses, limits) as providers,
             comparing(ready, watching.note) as encoder,
+            batching(limits, store.calls, ledger, stop, watching.note) as sender,
         ):
             link = local_run(limits, store.calls, ledger, stop, watching.note)
-            pool = EndpointPool(limits, providers, link, watching.note)
+            pool = EndpointPool(limits, providers, link, watching.note, sender=sender)
             verification = verification_of(
                 ready, store, pool, stop, encoder=encoder, on_progress=watching.see,
                 retry_unreadable=retry_unreadable,
@@ -363,8 +366,8 @@ def policy_material(policy: Policy, gates: GateSettings) -> MaterialItem:
 
 async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -> None:
     """Verify whatever of a run is not verified yet."""
-    width = width_for(recipe.limits.most_at_once)
-    await verification.run(store.dialogues(traces=False), LocalExecutor(width))
+    executor = LocalExecutor(live_jobs(recipe.limits))
+    await verification.run(store.dialogues(traces=False), executor)
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hipo.app.batching import batching, live_jobs
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.generation import PlayContext
 from hipo.app.interrupts import left_when_stopped
@@ -26,7 +27,7 @@ from hipo.app.verification import (
 from hipo.app.watching import Spending
 from pipeline.engine import Engine, Player
 from pipeline.executors.capped import CappedExecutor
-from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.executors.local import LocalExecutor
 from pipeline.recipe import Recipe
 from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import ENOUGH, NOT_ENOUGH
@@ -144,10 +145,13 @@ class VerifiedPlay:
         async with (
             providers_for(ready.panels.uses, recipe.limits) as providers,
             comparing(ready, watching.note) as encoder,
+            batching(recipe.limits, store.calls, ledger, stop, watching.note) as sender,
         ):
-            pool = EndpointPool(recipe.limits, providers, link, watching.note)
+            pool = EndpointPool(recipe.limits, providers, link, watching.note, sender=sender)
             verification = verification_of(ready, store, pool, stop, encoder=encoder)
-            players = stage.connections.players(link, watching.note, in_flight=pool.in_flight)
+            players = stage.connections.players(
+                link, watching.note, in_flight=pool.in_flight, sender=sender
+            )
             rounds: _Rounds | QuotaRounds = (
                 _Rounds(stage, verification, players, self.accepted, self.most)
                 if self.quota is None
@@ -180,6 +184,7 @@ class VerifiedPlay:
             self.overrides,
             budget_usd=recipe.budget_usd,
             budget_tokens=recipe.budget_tokens,
+            batch=recipe.limits.batch,
             prompt_dir=folder if folder is not None and folder.is_dir() else None,
         )
 
@@ -259,8 +264,7 @@ class _Rounds:
 
     def _executor(self) -> Executor:
         """Return what does several dialogues at once; never more than are still to be accepted."""
-        width = width_for(self.stage.connections.prepared.recipe.limits.most_at_once)
-        executor = LocalExecutor(width)
+        executor = LocalExecutor(live_jobs(self.stage.connections.prepared.recipe.limits))
         if self.accepted is None:
             return executor
         return CappedExecutor(executor, self._count_accepted, self.stage.stop)

@@ -66,9 +66,15 @@ async def connected_workers(
         notice: is told of a worker that ends before its time.
 
     Raises:
-        UsageError: a worker lacks a plugin, a package or a key, or there are none or too many.
+        UsageError: a worker lacks a plugin, a package or a key, there are none or too many, or
+            requests are to be sent in batches.
         RunError: the workers end before they are ready.
     """
+    if prepared.recipe.limits.batch:
+        raise UsageError(
+            "--batch gathers what all dialogues of one process ask, and --workers are several",
+            "leave one of them out: batches wait for the provider, not for the processor",
+        )
     if not 1 <= count <= MOST_WORKERS:
         raise UsageError(
             f"{count} workers cannot be started", f"--workers takes 1 to {MOST_WORKERS}"

@@ -115,6 +115,7 @@ def _asked(
     "budget_usd",
     "budget_tokens",
     "limits.max_concurrency",
+    "limits.batch",
     "limits.max_requests_per_minute",
     "limits.max_tokens_per_minute",
     "limits.timeout_s",

@@ -44,6 +44,7 @@ app = command_app()
     "budget_usd",
     "budget_tokens",
     "limits.max_concurrency",
+    "limits.batch",
     "limits.timeout_s",
     "limits.wait_for_endpoint",
 )
@@ -79,6 +80,7 @@ def verify(
         max_concurrency=given["limits.max_concurrency"],
         timeout_s=given["limits.timeout_s"],
         wait_for_endpoint=given["limits.wait_for_endpoint"],
+        batch=bool(given["limits.batch"]),
         prices=given["prices"],
         plugins=tuple(given["plugins"] or ()),
         prompt_dir=given["prompt_dir"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import anthropic
@@ -14,7 +14,7 @@ from pipeline.providers.capped_client import CappedClient, sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.protocol import Reply, Request
-from pipeline.providers.wire_anthropic import SEED_HEADER, Call, call_of, read_reply
+from pipeline.providers.wire_anthropic import SEED_HEADER, call_of, read_reply
 
 
 class _Client(CappedClient, anthropic.DefaultAioHttpClient):
@@ -39,7 +39,7 @@ class AnthropicProvider(HttpProvider):
         """Prepare; connections are opened by the first request."""
         super().__init__(base_url, api_key, headers)
         self._sends_seed = is_loopback(base_url)
-        self._client = anthropic.AsyncAnthropic(
+        self.client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=base_url,
             max_retries=0,
@@ -63,7 +63,7 @@ class AnthropicProvider(HttpProvider):
         seed = {SEED_HEADER: str(request.seed)} if self._sends_seed else None
         try:
             async with asyncio.timeout(timeout_s):
-                response = await self._client.messages.with_raw_response.create(
+                response = await self.client.messages.with_raw_response.create(
                     **arguments,
                     extra_body=dict(call.extra_body),
                     extra_headers=seed,
@@ -73,18 +73,16 @@ class AnthropicProvider(HttpProvider):
         except ProviderError:
             raise
         except Exception as failure:  # the SDK reads what is not to be trusted before we do
-            raise self._mapped(failure, call, timeout_s) from failure
-        return self._read(read_reply, answer, response.headers, call.fields)
+            raise self.mapped(failure, call.fields, timeout_s) from failure
+        return self.read(read_reply, answer, response.headers, call.fields)
 
     async def close(self) -> None:
         """Release connections."""
-        await self._client.close()
+        await self.client.close()
 
-    def _mapped(self, error: Exception, call: Call, timeout_s: float) -> ProviderError:
-        """Map the SDK's exceptions to ours."""
+    def mapped(self, error: Exception, sent: Collection[str], timeout_s: float) -> ProviderError:
+        """Map the SDK's exceptions to ours; ``sent``: names of the fields in the request's body."""
         if isinstance(error, anthropic.APIStatusError):
             response = error.response
-            return self._refused(
-                response.status_code, response.headers, response.content, call.fields
-            )
+            return self.refused(response.status_code, response.headers, response.content, sent)
         return connection_failure(error, self.base_url, timeout_s)

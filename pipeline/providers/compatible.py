@@ -68,8 +68,8 @@ class CompatibleProvider(HttpProvider):
         except (aiohttp.ClientError, TimeoutError) as failure:
             raise connection_failure(failure, self.base_url, timeout_s) from failure
         if not _is_success(response.status):
-            raise self._refused(response.status, response.headers, answer, body.keys())
-        return self._read(read_reply, answer, response.headers, body.keys())
+            raise self.refused(response.status, response.headers, answer, body.keys())
+        return self.read(read_reply, answer, response.headers, body.keys())
 
     async def close(self) -> None:
         """Release connections."""

@@ -55,7 +55,7 @@ class HttpProvider:
         self.base_url: str | None = base_url
         self._secrets = tuple(filter(None, (api_key, *headers.values())))
 
-    def _read(
+    def read(
         self,
         read: Callable[[bytes, str | None], Reply],
         body: bytes,
@@ -75,7 +75,7 @@ class HttpProvider:
         """Return what is kept of an answer of no use, without any key in it."""
         return scrub(excerpt(body), self._secrets)
 
-    def _refused(
+    def refused(
         self, status: int, headers: Mapping[str, str], body: bytes, sent: Collection[str]
     ) -> ProviderError:
         """Return the error for a status that is no success."""

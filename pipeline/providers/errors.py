@@ -51,6 +51,13 @@ class ServerFault(ProviderError):
     code = "server_fault"
 
 
+class NotProcessed(ProviderError):
+    """The batch of the request ended before its turn came; nothing was computed or billed."""
+
+    retryable = True
+    code = "not_processed"
+
+
 class Unreachable(ProviderError):
     """No connection, or it broke."""
 

@@ -13,6 +13,7 @@ from pipeline.providers.errors import (
     BadRequest,
     ContextExceeded,
     FieldRejected,
+    NotProcessed,
     OutOfFunds,
     ProviderError,
     RateLimited,
@@ -288,4 +289,6 @@ def was_surely_free(error: ProviderError) -> bool:
     """
     if isinstance(error, TimedOut):
         return False
-    return isinstance(error, NotConnected) or (error.status is not None and error.status >= 300)
+    return isinstance(error, NotConnected | NotProcessed) or (
+        error.status is not None and error.status >= 300
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import httpx2
 import openai
@@ -37,7 +37,7 @@ class OpenAIProvider(HttpProvider):
         super().__init__(base_url, api_key, headers)
         # a whole address: the SDK takes long to join a relative one to its base
         self._url = f"{base_url.rstrip('/')}/chat/completions"
-        self._client = openai.AsyncOpenAI(
+        self.client = openai.AsyncOpenAI(
             api_key=api_key,
             base_url=base_url,
             max_retries=0,
@@ -59,7 +59,7 @@ class OpenAIProvider(HttpProvider):
         body = body_of(request, "max_completion_tokens")
         try:
             async with asyncio.timeout(timeout_s):
-                response = await self._client.post(
+                response = await self.client.post(
                     self._url,
                     cast_to=httpx2.Response,
                     content=orjson.dumps(body),  # the SDK would copy and serialise it slowly
@@ -69,20 +69,16 @@ class OpenAIProvider(HttpProvider):
         except ProviderError:
             raise
         except Exception as failure:  # the SDK reads what is not to be trusted before we do
-            raise self._mapped(failure, body, timeout_s) from failure
-        return self._read(read_reply, answer, response.headers, body.keys())
+            raise self.mapped(failure, body.keys(), timeout_s) from failure
+        return self.read(read_reply, answer, response.headers, body.keys())
 
     async def close(self) -> None:
         """Release connections."""
-        await self._client.close()
+        await self.client.close()
 
-    def _mapped(
-        self, error: Exception, body: Mapping[str, object], timeout_s: float
-    ) -> ProviderError:
-        """Map the SDK's exceptions to ours."""
+    def mapped(self, error: Exception, sent: Collection[str], timeout_s: float) -> ProviderError:
+        """Map the SDK's exceptions to ours; ``sent``: names of the fields in the request's body."""
         if isinstance(error, openai.APIStatusError):
             response = error.response
-            return self._refused(
-                response.status_code, response.headers, response.content, body.keys()
-            )
+            return self.refused(response.status_code, response.headers, response.content, sent)
         return connection_failure(error, self.base_url, timeout_s)

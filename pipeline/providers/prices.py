@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -36,6 +37,16 @@ class Price:
         spent = fresh * self.input + usage.cached * cached_rate + usage.completion * self.output
         return (spent + usage.cache_written * write_rate) / MILLION
 
+    def times(self, factor: float) -> Price:
+        """Return the price at a discount, e.g. ``times(0.5)``."""
+        cached, written = self.cached_input, self.cache_write
+        return Price(
+            self.input * factor,
+            self.output * factor,
+            None if cached is None else cached * factor,
+            None if written is None else written * factor,
+        )
+
     def worst(self, prompt_tokens: int, max_tokens: int, n: int = 1) -> float:
         """Return the most USD a request can cost: nothing cached, every sample at full length."""
         dearest = max(self.input, self.cached_input or 0.0, self.cache_write or 0.0)
@@ -64,32 +75,51 @@ class _PriceFile(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     note: str = ""
-    prices: dict[str, _PriceRow]
+    batch: dict[str, Annotated[float, Field(gt=0, le=1)]] = {}
+    """What share of its prices a provider takes for requests in batches."""
+    prices: dict[str, _PriceRow] = {}
 
 
 class PriceTable:
     """Prices by provider and model; the user's file goes before the shipped list."""
 
-    def __init__(self, *tables: Mapping[str, Price]) -> None:
-        """Look prices up in ``tables``, the first that knows a model wins."""
+    def __init__(
+        self, *tables: Mapping[str, Price], factors: Mapping[str, float] | None = None
+    ) -> None:
+        """Look prices up in ``tables``, the first that knows a model wins.
+
+        ``factors``: by provider, what share of its prices it takes.
+        """
         self._tables = tables
+        self._factors = factors or {}
 
     @classmethod
-    def load(cls, path: Path | None = None) -> PriceTable:
+    def load(cls, path: Path | None = None, *, batch: bool = False) -> PriceTable:
         """Read the shipped list and, before it, the user's file.
+
+        ``batch``: whether requests travel in batches, which providers take less for.
 
         Raises:
             InputError: the file cannot be read or a row is not a price.
         """
-        files = [SHIPPED] if path is None else [path, SHIPPED]
-        return cls(*(_read(file) for file in files))
+        files = [_read(file) for file in ([SHIPPED] if path is None else [path, SHIPPED])]
+        factors = {name: share for file in reversed(files) for name, share in file.batch.items()}
+        tables = ({name: row.price() for name, row in file.prices.items()} for file in files)
+        return cls(*tables, factors=factors if batch else None)
+
+    def factor(self, provider: str) -> float:
+        """Return what share of its prices a provider takes."""
+        return self._factors.get(provider, 1.0)
 
     def price(self, provider: str, model: str) -> Price | None:
         """Return what ``provider/model`` costs, or None if no row speaks of it.
 
         In one table the exact name wins, then the longest pattern that matches.
         """
-        name = f"{provider}/{model}"
+        listed = self._listed(f"{provider}/{model}")
+        return None if listed is None else listed.times(self.factor(provider))
+
+    def _listed(self, name: str) -> Price | None:
         for table in self._tables:
             if name in table:
                 return table[name]
@@ -99,7 +129,6 @@ class PriceTable:
         return None
 
 
-def _read(path: Path) -> Mapping[str, Price]:
+def _read(path: Path) -> _PriceFile:
     """Read and check one price file."""
-    content = validate_model(_PriceFile, read_yaml(path))
-    return {name: row.price() for name, row in content.prices.items()}
+    return validate_model(_PriceFile, read_yaml(path))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pipeline.providers.address import check_base_url
 from scenarios.errors import UsageError
@@ -18,6 +18,7 @@ from scenarios.plugins import PointName
 from scenarios.spelling import nearest
 
 if TYPE_CHECKING:  # the protocol brings pydantic, which a look at the registry does not need
+    from pipeline.providers.batch_api import BatchApi
     from pipeline.providers.protocol import Provider
     from scenarios.arms import ModelSpec
 
@@ -65,6 +66,9 @@ class ProviderExtension:
     that does; it refuses settings that the model does not take. Empty: the name settles it."""
     bounds_texts: bool = False
     """Whether a schema may bound its texts with ``maxLength``; strict modes of some refuse it."""
+    batches: str | Callable[[Any, float], BatchApi] = ""
+    """What speaks its batch API, given the provider and the seconds allowed for a request, or
+    ``module:object`` that does; empty: it has none."""
     example: str = "<model>"
     """A model of it, for listings."""
 
@@ -92,6 +96,7 @@ _SHIPPED = (
         min_version="3.0",
         default_url="https://api.openai.com/v1",
         key_env="OPENAI_API_KEY",
+        batches="pipeline.providers.openai_batches:OpenAIBatches",
         example="gpt-4o-mini",
     ),
     ProviderExtension(
@@ -101,6 +106,7 @@ _SHIPPED = (
         min_version="2.0",
         default_url="https://api.anthropic.com",
         key_env="ANTHROPIC_API_KEY",
+        batches="pipeline.providers.anthropic_batches:AnthropicBatches",
         example="claude-sonnet-4-5",
     ),
     ProviderExtension(

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
+from pipeline.store.batches import BatchLog
 from pipeline.store.costs import CaseCosts, read_costs
 from pipeline.store.sqlite import StoreUnusable
 from pipeline.store.texts import Messages, PromptComposer, TextTable
@@ -171,6 +172,8 @@ class CallLog:
         self._prompts = PromptComposer(reader)
         self._hits = 0
         self._unstored: list[Write[None]] = []
+        self.batches = BatchLog(reader, writer)
+        """What lies at providers."""
 
     def choices(
         self, fingerprint: bytes, samples: Sequence[int], epoch: int
@@ -351,14 +354,17 @@ class CallLog:
 
 
 def charge_lost(connection: sqlite3.Connection) -> int:
-    """Turn reservations that a dead process left open into lost requests, charged at their worst."""
+    """Turn reservations that a dead process left open into lost requests, charged at their worst.
+
+    Those of batches stay: what lies at a provider is picked up.
+    """
     reservations = connection.execute(
-        "select usd, tokens, reserved_at from reservations order by seq"
+        "select usd, tokens, reserved_at from reservations where batch is null order by seq"
     ).fetchall()
     for usd, tokens, reserved_at in reservations:
         lost = lost_row(sent_at=reserved_at, usd=usd, tokens=tokens)
         connection.execute(_INSERT_REQUEST, (None, *_values(lost)))
-    connection.execute("delete from reservations")
+    connection.execute("delete from reservations where batch is null")
     return len(reservations)
 
 

@@ -12,6 +12,7 @@ from hipo.app.generation import generate
 from hipo.app.players import connected
 from hipo.app.preparation import prepare
 from hipo.app.resumption import ledger_of, opened
+from pipeline.budget import Reservation
 from pipeline.engine import Engine
 from pipeline.executors.local import LocalExecutor
 from pipeline.providers.protocol import Provider, Reply, Request
@@ -32,7 +33,10 @@ class BatchSender:
         self._sizes = sizes
         self._waiting: list[tuple[Request, asyncio.Future[Reply]]] = []
 
-    async def send(self, request: Request) -> Reply:
+    def held(self, request: Request) -> None:
+        return None
+
+    async def send(self, request: Request, reservation: Reservation) -> Reply:
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, reply))
         if len(self._waiting) == DIALOGUES:

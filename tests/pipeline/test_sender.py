@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from pipeline.budget import Ledger
+from pipeline.budget import Ledger, Reservation
 from pipeline.call_records import CallContext
 from pipeline.client import Client
 from pipeline.providers.errors import ServerFault
@@ -27,7 +27,10 @@ class BatchSender:
         self.batches: list[list[Request]] = []
         self._waiting: list[tuple[Request, asyncio.Future[Reply]]] = []
 
-    async def send(self, request: Request) -> Reply:
+    def held(self, request: Request) -> None:
+        return None
+
+    async def send(self, request: Request, reservation: Reservation) -> Reply:
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, reply))
         if len(self._waiting) == 1:

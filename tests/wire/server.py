@@ -29,6 +29,7 @@ from aiohttp import web
 
 from pipeline.offline.engine import answer as offline_answer
 from tests.wire import formats
+from tests.wire.batches import Batches
 from tests.wire.faults import Fault, Faults
 
 Answer = Callable[[Sequence[tuple[str, str]], int], str]
@@ -75,6 +76,10 @@ class WireServer:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._runner: web.AppRunner | None = None
+        self.batches = Batches(
+            lambda wire, body, number: self._answer(wire, body, {}, number, None)
+        )
+        """The batches that were made here."""
 
     @property
     def openai_url(self) -> str:
@@ -104,9 +109,10 @@ class WireServer:
 
     async def start(self, port: int = 0) -> None:
         """Listen on 127.0.0.1, on the running loop."""
-        app = web.Application(client_max_size=2**24)
+        app = web.Application(client_max_size=2**28)
         app.router.add_post("/v1/chat/completions", self._openai)
         app.router.add_post("/v1/messages", self._anthropic)
+        app.add_routes(self.batches.routes())
         self._runner = web.AppRunner(
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
         )

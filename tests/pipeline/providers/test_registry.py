@@ -114,7 +114,7 @@ def test_the_environment_does_not_redirect_requests(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     provider = build_provider(ModelName("openai", "m"))
     assert provider.base_url == "https://api.openai.com/v1"
-    assert str(provider._client.base_url).startswith("https://api.openai.com/")
+    assert str(provider.client.base_url).startswith("https://api.openai.com/")
 
 
 @pytest.mark.parametrize(

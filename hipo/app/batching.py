@@ -1,0 +1,142 @@
+"""Whether requests go out at once or in batches at half the price, for every command that asks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from hipo.app.interrupts import left_when_stopped
+from hipo.app.models import ModelUse
+from pipeline.batches.batcher import Batcher, BatchSender, digest_of
+from pipeline.batches.journey import BatchRules
+from pipeline.budget import Ledger, Reservation
+from pipeline.endpoint import DirectSender, Sender
+from pipeline.executors.local import width_for
+from pipeline.outage import WaitRules
+from pipeline.providers.protocol import Provider, Reply, Request
+from pipeline.providers.registry import PROVIDERS
+from pipeline.recipe import Limits
+from pipeline.stop import Stop
+from pipeline.store.batches import BatchLog, BatchRow
+from pipeline.store.calls import CallLog
+from scenarios.errors import UsageError
+from scenarios.extensions import imported
+
+SenderFactory = Callable[[Provider, float], Sender]
+"""Makes what requests are sent with, from a provider and the seconds allowed for a request."""
+
+RULES = BatchRules()
+"""When batches are sent, and how often providers are asked about them."""
+
+
+LIVE_JOBS = 5_000
+"""Dialogues that are played side by side where each waits for a batch most of the time."""
+
+
+def live_jobs(limits: Limits) -> int:
+    """Return how many dialogues, or items, are worked on side by side."""
+    return LIVE_JOBS if limits.batch else width_for(limits.most_at_once)
+
+
+def check_batches(uses: Iterable[ModelUse], limits: Limits) -> None:
+    """Do nothing if every model that costs something has a batch API, or nobody wants batches.
+
+    Raises:
+        UsageError: one has none.
+    """
+    if not limits.batch:
+        return
+    for use in uses:
+        entry = PROVIDERS.get(use.spec.provider)
+        if not entry.is_local and not entry.batches:
+            able = ", ".join(
+                f"{name}/" for name in PROVIDERS.names() if PROVIDERS.get(name).batches
+            )
+            raise UsageError(
+                f"{use.spec.name} has no batch API that hipo knows",
+                f"leave --batch out, or take a model of {able}",
+            )
+
+
+@asynccontextmanager
+async def batching(
+    limits: Limits, calls: CallLog, ledger: Ledger, stop: Stop, notice: Callable[[str], None]
+) -> AsyncIterator[SenderFactory | None]:
+    """Give what makes the senders of a run, and leave what lies at providers afterwards.
+
+    None: every request is sent at once.
+
+    Args:
+        limits: say whether there are to be batches.
+        calls: the log of the run; it knows the batches.
+        ledger: its budget.
+        stop: its stop.
+        notice: is told of batches and of outages of their endpoints.
+    """
+    direct = partial(DirectSender, open_requests=stop.in_flight)
+    if not limits.batch:
+        left = LeftRequests.of(calls.batches)
+
+        def refusing(provider: Provider, timeout_s: float) -> Sender:
+            return _Refusing(direct(provider, timeout_s), provider, left)
+
+        yield refusing if left.digests else None
+        return
+    waits = WaitRules(wait_s=limits.wait_for_endpoint)
+    batcher = Batcher(calls.batches, ledger, stop, notice, rules=RULES, waits=waits)
+
+    def sender(provider: Provider, timeout_s: float) -> Sender:
+        named = PROVIDERS.get(provider.name).batches
+        if not named:
+            return direct(provider, timeout_s)  # it runs here, and costs nothing
+        build = imported(named) if isinstance(named, str) else named
+        return BatchSender(batcher, provider, build(provider, timeout_s))
+
+    with left_when_stopped(stop):
+        async with batcher:
+            yield sender
+
+
+@dataclass(frozen=True, slots=True)
+class LeftRequests:
+    """What lies at providers, or came from there and was not used yet."""
+
+    rows: tuple[BatchRow, ...]
+    digests: frozenset[bytes]
+
+    @classmethod
+    def of(cls, log: BatchLog) -> LeftRequests:
+        """Read what is left."""
+        rows = tuple(log.rows(left=True))
+        return cls(rows, frozenset(r.digest for row in rows for r in log.requests(row.seq)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusing:
+    """Sends at once what does not lie at a provider already; what does is not paid for twice."""
+
+    direct: DirectSender
+    provider: Provider
+    left: LeftRequests
+    takes_permit: bool = True
+
+    def held(self, request: Request) -> Reservation | None:
+        """Return None.
+
+        Raises:
+            UsageError: the request was sent in a batch.
+        """
+        if digest_of(request, self.provider) in self.left.digests:
+            names = ", ".join(row.remote or row.token for row in self.left.rows)
+            raise UsageError(
+                f"what this run asks next lies at {self.provider.name} in a batch ({names})",
+                "go on with --batch, which picks it up; or give it up, and pay for it once more,"
+                " with hipo runs drop-batches",
+            )
+        return None
+
+    async def send(self, request: Request, reservation: Reservation) -> Reply:
+        """Send once, at once."""
+        return await self.direct.send(request, reservation)

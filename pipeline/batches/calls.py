@@ -1,0 +1,137 @@
+"""Calls to a batch API that wait through outages: what lies there is paid for, and worth waiting."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from pipeline.endpoint_gate import Clock, EndpointGate
+from pipeline.outage import Sign
+from pipeline.providers.errors import (
+    OutOfFunds,
+    ProviderError,
+    RateLimited,
+    Unauthorised,
+    UnknownModel,
+    Unreachable,
+)
+from pipeline.providers.failures import NotConnected
+from pipeline.providers.rate_limiter import Sleep, pause
+from pipeline.providers.retry import Backoff, RetryPolicy
+from pipeline.stop import UNAVAILABLE, Stop
+
+T = TypeVar("T")
+
+ROLE = "batches"
+"""In whose name the gate of the endpoint is passed."""
+
+
+class PatientCalls:
+    """The way to the batch API of one model."""
+
+    def __init__(
+        self,
+        gate: EndpointGate,
+        leaving: Stop,
+        *,
+        wait_s: float,
+        sleep: Sleep,
+        clock: Clock,
+        rng: random.Random | None = None,
+    ) -> None:
+        """Join what calls wait for.
+
+        Args:
+            gate: holds calls back while an outage lasts, and says when it has lasted too long.
+            leaving: ends all waiting once it is requested.
+            wait_s: how long nothing but faults may come before the run stops.
+            sleep: sleeps for seconds.
+            clock: seconds that only go forward.
+            rng: for the jitter of pauses.
+        """
+        self._gate = gate
+        self._leaving = leaving
+        self._wait_s = wait_s
+        self._sleep = sleep
+        self._clock = clock
+        policy = RetryPolicy().endless()
+        self._policy = replace(policy, max_total_s=math.inf, max_refused_s=math.inf)
+        self._rng = rng or random.Random()
+
+    async def once(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Make a call as soon as the endpoint is there.
+
+        Raises:
+            ProviderError: it failed.
+            Stopped: the run leaves, or the endpoint was waited for long enough.
+        """
+        admission = await self._gate.enter(ROLE)
+        sign: Sign = "nothing"
+        try:
+            result = await call()
+            sign = "answered"
+        except ProviderError as error:
+            sign = _sign_of(error)
+            raise
+        finally:
+            self._gate.settle(admission, sign)
+        return result
+
+    async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Make a call until it works.
+
+        Raises:
+            ProviderError: it failed in a way that trying again does not mend.
+            Stopped: the run leaves, or the endpoint was waited for long enough.
+        """
+        backoff, began = self.backoff(), None
+        while True:
+            try:
+                return await self.once(call)
+            except ProviderError as error:
+                began = self._clock() if began is None else began
+                if self._clock() - began > self._wait_s and not isinstance(error, NotConnected):
+                    self._leaving.request(f"the batch API fails: {error.message}", UNAVAILABLE)
+                await self.pause_after(error, backoff)
+
+    def backoff(self) -> Backoff:
+        """Return the pauses of one call, without an end."""
+        return Backoff(self._policy, self._rng)
+
+    async def pause_after(self, error: ProviderError, backoff: Backoff) -> None:
+        """Wait before a call is tried again; the gate itself holds back during an outage.
+
+        Raises:
+            ProviderError: ``error`` itself, where trying again does not mend it.
+            Stopped: the run leaves.
+        """
+        delay = backoff.after(error)
+        if delay is None:
+            raise error
+        self._leaving.check()
+        if not isinstance(error, NotConnected):
+            await self.pause(delay)
+
+    async def pause(self, seconds: float) -> None:
+        """Sleep, and wake when the run leaves.
+
+        Raises:
+            Stopped: the run leaves.
+        """
+        await pause(seconds, self._leaving.check, self._sleep)
+
+
+def _sign_of(error: ProviderError) -> Sign:
+    """Return what a failed call says of the endpoint."""
+    if isinstance(error, NotConnected):
+        return "unconnected"
+    if error.status == 503:
+        return "unserved"
+    if isinstance(error, Unreachable):
+        return "broken"
+    if isinstance(error, RateLimited):
+        return "slow_down"
+    return "refused" if isinstance(error, Unauthorised | UnknownModel | OutOfFunds) else "failed"

@@ -1,0 +1,364 @@
+"""One batch from the gathered requests to the last stored result, in steps a kill can fall between.
+
+The requests are uploaded, the intent is written down, the batch is made, its name is written down,
+it is polled, its results are stored. After a kill before the name was written nobody knows whether
+the batch arrived: it is looked for at the provider, and sent again only if it is not there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from pipeline.batches.calls import PatientCalls
+from pipeline.budget import Reservation
+from pipeline.endpoint import Unsettled
+from pipeline.providers.batch_api import (
+    BatchApi,
+    BatchLine,
+    BatchStatus,
+    BatchUnknown,
+    StillUnknown,
+)
+from pipeline.providers.batch_results import placed_results
+from pipeline.providers.errors import NotProcessed, ProviderError, RateLimited, ServerFault
+from pipeline.providers.failures import NotConnected
+from pipeline.providers.protocol import Request
+from pipeline.stop import INTERRUPTED, Stop, Stopped
+from pipeline.store.batches import BatchLog, BatchRow, PlacedRequest
+from scenarios.durations import in_words
+from scenarios.errors import UsageError
+
+STORED_AT_ONCE = 200
+"""Results written in one transaction."""
+_NOT_PROCESSED = frozenset({"failed", "expired", "cancelled"})
+"""Outcomes of batches whose requests without a result were surely not processed."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRules:
+    """When a batch is sent and how its provider is asked about it; times in seconds."""
+
+    look_s: float = 0.2
+    """Between two looks at what is gathered."""
+    quiet_looks: int = 10
+    """Looks without a new request after which all live dialogues wait, so that a batch is sent."""
+    age_s: float = 300.0
+    """The oldest gathered request waits no longer than this."""
+    most_requests: int = 50_000
+    """In one batch, where the provider takes more."""
+    first_poll_s: float = 1.0
+    """Before the first question how far a batch is; each further pause is half as long again."""
+    poll_s: float = 60.0
+    """The longest pause between two."""
+    settle_s: float = 60.0
+    """How long after a batch was sent a list without it proves that it did not arrive."""
+
+
+@dataclass(slots=True, eq=False)
+class WaitingRequest:
+    """A request of a dialogue that waits for what comes of it."""
+
+    request: Request
+    digest: bytes
+    reservation: Reservation
+    line: asyncio.Future[bytes | None]
+    """What came of it, as the provider wrote it; None: it was not sent after all."""
+
+    def fail(self, error: Exception) -> None:
+        """End the waiting."""
+        if not self.line.done():
+            self.line.set_exception(error)
+            self.line.exception()  # retrieved here: perhaps its dialogue was broken off
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What the batches of one model share."""
+
+    api: BatchApi
+    calls: PatientCalls
+    log: BatchLog
+    stop: Stop
+    """Of the run."""
+    rules: BatchRules
+    notice: Callable[[str], None]
+    model: str
+    """``provider/model``."""
+    base_url: str
+    clock: Callable[[], float] = time.time
+    """Unix time in seconds."""
+
+
+@dataclass(slots=True, eq=False)
+class Journey:
+    """A batch under way."""
+
+    around: Surroundings
+    token: str
+    row: BatchRow | None = None
+    """As it is written down; None: not yet."""
+    waiting: dict[int, WaitingRequest] = field(default_factory=dict)
+    """By place: the requests of dialogues that live in this process."""
+    lines: Sequence[BatchLine] = ()
+    """To be sent; empty for a batch of an earlier process."""
+    sent: bool = False
+    """Whether it may have arrived at the provider."""
+    voided: Callable[[], None] = lambda: None
+    """Is called when it turns out that it was never sent."""
+    refused_for_size: Callable[[], None] = lambda: None
+    """Is called when the provider has no room for a batch of this size at the moment."""
+    over: bool = False
+
+    async def run(self) -> None:
+        """Bring the batch to its end, or as far as the run goes on."""
+        try:
+            await self._run()
+        except Stopped:
+            for waiting in self.waiting.values():
+                waiting.fail(Unsettled(self.around.stop, sent=self.sent))
+        except Exception as error:  # noqa: BLE001 - whoever waits raises it, and the run tells it apart
+            for waiting in self.waiting.values():
+                waiting.fail(error)
+        finally:
+            self.over = True
+
+    async def _run(self) -> None:
+        remote = None if self.row is None else self.row.remote
+        if self.row is not None and self.row.state == "ended":
+            self._deliver_missing(BatchStatus(self.row.outcome))
+            return
+        if remote is None:
+            remote = await (self._found() if self.row is not None else self._submitted())
+            if remote is None:
+                return
+            await self.around.log.submitted(self._seq, remote)
+            self.lines = ()
+        self._tell_submitted(remote)
+        status = await self._ended(remote)
+        if isinstance(status.refusal, RateLimited):
+            self.around.notice(f"{self.around.model}: {status.refusal.message}")
+            self.refused_for_size()
+            await self._void()
+            return
+        await self._collect(remote, status)
+
+    @property
+    def _seq(self) -> int:
+        return 0 if self.row is None else self.row.seq
+
+    # Bringing it to the provider
+
+    async def _submitted(self) -> str | None:
+        """Send the batch; return the provider's name of it, or None where it was refused."""
+        around, backoff = self.around, self.around.calls.backoff()
+        upload = await around.calls.insist(lambda: around.api.upload(self.token, self.lines))
+        await self._intend()
+        while True:
+            self.sent = True
+            try:
+                return await around.calls.once(
+                    lambda: around.api.create(self.token, upload, self.lines)
+                )
+            except (
+                Stopped
+            ):  # at the gate: this time nothing was sent, and nothing is left of before
+                await self._void_unsent()
+                raise
+            except ProviderError as error:
+                if _may_have_arrived(error):
+                    remote = await self._found()
+                    if remote is not None:
+                        return remote
+                elif not error.retryable:
+                    await self._write_end("refused")
+                    self._fail_all(error)
+                    return None
+                self.sent = False
+                try:
+                    await around.calls.pause_after(error, backoff)
+                except Stopped:
+                    await self._void_unsent()
+                    raise
+
+    async def _intend(self) -> None:
+        """Write the batch down, with the worst that each of its requests can cost."""
+        waiting = [self.waiting[place] for place in sorted(self.waiting)]
+        placed = [PlacedRequest(w.digest, w.reservation.usd, w.reservation.tokens) for w in waiting]
+        around = self.around
+        self.row, seqs = await around.log.intend(self.token, around.model, around.base_url, placed)
+        for one, seq in zip(waiting, seqs, strict=True):
+            one.reservation.id = seq
+
+    async def _found(self) -> str | None:
+        """Look for a batch that may have arrived; return None where it surely did not."""
+        around, row = self.around, self.row
+        if row is None:
+            return None
+        self.sent = True
+        known = {other.remote for other in around.log.rows() if other.remote is not None}
+        asked_s = around.rules.first_poll_s
+        while True:
+            since = around.clock()
+            try:
+                remote = await around.calls.insist(
+                    lambda: around.api.find(row.token, row.requests, row.intended_at, known)
+                )
+            except StillUnknown:
+                pass
+            else:
+                if remote is not None:
+                    return remote
+                if since - row.intended_at >= around.rules.settle_s:
+                    break
+            await around.calls.pause(asked_s)
+            asked_s = min(1.5 * asked_s, around.rules.poll_s)
+        self.sent = False
+        if not self.lines:
+            await self._void()
+        return None
+
+    async def _void_unsent(self) -> None:
+        """Take the intent back where the run stops before anything was sent."""
+        self.sent = False
+        await self.around.log.void(self._seq)
+
+    async def _void(self) -> None:
+        """Forget the batch, and let its requests go into another one."""
+        await self.around.log.void(self._seq)
+        self.voided()
+        for waiting in self.waiting.values():
+            if not waiting.line.done():
+                waiting.line.set_result(None)
+
+    # Waiting for it and taking what came
+
+    async def _ended(self, remote: str) -> BatchStatus:
+        """Ask how far it is until it has ended."""
+        around = self.around
+        pause_s = around.rules.first_poll_s
+        while True:
+            await around.calls.pause(pause_s)
+            pause_s = min(1.5 * pause_s, around.rules.poll_s)
+            try:
+                status = await around.calls.insist(lambda: around.api.status(remote))
+            except BatchUnknown as error:
+                raise self._unknown(remote, str(error)) from error
+            except ProviderError as error:  # e.g. the key: what lies there is not lost by it
+                raise self._out_of_reach(remote, error) from error
+            if status.outcome:
+                return status
+
+    async def _collect(self, remote: str, status: BatchStatus) -> None:
+        """Store every result, hand it to whoever waits, and say what became of the others."""
+        around = self.around
+        wanted = {
+            placed.place for placed in around.log.requests(self._seq) if not placed.has_result
+        }
+        if status.refusal is None:
+            try:
+                await around.calls.insist(lambda: self._store(remote, status, wanted))
+            except BatchUnknown as error:
+                raise self._unknown(remote, str(error)) from error
+            except ProviderError as error:
+                raise self._out_of_reach(remote, error) from error
+        await self._write_end(status.outcome)
+        self._tell_ended(remote, status, missing=len(wanted))
+        if status.cancelled:
+            around.stop.request(
+                f"batch {remote} was cancelled at the provider",
+                INTERRUPTED,
+                "the same command sends what is missing in a new batch",
+            )
+        self._deliver_missing(status)
+
+    async def _write_end(self, outcome: str) -> None:
+        await self.around.log.ended(self._seq, outcome)
+        if self.row is not None:
+            self.row = replace(self.row, state="ended", outcome=outcome)
+
+    async def _store(self, remote: str, status: BatchStatus, wanted: set[int]) -> None:
+        """Store the results of the wanted places; what is stored is wanted no more."""
+        around = self.around
+        stream = placed_results(around.api.results(remote, status), self.token, wanted)
+        async for results in _some(stream):
+            await around.log.store_results(self._seq, results)
+            for place, line in results:
+                wanted.discard(place)
+                waiting = self.waiting.get(place)
+                if waiting is not None and not waiting.line.done():
+                    waiting.line.set_result(line)
+
+    def _deliver_missing(self, status: BatchStatus) -> None:
+        """Say to those who still wait that nothing came of their requests."""
+        for place, waiting in self.waiting.items():
+            if status.refusal is not None and (not status.refused or place in status.refused):
+                waiting.fail(status.refusal)
+            elif status.outcome in _NOT_PROCESSED:
+                waiting.fail(NotProcessed(f"the batch ended before its turn ({status.outcome})"))
+            else:  # it may have been billed, and counts at its worst
+                waiting.fail(ServerFault("the results of the batch lack this request"))
+
+    def _fail_all(self, error: Exception) -> None:
+        for waiting in self.waiting.values():
+            waiting.fail(error)
+
+    # Telling people
+
+    def _tell_submitted(self, remote: str) -> None:
+        row, around = self.row, self.around
+        size = 0 if row is None else row.requests
+        since = ""
+        if row is not None and row.submitted_at is not None:
+            since = f" since {in_words(max(0.0, around.clock() - row.submitted_at))}"
+        around.notice(
+            f"{around.model}: a batch of {size:,} requests is at the provider{since} ({remote});"
+            " Ctrl-C leaves it there, and the same command picks it up"
+        )
+
+    def _tell_ended(self, remote: str, status: BatchStatus, *, missing: int) -> None:
+        row, around = self.row, self.around
+        if row is None:
+            return
+        lasted = in_words(max(0.0, around.clock() - row.intended_at))
+        lacking = f", {missing:,} without a result" if missing else ""
+        around.notice(
+            f"{around.model}: batch {remote} {status.outcome} after {lasted}:"
+            f" {row.requests:,} requests{lacking}"
+        )
+
+    def _unknown(self, remote: str, says: str) -> UsageError:
+        return UsageError(
+            f"batch {remote} of this run is not known at {self.around.base_url}: {says}",
+            "is it the key of the same project? If the batch is gone, give it up with"
+            " hipo runs drop-batches",
+        )
+
+    def _out_of_reach(self, remote: str, error: ProviderError) -> UsageError:
+        return UsageError(
+            f"batch {remote} cannot be asked about: {error.message}",
+            "it stays at the provider; mend what it says and give the same command",
+        )
+
+
+def _may_have_arrived(error: ProviderError) -> bool:
+    """Return whether a call that failed may have made a batch all the same."""
+    if isinstance(error, NotConnected):
+        return False
+    return error.status is None or error.status >= 500 or error.status == 408
+
+
+async def _some(
+    results: AsyncIterator[tuple[int, bytes]],
+) -> AsyncIterator[list[tuple[int, bytes]]]:
+    """Yield results several at a time."""
+    some: list[tuple[int, bytes]] = []
+    async for result in results:
+        some.append(result)
+        if len(some) == STORED_AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some

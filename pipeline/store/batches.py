@@ -1,0 +1,221 @@
+"""What lies at providers in batches: which requests, since when, and the replies that came back.
+
+A batch is a row of ``batches``; each of its requests is a reservation, the most it can cost, that
+knows its batch and its place there. What comes back is kept with the reservation until the record of
+the request takes both away in one transaction: a process may die at any moment, and nothing is paid
+twice or forgotten.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from pipeline.store.writer import Write, Writer, required
+
+T = TypeVar("T")
+
+BatchState = Literal["intended", "submitted", "ended"]
+"""``intended``: written down right before it is sent, so that it may or may not have arrived;
+``submitted``: the provider has it; ``ended``: everything that came of it is stored here."""
+
+_COLUMNS = (
+    "seq, token, model, base_url, requests, intended_at, remote, submitted_at, state, outcome"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """One batch."""
+
+    seq: int
+    token: str
+    """Names it at the provider, and begins the id of each of its requests there."""
+    model: str
+    """``provider/model``."""
+    base_url: str
+    requests: int
+    """How many it was made of."""
+    intended_at: float
+    """Unix time in seconds, as ``submitted_at``."""
+    remote: str | None = None
+    """What the provider calls it."""
+    submitted_at: float | None = None
+    state: BatchState = "intended"
+    outcome: str = ""
+    """How it ended, in the provider's word."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRequest:
+    """One request that is to be written down as part of a batch, or is."""
+
+    digest: bytes
+    """Hash of what is asked, the same in every process."""
+    usd: float | None
+    """The most it can cost; None without a price."""
+    tokens: int
+    seq: int = 0
+    """Number of its reservation, once it has one."""
+    place: int = 0
+    """In its batch, from 0."""
+    has_result: bool = False
+    """Whether what came of it is stored."""
+
+
+def add_batches(connection: sqlite3.Connection) -> None:
+    """Add the batches, and to a reservation the batch that it is part of."""
+    connection.execute(
+        """create table batches (
+            seq integer primary key, token text not null unique, model text not null,
+            base_url text not null, requests integer not null, intended_at real not null,
+            remote text, submitted_at real,
+            state text not null check (state in ('intended', 'submitted', 'ended')),
+            outcome text not null, ended_at real) strict"""
+    )
+    connection.execute("alter table reservations add column batch integer references batches(seq)")
+    connection.execute("alter table reservations add column place integer")
+    connection.execute("alter table reservations add column digest blob")
+    connection.execute("alter table reservations add column result blob")
+    connection.execute(
+        "create unique index reservations_placed on reservations(batch, place)"
+        " where batch is not null"
+    )
+
+
+class BatchLog:
+    """The batches of one run. Reads see what is committed; writes are durable on return."""
+
+    def __init__(
+        self,
+        reader: sqlite3.Connection,
+        writer: Writer | None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Read with ``reader``; ``clock`` returns Unix time in seconds."""
+        self._reader = reader
+        self._writer = writer
+        self._clock = clock
+
+    def rows(self, *, left: bool = False) -> list[BatchRow]:
+        """Return the batches, oldest first; ``left``: those with requests nothing became of yet."""
+        which = " where exists (select 1 from reservations r where r.batch = b.seq)" if left else ""
+        found = self._reader.execute(f"select {_COLUMNS} from batches b{which} order by seq")  # noqa: S608
+        return [BatchRow(*row) for row in found.fetchall()]
+
+    def requests(self, batch: int) -> list[PlacedRequest]:
+        """Return the requests of a batch whose records are not written yet."""
+        rows = self._reader.execute(
+            "select digest, usd, tokens, seq, place, result is not null from reservations"
+            " where batch = ? order by place",
+            (batch,),
+        )
+        return [
+            PlacedRequest(digest, usd, tokens, seq, place, bool(has_result))
+            for digest, usd, tokens, seq, place, has_result in rows.fetchall()
+        ]
+
+    def result(self, reservation: int) -> bytes | None:
+        """Return what came of a request, as the provider wrote it; None: nothing so far."""
+        row = self._reader.execute(
+            "select result from reservations where seq = ?", (reservation,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    async def intend(
+        self, token: str, model: str, base_url: str, requests: Sequence[PlacedRequest]
+    ) -> tuple[BatchRow, list[int]]:
+        """Write down a batch that is about to be sent.
+
+        Returns:
+            The batch, and the reservations of its requests in their order.
+        """
+        now = self._clock()
+
+        def write(connection: sqlite3.Connection) -> tuple[BatchRow, list[int]]:
+            added = connection.execute(
+                "insert into batches (token, model, base_url, requests, intended_at, state, outcome)"
+                " values (?, ?, ?, ?, ?, 'intended', '')",
+                (token, model, base_url, len(requests), now),
+            )
+            batch = added.lastrowid or 0
+            seqs = []
+            for place, request in enumerate(requests):
+                row = connection.execute(
+                    "insert into reservations (usd, tokens, reserved_at, batch, place, digest)"
+                    " values (?, ?, ?, ?, ?, ?)",
+                    (request.usd, request.tokens, now, batch, place, request.digest),
+                )
+                seqs.append(row.lastrowid or 0)
+            return BatchRow(batch, token, model, base_url, len(requests), now), seqs
+
+        return await self._written(write)
+
+    async def submitted(self, batch: int, remote: str) -> None:
+        """Write down what the provider calls a batch: it has it."""
+        now = self._clock()
+        await self._written(
+            lambda connection: connection.execute(
+                "update batches set remote = ?, submitted_at = ?, state = 'submitted' where seq = ?",
+                (remote, now, batch),
+            )
+        )
+
+    async def store_results(self, batch: int, results: Sequence[tuple[int, bytes]]) -> None:
+        """Store what came of requests, by place; of what is there, or was taken, nothing changes."""
+        await self._written(
+            lambda connection: connection.executemany(
+                "update reservations set result = ? where batch = ? and place = ?"
+                " and result is null",
+                [(result, batch, place) for place, result in results],
+            )
+        )
+
+    async def ended(self, batch: int, outcome: str) -> None:
+        """Write down how a batch ended; no more results will come."""
+        now = self._clock()
+        await self._written(
+            lambda connection: connection.execute(
+                "update batches set state = 'ended', outcome = ?, ended_at = ? where seq = ?",
+                (outcome, now, batch),
+            )
+        )
+
+    async def void(self, batch: int) -> None:
+        """Forget a batch that never came to be: nothing of it was sent, or nothing arrived."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("delete from reservations where batch = ?", (batch,))
+            connection.execute("delete from batches where seq = ?", (batch,))
+
+        await self._written(write)
+
+    async def drop(self) -> int:
+        """Give up every request that nobody took the reply of; it stays charged at its worst.
+
+        Returns:
+            How many there were.
+        """
+        now = self._clock()
+
+        def write(connection: sqlite3.Connection) -> int:
+            taken = connection.execute(
+                "update reservations set batch = null, place = null, digest = null, result = null"
+                " where batch is not null"
+            )
+            connection.execute(
+                "update batches set state = 'ended', outcome = 'dropped', ended_at = ?"
+                " where state <> 'ended'",
+                (now,),
+            )
+            return taken.rowcount
+
+        return await self._written(write)
+
+    async def _written(self, write: Write[T]) -> T:
+        """Wait until a write is durable; a task that is cancelled does not take it back."""
+        return await asyncio.shield(required(self._writer).post(write))

@@ -1,0 +1,230 @@
+"""Runs whose requests travel in batches: the same dialogues at half the price, whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from hipo.app import batching
+from hipo.app.generation import generate, generate_prepared
+from hipo.app.resumption import prepare_for
+from hipo.app.verification import VerificationOverrides
+from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.watching import Silent
+from pipeline.offline.engine import answer as offline_answer
+from pipeline.offline.reading import PromptNotUnderstood
+from pipeline.offline_judge.engine import answer as judge_answer
+from scenarios.errors import UsageError
+from tests.pipeline.batches.runs import KEYS, QUICK, assert_whole, recipe
+from tests.pipeline.integration.records import count, rows
+from tests.wire.batches import BatchFaults
+from tests.wire.server import WireServer
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "RULES", QUICK)
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
+
+
+@pytest.fixture
+def server() -> Iterator[WireServer]:
+    with WireServer() as running:
+        yield running
+
+
+def texts(run: Path) -> list[tuple[str, ...]]:
+    return rows(
+        run,
+        "select t.role, t.text from turns t join dialogues d on d.seq = t.dialogue"
+        " order by d.case_seq, t.turn",
+    )
+
+
+def test_dialogues_in_batches_are_those_of_any_other_run_at_half_the_price(
+    server: WireServer, tmp_path: Path
+) -> None:
+    generate(recipe(server), output=tmp_path / "run")
+    assert_whole(tmp_path / "run", server, 12)
+    assert server.count == 0  # nothing was asked directly
+    assert [len(batch.requests) for batch in server.batches.made] == [12, 12]
+    direct = recipe(server, limits={"batch": False})
+    generate(direct, output=tmp_path / "direct")
+    assert texts(tmp_path / "run") == texts(tmp_path / "direct")
+    (half,), (full,) = (
+        rows(tmp_path / run, "select sum(cost_usd) from requests")[0] for run in ("run", "direct")
+    )
+    assert half == pytest.approx(full / 2)
+    assert half > 0
+
+
+def test_anthropic_takes_batches_too(server: WireServer, tmp_path: Path) -> None:
+    generate(recipe(server, "anthropic"), output=tmp_path / "run")
+    assert rows(tmp_path / "run", "select count(*) from dialogues where status = 'generated'") == [
+        (12,)
+    ]
+    assert [len(batch.requests) for batch in server.batches.made] == [12, 12]
+    assert server.count == 0
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    "faults",
+    [
+        BatchFaults(end="expired", processed=0.5),
+        BatchFaults(end="expired", processed=0.0, once=True),
+        BatchFaults(errored=0.4),
+        BatchFaults(repeat=0.5, garbage=(b"", b"{", b"[1]", b'{"custom_id": 7}', b"\xff" * 50)),
+        BatchFaults(lose_creation=1),
+        BatchFaults(refuse_creation=2),
+        BatchFaults(failing_polls=3),
+    ],
+    ids=["partly expired", "expired", "errors", "garbage", "lost answer", "refused", "polls fail"],
+)
+def test_whatever_happens_to_batches_every_dialogue_is_made_and_nothing_is_processed_twice(
+    server: WireServer, tmp_path: Path, provider: str, faults: BatchFaults
+) -> None:
+    server.batches.faults = faults
+    server.batches.foreign = 1
+    run = generate(recipe(server, provider, limits={"max_attempts": 50}), output=tmp_path / "run")
+    assert run.outcome is not None
+    assert (run.outcome.done, run.outcome.stopped) == (12, None)
+    assert rows(tmp_path / "run", "select count(*) from reservations") == [(0,)]
+    ours = [b for b in server.batches.made if "other" not in b.id]
+    processed = [custom for b in ours for custom, _ in b.requests if _answered(b.lines, custom)]
+    assert len(processed) == 24
+
+
+def _answered(lines: list[bytes], custom: str) -> bool:
+    return any(f'"{custom}"'.encode() in line for line in lines)
+
+
+def test_a_batch_that_is_refused_for_its_size_goes_in_halves_one_after_the_other(
+    server: WireServer, tmp_path: Path
+) -> None:
+    server.batches.faults = BatchFaults(end="full", once=True)
+    generate(recipe(server), output=tmp_path / "run")
+    assert_whole(tmp_path / "run", server, 12)
+    assert [len(batch.requests) for batch in server.batches.made][:3] == [12, 6, 6]
+
+
+def test_a_batch_that_is_refused_as_a_whole_costs_nothing_and_goes_again_without_what_was_wrong(
+    server: WireServer, tmp_path: Path
+) -> None:
+    server.batches.faults = BatchFaults(end="failed", once=True)
+    generate(recipe(server), output=tmp_path / "run")
+    assert_whole(tmp_path / "run", server, 12)
+    failed = "select code, count(*), sum(charged_usd) from requests where code <> 'ok' group by 1"
+    assert rows(tmp_path / "run", failed) == [("bad_request", 1, 0.0), ("not_processed", 11, 0.0)]
+
+
+def test_a_batch_that_somebody_cancels_stops_the_run_which_goes_on_with_the_same_command(
+    server: WireServer, tmp_path: Path
+) -> None:
+    server.batches.faults = BatchFaults(end="cancelled", processed=0.5, once=True)
+    first = generate(recipe(server), output=tmp_path / "run")
+    assert first.outcome is not None
+    assert first.outcome.stop_code == "interrupted"
+    assert "was cancelled at the provider" in str(first.outcome.stopped)
+    generate(recipe(server), output=tmp_path / "run")
+    assert_whole(tmp_path / "run", server, 12)
+
+
+def test_results_that_are_missing_count_at_their_worst_and_are_asked_for_again(
+    server: WireServer, tmp_path: Path
+) -> None:
+    server.batches.faults = BatchFaults(drop=0.5, once=True)
+    generate(recipe(server), output=tmp_path / "run")
+    (missing,) = rows(
+        tmp_path / "run",
+        "select count(*), min(charged_usd) > 0 from requests where code = 'server_fault'",
+    )
+    assert missing[0] > 0
+    assert missing[1]
+    assert count(tmp_path / "run", "reservations") == 0
+
+
+class Interrupting(Silent):
+    """Asks the run to stop, as Ctrl-C does, when a batch is at the provider."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+        if "is at the provider" in message:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_leaves_the_batch_at_the_provider_and_the_next_start_picks_it_up(
+    server: WireServer, tmp_path: Path
+) -> None:
+    server.batches.held = True
+    watcher, run = Interrupting(), tmp_path / "run"
+    prepared = prepare_for(run, recipe(server))
+    first = asyncio.run(generate_prepared(prepared, run, signals=True, watcher=watcher))
+    assert first.outcome is not None
+    assert first.outcome.stop_code == "interrupted"
+    assert "a batch of 12 requests in all stay" in watcher.notes[-1]
+    assert rows(run, "select state, requests from batches") == [("submitted", 12)]
+    assert rows(run, "select count(*), sum(usd) > 0 from reservations") == [(12, 1)]
+    assert count(run, "requests") == 0
+    with pytest.raises(UsageError, match="lies at openai in a batch"):
+        generate(recipe(server, limits={"batch": False}), output=run)
+    assert server.count == 0
+    server.batches.held = False
+    generate(recipe(server), output=run)
+    assert_whole(run, server, 12)
+    assert len(server.batches.made) == 2
+
+
+def test_a_budget_holds_for_the_worst_of_a_batch_and_is_not_spent_twice_by_picking_it_up(
+    server: WireServer, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    generate(recipe(server, n=3), output=tmp_path / "cost")
+    (cost,) = rows(tmp_path / "cost", "select sum(cost_usd) from requests")[0]
+    server.batches.held = True
+    budget = recipe(server, n=3, budget_usd=0.5)
+    prepared = prepare_for(run, budget)
+    asyncio.run(generate_prepared(prepared, run, signals=True, watcher=Interrupting()))
+    (held,) = rows(run, "select sum(usd) from reservations")[0]
+    assert held <= 0.5
+    server.batches.held = False
+    done = generate(budget, output=run)
+    assert done.state().charged_usd == pytest.approx(cost)
+    assert (done.outcome and done.outcome.stopped) is None
+
+
+def test_a_model_without_a_batch_api_is_refused_before_anything_is_made(
+    server: WireServer, tmp_path: Path
+) -> None:
+    model = {"model": "compatible/rules", "base_url": server.openai_url}
+    with pytest.raises(UsageError, match="compatible/rules has no batch API"):
+        generate(recipe(server, models={"default": model}), output=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_judges_are_asked_in_batches_while_dialogues_are_made(
+    server: WireServer, tmp_path: Path
+) -> None:
+    def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
+        try:
+            return offline_answer(messages, seed)
+        except PromptNotUnderstood:
+            return judge_answer(messages, seed)
+
+    server.answer = answer
+    overrides = VerificationOverrides(judges=["offline/judge"], embeddings=False)
+    run = generate(recipe(server, n=4), output=tmp_path / "run", play=VerifiedPlay(overrides))
+    assert run.outcome is not None
+    assert run.outcome.done == 4
+    assert server.count == 0
+    # two rounds of generation, then the models' own labels
+    assert [len(batch.requests) for batch in server.batches.made][:2] == [4, 4]
+    assert len(server.batches.made) > 2

@@ -1,0 +1,338 @@
+"""The batch APIs of OpenAI and Anthropic, as a part of the local server: files, batches, results.
+
+A batch ends after it was asked about ``Batches.polls`` times, or when ``release`` is called while
+``held`` is set. What it is made of is answered by the server's own answers, so that a dialogue in
+batches is the same as one asked directly.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from aiohttp import web
+
+from tests.wire import formats
+
+Body = dict[str, Any]
+AnswerOne = Callable[[formats.Wire, Body, int], Body]
+"""Answers one request: format, body, number."""
+
+
+@dataclass(slots=True)
+class BatchFaults:
+    """What goes wrong with batches; all off by default, and each happens as often as it says."""
+
+    lose_creation: int = 0
+    """Batches that are made though the connection breaks before anybody hears of it."""
+    refuse_creation: int = 0
+    """Calls to make a batch that are answered with 500, and make none."""
+    failing_polls: int = 0
+    """Questions about a batch that are answered with 500."""
+    end: Literal["completed", "expired", "cancelled", "failed", "full"] = "completed"
+    """How the next batches end; ``full``: there is no room for them."""
+    processed: float = 1.0
+    """Share of the requests that are processed where a batch expires or is cancelled."""
+    errored: float = 0.0
+    """Share of the requests that are answered with an error."""
+    drop: float = 0.0
+    """Share of the results that are missing."""
+    repeat: float = 0.0
+    """Share of the results that come twice, the second time with another text."""
+    garbage: tuple[bytes, ...] = ()
+    """Lines between the results."""
+    once: bool = False
+    """Whether a bad end befalls one batch alone."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """One batch as the server keeps it."""
+
+    id: str
+    wire: formats.Wire
+    requests: list[tuple[str, Body]]
+    """Custom id and body."""
+    metadata: Body
+    created: float
+    polls: int = 0
+    state: str = "in_progress"
+    lines: list[bytes] = field(default_factory=list)
+    error_lines: list[bytes] = field(default_factory=list)
+    faults: BatchFaults = field(default_factory=BatchFaults)
+
+
+class Batches:
+    """Every batch that was made, and what is wrong with the next ones."""
+
+    def __init__(self, answer: AnswerOne) -> None:
+        self._answer = answer
+        self.made: list[Batch] = []
+        self.files: dict[str, bytes] = {}
+        self.faults = BatchFaults()
+        self.polls = 1
+        """Questions after which a batch has ended."""
+        self.held = False
+        """Whether batches do not end."""
+        self.foreign = 0
+        """Batches of others, of the same size, that are listed before each of ours."""
+        self._number = 0
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return what the server answers."""
+        return [
+            web.post("/v1/files", self._upload),
+            web.get("/v1/files/{name}/content", self._content),
+            web.post("/v1/batches", self._create_openai),
+            web.get("/v1/batches", self._list_openai),
+            web.get("/v1/batches/{name}", self._status_openai),
+            web.post("/v1/messages/batches", self._create_anthropic),
+            web.get("/v1/messages/batches", self._list_anthropic),
+            web.get("/v1/messages/batches/{name}", self._status_anthropic),
+            web.get("/v1/messages/batches/{name}/results", self._results_anthropic),
+        ]
+
+    @property
+    def paid(self) -> list[str]:
+        """Return the body of every request that was processed, as text."""
+        return [
+            json.dumps(body, sort_keys=True)
+            for batch in self.made
+            for custom, body in batch.requests
+            if any(f'"{custom}"'.encode() in line and b"expired" not in line
+                   for line in batch.lines)
+        ]  # fmt: skip
+
+    # OpenAI
+
+    async def _upload(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        uploaded = form["file"]
+        assert isinstance(uploaded, web.FileField)
+        assert form["purpose"] == "batch"
+        name = f"file-{len(self.files)}"
+        self.files[name] = uploaded.file.read()
+        return web.json_response({"id": name, "object": "file", "purpose": "batch"})
+
+    async def _content(self, request: web.Request) -> web.Response:
+        content = self.files.get(request.match_info["name"])
+        if content is None:
+            return web.json_response(formats.OPENAI.error(404, "no such file", None), status=404)
+        return web.Response(body=content, content_type="application/octet-stream")
+
+    async def _create_openai(self, request: web.Request) -> web.Response:
+        if self._refused():
+            return web.json_response(formats.OPENAI.error(500, "broke", None), status=500)
+        asked = await request.json()
+        lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+        assert {line["url"] for line in lines} == {asked["endpoint"]}
+        requests = [(line["custom_id"], line["body"]) for line in lines]
+        batch = self._make("batch", formats.OPENAI, requests, asked.get("metadata") or {})
+        self._lose(request)
+        return web.json_response(self._as_openai(batch))
+
+    async def _list_openai(self, request: web.Request) -> web.Response:
+        page, more = self._page(request, "after", formats.OPENAI)
+        data = [self._as_openai(batch) for batch in page]
+        return web.json_response({"object": "list", "data": data, "has_more": more})
+
+    async def _status_openai(self, request: web.Request) -> web.Response:
+        if self.faults.failing_polls:
+            self.faults.failing_polls -= 1
+            return web.json_response(formats.OPENAI.error(500, "broke", None), status=500)
+        batch = self._asked_about(request)
+        if batch is None:
+            return web.json_response(formats.OPENAI.error(404, "no such batch", None), status=404)
+        return web.json_response(self._as_openai(batch))
+
+    def _as_openai(self, batch: Batch) -> Body:
+        errors = None
+        if batch.state == "failed":
+            full = batch.faults.end == "full"
+            said = "Enqueued token limit reached" if full else "line is not valid"
+            code = "token_limit_exceeded" if full else "invalid_json_line"
+            errors = {"data": [{"code": code, "message": said, "line": None if full else 1}]}
+        outputs: Body = {"output_file_id": None, "error_file_id": None}
+        if batch.state in {"completed", "expired", "cancelled"}:
+            for key, lines in (
+                ("output_file_id", batch.lines),
+                ("error_file_id", batch.error_lines),
+            ):
+                if lines:
+                    outputs[key] = f"{key[:6]}-{batch.id}"
+                    self.files[outputs[key]] = b"\n".join(lines) + b"\n"
+        return {
+            "id": batch.id,
+            "object": "batch",
+            "endpoint": "/v1/chat/completions",
+            "input_file_id": "file",
+            "completion_window": "24h",
+            "status": batch.state,
+            "created_at": int(batch.created),
+            "metadata": batch.metadata,
+            "errors": errors,
+            "request_counts": {
+                "total": len(batch.requests),
+                "completed": len(batch.lines),
+                "failed": len(batch.error_lines),
+            },
+            **outputs,
+        }
+
+    # Anthropic
+
+    async def _create_anthropic(self, request: web.Request) -> web.Response:
+        if self._refused():
+            return web.json_response(formats.ANTHROPIC.error(500, "broke", None), status=500)
+        asked = await request.json()
+        requests = [(one["custom_id"], one["params"]) for one in asked["requests"]]
+        batch = self._make("msgbatch", formats.ANTHROPIC, requests, {})
+        self._lose(request)
+        return web.json_response(self._as_anthropic(batch))
+
+    async def _list_anthropic(self, request: web.Request) -> web.Response:
+        page, more = self._page(request, "after_id", formats.ANTHROPIC)
+        data = [self._as_anthropic(batch) for batch in page]
+        return web.json_response({"data": data, "has_more": more})
+
+    async def _status_anthropic(self, request: web.Request) -> web.Response:
+        if self.faults.failing_polls:
+            self.faults.failing_polls -= 1
+            return web.json_response(formats.ANTHROPIC.error(500, "broke", None), status=500)
+        batch = self._asked_about(request)
+        if batch is None:
+            return web.json_response(formats.ANTHROPIC.error(404, "none", None), status=404)
+        return web.json_response(self._as_anthropic(batch, str(request.url.origin())))
+
+    async def _results_anthropic(self, request: web.Request) -> web.Response:
+        batch = self._find(request.match_info["name"])
+        if batch is None:
+            return web.json_response(formats.ANTHROPIC.error(404, "none", None), status=404)
+        lines = [*batch.lines, *batch.error_lines]
+        return web.Response(body=b"\n".join(lines) + b"\n", content_type="application/binary")
+
+    def _as_anthropic(self, batch: Batch, origin: str = "") -> Body:
+        ended = batch.state != "in_progress"
+        counts = dict.fromkeys(("succeeded", "errored", "canceled", "expired", "processing"), 0)
+        counts["succeeded" if ended else "processing"] = len(batch.requests)
+        created = datetime.fromtimestamp(batch.created, UTC).isoformat()
+        cancelled = batch.state == "cancelled"
+        return {
+            "id": batch.id,
+            "type": "message_batch",
+            "processing_status": "ended" if ended else "in_progress",
+            "request_counts": counts,
+            "created_at": created,
+            "expires_at": created,
+            "ended_at": created if ended else None,
+            "cancel_initiated_at": created if cancelled else None,
+            "archived_at": None,
+            "results_url": f"{origin}/v1/messages/batches/{batch.id}/results" if ended else None,
+        }
+
+    # Both
+
+    def _refused(self) -> bool:
+        self.faults.refuse_creation -= 1
+        return self.faults.refuse_creation >= 0
+
+    def _make(
+        self, kind: str, wire: formats.Wire, requests: list[tuple[str, Body]], metadata: Body
+    ) -> Batch:
+        for _ in range(self.foreign):
+            others = [(f"other-{i}", body) for i, (_, body) in enumerate(requests)]
+            self._keep(Batch(f"{kind}_other{len(self.made)}", wire, others, {}, time.time()))
+        made = Batch(f"{kind}_{len(self.made)}", wire, requests, metadata, time.time())
+        made.faults = self.faults
+        if self.faults.once:
+            self.faults = BatchFaults()
+        return self._keep(made)
+
+    def _keep(self, batch: Batch) -> Batch:
+        assert len({custom for custom, _ in batch.requests}) == len(batch.requests)
+        self.made.append(batch)
+        return batch
+
+    def _lose(self, request: web.Request) -> None:
+        if self.faults.lose_creation and request.transport is not None:
+            self.faults.lose_creation -= 1
+            request.transport.abort()
+
+    def _page(
+        self, request: web.Request, after: str, wire: formats.Wire
+    ) -> tuple[list[Batch], bool]:
+        newest = [batch for batch in reversed(self.made) if batch.wire is wire]
+        names = [batch.id for batch in newest]
+        begin = names.index(request.query[after]) + 1 if after in request.query else 0
+        end = begin + int(request.query["limit"])
+        for batch in newest:  # those that nobody asks about end, too
+            self._progress(batch)
+        return newest[begin:end], end < len(newest)
+
+    def _asked_about(self, request: web.Request) -> Batch | None:
+        batch = self._find(request.match_info["name"])
+        if batch is not None:
+            self._progress(batch)
+        return batch
+
+    def _find(self, name: str) -> Batch | None:
+        return next((batch for batch in self.made if batch.id == name), None)
+
+    def _progress(self, batch: Batch) -> None:
+        batch.polls += 1
+        if batch.state == "in_progress" and not self.held and batch.polls > self.polls:
+            self._end(batch)
+
+    def _end(self, batch: Batch) -> None:
+        """Process a batch, as far as its end allows, and write its results in any order."""
+        faults, dice = batch.faults, random.Random(batch.id)
+        batch.state = "failed" if faults.end in {"failed", "full"} else faults.end
+        if batch.state == "failed":
+            return
+        for place, (custom, body) in enumerate(batch.requests):
+            short = batch.state != "completed" and dice.random() >= faults.processed
+            if short:
+                batch.error_lines.append(_unprocessed(batch, custom))
+            elif dice.random() < faults.errored:
+                batch.error_lines.append(_errored(batch, custom))
+            elif dice.random() >= faults.drop:
+                self._number += 1
+                answer = self._answer(batch.wire, body, self._number)
+                batch.lines.append(_answered(batch, custom, answer, place))
+                if dice.random() < faults.repeat:
+                    batch.lines.append(_answered(batch, custom, {"choices": []}, place))
+        # a repeated line stays behind the first; everything else may come in any order
+        firsts = [line for line in batch.lines if b'"choices": []' not in line]
+        dice.shuffle(firsts)
+        rest = [line for line in batch.lines if b'"choices": []' in line]
+        batch.lines = [*firsts[:1], *faults.garbage, *firsts[1:], *rest]
+        batch.error_lines.reverse()
+
+
+def _answered(batch: Batch, custom: str, answer: Body, place: int) -> bytes:
+    if batch.wire is formats.ANTHROPIC:
+        result = {"type": "succeeded", "message": answer}
+        return json.dumps({"custom_id": custom, "result": result}).encode()
+    response = {"status_code": 200, "request_id": f"req-{place}", "body": answer}
+    return json.dumps({"custom_id": custom, "response": response, "error": None}).encode()
+
+
+def _errored(batch: Batch, custom: str) -> bytes:
+    if batch.wire is formats.ANTHROPIC:
+        result = {"type": "errored", "error": formats.ANTHROPIC.error(500, "broke", None)}
+        return json.dumps({"custom_id": custom, "result": result}).encode()
+    response = {"status_code": 500, "body": formats.OPENAI.error(500, "broke", None)}
+    return json.dumps({"custom_id": custom, "response": response, "error": None}).encode()
+
+
+def _unprocessed(batch: Batch, custom: str) -> bytes:
+    if batch.wire is formats.ANTHROPIC:
+        kind = "canceled" if batch.state == "cancelled" else "expired"
+        return json.dumps({"custom_id": custom, "result": {"type": kind}}).encode()
+    error = {"code": f"batch_{batch.state}", "message": "the batch ended"}
+    return json.dumps({"custom_id": custom, "response": None, "error": error}).encode()
