@@ -226,6 +226,16 @@ def _as_begun(recipe: Recipe, stored: RunMaterial | None) -> Recipe:
     return recipe.with_changes({name: values for name, values in changes.items() if values})
 
 
+def plan_of(recipe: Recipe, stored: RunMaterial) -> Plan:
+    """Return the plan of a run that is there; its models and prices need not be.
+
+    Raises:
+        UsageError: something that the plan is made of is not to be had any more.
+    """
+    ingredients = Ingredients(recipe, stored)
+    return _plan(recipe, ingredients, ingredients.scheme())
+
+
 def _plan(recipe: Recipe, ingredients: Ingredients, scheme: Scheme) -> Plan:
     """Return the plan over the scenarios, facts and axes that the recipe selects."""
     scenarios, facts = ingredients.scenarios(scheme)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.merging import merge_runs
 from hipo.app.quota import MOST_COUNTED, quota_standing
 from hipo.app.run import Run
 from hipo.app.run_check import check_run, repair_run
@@ -17,6 +18,7 @@ from hipo.app.tail import follow
 from hipo.cli.console import Format, columns, number, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
+from hipo.cli.merge_report import KeptRun, merged_as_json, merged_as_text
 from hipo.cli.quota_report import quota_as_text
 from hipo.cli.run_check_report import (
     findings_as_json,
@@ -145,6 +147,33 @@ def repair(
     else:
         print(repaired_as_text(repaired))
     return ExitCode.FAILED_CASES if repaired.findings else ExitCode.DONE
+
+
+@app.command("merge")
+def merge(
+    runs: list[str] = typer.Argument(..., metavar="RUN...", help="Runs of one configuration."),
+    output: Path = typer.Option(..., "-o", "--output", help="The new folder."),
+    keep: KeptRun = typer.Option(
+        KeptRun.FIRST,
+        "--keep",
+        help="Whose dialogue is kept where two runs have different ones of a case: that of the "
+        "first run named, or of the last.",
+    ),
+    output_format: Format = _FORMAT,
+) -> int:
+    """Put runs of one configuration together into a new one, such as the shards of a plan.
+
+    Every case is there once; calls, costs, labels, flags, verdicts, reviews and records of exports
+    are kept, each once. The runs are only read, and the new folder is made as a whole or not at
+    all. What is still missing is told; hipo generate into the new folder plays it.
+    """
+    folders = [locate_run(run) for run in runs]
+    merged = merge_runs(folders, output, "first" if keep is KeptRun.FIRST else "last")
+    if output_format is Format.JSON:
+        write_json(merged_as_json(merged))
+    else:
+        write_text(merged_as_text(merged))
+    return ExitCode.DONE
 
 
 def _state(folder: Path) -> RunState | UsageError:

@@ -51,17 +51,26 @@ def connect_readonly(path: Path) -> sqlite3.Connection:
     Raises:
         StoreUnusable: now, or by any statement later: it is locked, may not be read, or is damaged.
     """
-    uri = f"file:{quote(str(path.resolve()))}?mode=ro"
-    if not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
-        # An archive: nobody writes there, and the files that readers share cannot be made.
-        uri += "&immutable=1"
     with explained(path):
         connection = sqlite3.connect(
-            uri, uri=True, isolation_level=None, check_same_thread=False, factory=_Reading
+            readonly_uri(path),
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=_Reading,
         )
     connection.path = path
     connection.execute(f"pragma busy_timeout={BUSY_TIMEOUT_MS}")
     return connection
+
+
+def readonly_uri(path: Path) -> str:
+    """Return how a database is named to SQLite that is only to be read."""
+    uri = f"file:{quote(str(path.resolve()))}?mode=ro"
+    if not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
+        # An archive: nobody writes there, and the files that readers share cannot be made.
+        uri += "&immutable=1"
+    return uri
 
 
 class _ReadingCursor(sqlite3.Cursor):

@@ -1,0 +1,73 @@
+"""What ``hipo runs merge`` says."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from hipo.app.merging import MergedRun
+from hipo.cli.console import number, plural
+
+
+class KeptRun(StrEnum):
+    """Whose dialogue is kept where two runs have different ones of a case."""
+
+    FIRST = "first"
+    LAST = "last"
+
+
+def merged_as_json(result: MergedRun) -> dict[str, object]:
+    """Return what ``hipo runs merge RUN... --format json`` prints.
+
+    ``run`` (the new folder), ``runs`` (those that were merged), ``generated``, ``failed``,
+    ``missing`` (dialogues of the plan that no run has), ``missing_shards`` (as ``i/n``), ``alike``
+    (dialogues that several runs have word for word), ``conflicts`` (dialogues left out because another
+    run has another one), ``shown_conflicts``: the first of them, objects with ``dialogue``, ``kept``
+    and ``left_out`` (runs); ``notes``: a list of sentences.
+    """
+    return {
+        "run": str(result.folder),
+        "runs": list(map(str, result.runs)),
+        "generated": result.generated,
+        "failed": result.failed,
+        "missing": result.missing,
+        "missing_shards": list(result.missing_shards),
+        "alike": result.merged.alike,
+        "conflicts": result.merged.conflicts,
+        "shown_conflicts": [
+            {
+                "dialogue": f"{one.case}/{one.arm}",
+                "kept": str(one.kept),
+                "left_out": str(one.left_out),
+            }
+            for one in result.merged.shown
+        ],
+        "notes": list(result.notes),
+    }
+
+
+def merged_as_text(result: MergedRun) -> str:
+    """Return what was merged, what was left out and what is missing, for people."""
+    merged = result.merged
+    runs, dialogues = plural(len(result.runs), "run"), plural(result.generated, "dialogue")
+    lines = [f"{runs}: {dialogues}, {number(result.failed)} failed"]
+    if merged.alike:
+        lines.append(f"{plural(merged.alike, 'dialogue')} word for word in several runs")
+    if merged.conflicts:
+        lines.append(
+            f"{plural(merged.conflicts, 'dialogue')} left out: another run has another one"
+        )
+        lines += [
+            f"  {one.case[:12]}/{one.arm[:12]}: that of {one.kept} is kept, not that of {one.left_out}"
+            for one in merged.shown
+        ]
+        more = merged.conflicts - len(merged.shown)
+        lines += [f"  and {number(more)} more"] if more else []
+    lines += result.notes
+    if result.missing_shards:
+        lines.append(f"no run is of shard {', '.join(result.missing_shards)}")
+    if result.missing:
+        lines.append(
+            f"{plural(result.missing, 'dialogue')} of the plan missing: hipo generate with the same "
+            f"recipe, without --shard, and -o {result.folder} plays them"
+        )
+    return "\n".join([*lines, f"in {result.folder}"])

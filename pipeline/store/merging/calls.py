@@ -1,0 +1,50 @@
+"""Copy the calls of a run: prompts, requests with their costs, choices, and what is reserved."""
+
+from __future__ import annotations
+
+from pipeline.store.merging.target import MergeTarget, numbered
+
+_TEXTS_OF_MESSAGE = """
+    select json_group_array(new) from (
+        select text.new from json_each(message.value, '$[1]') n
+            join temp.seqs text on text.kind = 'text' and text.old = n.value order by n.key)"""
+_LAYOUT = f"""(
+    select json_group_array(json(part)) from (
+        select json_array(json_extract(message.value, '$[0]'), json(({_TEXTS_OF_MESSAGE}))) as part
+        from json_each(s.layout) message order by message.key))"""  # noqa: S608 - constants only
+_NEW = """not exists (
+    select 1 from main.requests m where m.case_id = s.case_id and m.sent_at = s.sent_at
+        and m.prompt is prompt.new and m.purpose = s.purpose and m.latency_s = s.latency_s
+        and m.code = s.code)"""
+
+
+class CallMerging:
+    """Takes every request once, and every answer to a prompt that has none yet."""
+
+    def __init__(self, target: MergeTarget) -> None:
+        """Copy into this database."""
+        self._target = target
+
+    def take(self) -> None:
+        """Take the calls of the attached source; a request that came with another is not counted again."""
+        target, run = self._target, self._target.connection
+        target.copy("texts", without="seq")
+        target.number("text", "texts", "m.hash = s.hash")
+        target.copy("prompts", {"layout": _LAYOUT}, without="seq")
+        target.number("prompt", "prompts", "m.fingerprint = s.fingerprint")
+        prompt = numbered("prompt", "s.prompt", optional=True)
+        sent = target.copy(
+            "requests", {"prompt": "prompt.new"}, joined=prompt, where=_NEW, without="seq"
+        )
+        target.copy("choices", {"prompt": "prompt.new"}, joined=numbered("prompt", "s.prompt"))
+        target.copy(
+            "reservations",
+            where="not exists (select 1 from main.reservations m where m.reserved_at = s.reserved_at"
+            " and m.tokens = s.tokens and m.usd is s.usd)",
+            without="seq",
+        )
+        if sent:
+            run.execute(
+                "update main.totals set cached_choices = cached_choices"
+                " + (select cached_choices from src.totals)"
+            )

@@ -1,0 +1,209 @@
+"""Putting runs together, row by row."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import tempfile
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pipeline.store.merging
+from pipeline.store.checking import check_database
+from pipeline.store.config_epochs import write_recipe
+from pipeline.store.merging.merge import Merged, merge_databases
+from pipeline.store.run_store import RunStore
+from pipeline.store.sqlite import DATABASE, connect_readonly
+from scenarios.dialogue import Dialogue
+from scenarios.run_configuration import RunConfiguration
+from scenarios.verdicts import Assessment, Decision, Flag, JudgeRun
+from tests.factories import (
+    ARM,
+    make_case,
+    make_choice_row,
+    make_dialogue,
+    make_request_row,
+    make_run,
+)
+
+NOT_COPIED = {"totals", "tally", "verification_tally", "answering_models", "evaluated", "answers"}
+"""Counted by triggers, or of evaluations alone."""
+PACKAGE = Path(pipeline.store.merging.__file__).parent
+
+says = st.sampled_from([None, "failed", "It ran like a clock.", "It never ran."])
+holdings = st.lists(st.lists(says, min_size=4, max_size=4), min_size=1, max_size=3)
+
+
+async def judged(store: RunStore, dialogue: Dialogue, number: int) -> None:
+    """Store a call, a judge, a flag and a decision beside a dialogue."""
+    case = dialogue.case
+    row = make_request_row(
+        case=case.id, sent_at=1e9 + 100 * case.repetition + len(dialogue.turns[3].text)
+    )
+    texts = (("system", "# Rules\nall\n# Scene\ncar\n"), ("user", f"Question {case.repetition}?"))
+    await store.calls.record(f"{case.id}".encode(), texts, [row], [make_choice_row()])
+    await store.judgements.record(JudgeRun(case.id, ARM, "self", "p/m", "j1", 0, True), [])
+    flags = (Flag(case.id, ARM, 3, "self_veracity", "differs", None),)
+    await store.judgements.assess(
+        Assessment(case.id, ARM, "j1", flags),
+        Decision(case.id, ARM, "pending", "policy:review", "flagged", ""),
+    )
+
+
+def run_of(folder: Path, held: list[str | None]) -> Path:
+    cases = [make_case(repetition=number) for number in range(len(held))]
+    ended = [(case, what) for case, what in zip(cases, held, strict=True) if what is not None]
+    return make_run(
+        folder,
+        [make_dialogue("Why?", w, case=case) for case, w in ended if w != "failed"],
+        arms={ARM: {"strategy": "direct", "models": {}, "settings": {}}},
+        failed=[(case, ARM) for case, what in ended if what == "failed"],
+        each=judged,
+    )
+
+
+def merged(folder: Path, sources: list[Path]) -> Merged:
+    folder.mkdir()
+    planned = [make_case(repetition=number).id for number in (3, 2, 1, 0)]
+    result = merge_databases(sources, folder, "merged", RunConfiguration(), planned)
+    write_recipe(folder, {})
+    return result
+
+
+def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
+    with closing(connect_readonly(folder / DATABASE)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def counts(folder: Path) -> dict[str, int]:
+    tables = [name for (name,) in rows(folder, "select name from sqlite_schema where type='table'")]
+    return {name: int(str(rows(folder, f"select count(*) from {name}")[0][0])) for name in tables}
+
+
+@settings(max_examples=25)
+@given(holdings=holdings)
+def test_every_case_is_there_once_and_the_first_run_that_generated_it_has_it(holdings):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        sources = [run_of(folder / str(i), held) for i, held in enumerate(holdings)]
+        result = merged(folder / "m", sources)
+        wanted = {}
+        for number in range(4):
+            said = [held[number] for held in holdings if held[number] is not None]
+            told = [what for what in said if what != "failed"]
+            if said:
+                wanted[number] = told[0] if told else "failed"
+        found = rows(
+            folder / "m",
+            "select c.repetition, coalesce(t.text, 'failed') from dialogues d"
+            " join cases c on c.seq = d.case_seq left join turns t on t.dialogue = d.seq and t.turn = 3",
+        )
+        assert sorted(found) == sorted(wanted.items())
+        generated = [
+            (number, held[number])
+            for held in holdings
+            for number in range(4)
+            if held[number] not in (None, "failed")
+        ]
+        texts = Counter(number for number, _ in set(generated))
+        repeated = len(generated) - len({number for number, _ in generated})
+        assert result.conflicts == sum(1 for number, text in generated if text != wanted[number])
+        assert result.conflicts + result.alike <= repeated + len(texts)
+        assert check_database(folder / "m") == []
+        again = merged(folder / "again", [folder / "m", *sources])
+        assert again.conflicts == result.conflicts
+        before, after = counts(folder / "m"), counts(folder / "again")
+        # a tally keeps its row when it comes down to nothing
+        assert after | {"tally": 0} == before | {"tally": 0}
+
+
+def test_a_merged_run_has_every_row_of_its_only_source_in_every_table(tmp_path):
+    source = run_of(tmp_path / "a", ["One.", "failed", "Two.", "Three."])
+    merged(tmp_path / "m", [source])
+    assert counts(tmp_path / "m") == counts(source)
+    prompts = "select case_id, sent_at from requests order by 1"
+    assert rows(tmp_path / "m", prompts) == rows(source, prompts)
+    with (
+        RunStore.open(tmp_path / "m", readonly=True) as new,
+        RunStore.open(source, readonly=True) as old,
+    ):
+        assert set(new.dialogues()) == set(old.dialogues())
+        for dialogue in old.dialogues():
+            key = (dialogue.case.id, dialogue.arm)
+            assert list(new.calls.of_case(key[0])) == list(old.calls.of_case(key[0]))
+            assert new.judgements.decisions([key]) == old.judgements.decisions([key])
+            assert new.judgements.assessments([key]) == old.judgements.assessments([key])
+        assert new.state().cost_usd == old.state().cost_usd
+
+
+def test_cases_come_in_the_order_of_the_plan(tmp_path):
+    sources = [
+        run_of(tmp_path / "a", ["One.", None, "Two.", None]),
+        run_of(tmp_path / "b", [None, "Three.", None, "Four."]),
+    ]
+    merged(tmp_path / "m", sources)
+    assert rows(tmp_path / "m", "select repetition from cases order by seq") == [
+        (3,),
+        (2,),
+        (1,),
+        (0,),
+    ]
+
+
+def test_a_failure_gives_way_to_a_dialogue_and_stays_as_history(tmp_path):
+    sources = [
+        run_of(tmp_path / "a", ["failed", None, None, None]),
+        run_of(tmp_path / "b", ["It ran.", None, None, None]),
+    ]
+    merged(tmp_path / "m", sources)
+    assert rows(tmp_path / "m", "select status from dialogues") == [("generated",)]
+    assert rows(tmp_path / "m", "select code from failures") == [("timeout",)]
+    assert check_database(tmp_path / "m") == []
+
+
+def test_of_decisions_about_one_dialogue_the_latest_counts_whichever_run_is_first(tmp_path):
+    older = run_of(tmp_path / "a", ["It ran.", None, None, None])
+    newer = run_of(tmp_path / "b", ["It ran.", None, None, None])
+    decide = "update decisions set verdict = 'accepted', \"by\" = 'expert', decided_at = 4e9"
+    with closing(sqlite3.connect(newer / DATABASE)) as connection, connection:
+        connection.execute(decide)
+        connection.execute("update verification_tally set name = 'accepted' where kind = 'verdict'")
+    for number, order in enumerate(([older, newer], [newer, older])):
+        folder = tmp_path / f"m{number}"
+        merged(folder, order)
+        assert rows(folder, "select verdict from newest_decisions") == [("accepted",)]
+        assert rows(folder, "select count(*) from newest_judge_runs") == [(1,)]
+        assert check_database(folder) == []
+
+
+def test_sources_are_only_read(tmp_path):
+    source = run_of(tmp_path / "a", ["One.", "failed", "Two.", None])
+    before = (source / DATABASE).read_bytes()
+    merged(tmp_path / "m", [source])
+    assert (source / DATABASE).read_bytes() == before
+
+
+def test_what_was_reserved_by_a_process_that_died_is_still_reserved(tmp_path):
+    source = run_of(tmp_path / "a", ["One.", None, None, None])
+    with closing(sqlite3.connect(source / DATABASE)) as connection, connection:
+        connection.execute("insert into reservations (usd, tokens, reserved_at) values (0.5, 9, 1)")
+    merged(tmp_path / "m", [source])
+    with (
+        RunStore.open(tmp_path / "m", readonly=True) as store,
+        RunStore.open(source, readonly=True) as old,
+    ):
+        assert store.spent() == old.spent()
+        assert store.spent()[0] > 0.5
+
+
+def test_the_merge_knows_every_table_of_a_run(tmp_path):
+    """A new table has to be copied, or named as one that is not."""
+    source = "\n".join(path.read_text() for path in PACKAGE.glob("*.py"))
+    run = run_of(tmp_path / "a", ["One.", None, None, None])
+    tables = {name for name in counts(run) if not name.startswith("sqlite_")}
+    forgotten = {t for t in tables - NOT_COPIED if not re.search(rf'"{t}"|main\.{t}\b', source)}
+    assert forgotten == set()
