@@ -20,11 +20,11 @@ CASES = 40
 pytestmark = pytest.mark.slow
 
 
-def command(server: WireServer) -> tuple[str, ...]:
+def command(server: WireServer, *workers: str) -> tuple[str, ...]:
     return (
         "generate", "--model", "compatible/rules", "--base-url", server.openai_url, "-n",
         str(CASES), "--turns", "1,2", "--openings", "by-goal", "--strategy", "direct", "-o", "run",
-        "--max-concurrency", str(CONCURRENCY), "--workers", "2",
+        "--max-concurrency", str(CONCURRENCY), *workers,
     )  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_workers_end_with_their_driver_and_the_next_start_pays_only_for_what_was
 ) -> None:
     hipo = Hipo(tmp_path)
     with WireServer(latency_s=0.05, keep=False) as server:
-        process = hipo.start(*command(server))
+        process = hipo.start(*command(server, "--workers", "2"))
         workers = under_way(server, process)
         process.send_signal(signal.SIGKILL)
         ended(process)
@@ -54,7 +54,7 @@ def test_workers_end_with_their_driver_and_the_next_start_pays_only_for_what_was
         while any(is_alive(worker) for worker in workers):
             time.sleep(0.01)
         # a terminal sends its interrupt to the whole group: workers leave it to the driver
-        process = hipo.start(*command(server))
+        process = hipo.start(*command(server, "--workers", "1"))
         workers = under_way(server, process)
         for worker in workers:
             subprocess.run(["kill", "-INT", str(worker)], check=True)
