@@ -25,6 +25,7 @@ from benchmarks.night import AGAIN, count_served, night_server
 from benchmarks.report import Goal, Row
 from benchmarks.review_client import AnnotatorClient
 from benchmarks.review_load import link_of, served
+from benchmarks.worker_kills import WorkerKills
 
 CONCURRENCY = 16
 MOST_STARTS = 400
@@ -49,10 +50,11 @@ class Kills:
     export: int
     review: int
     cases: int
+    in_workers: WorkerKills
 
 
-FULL = Kills(120, 15, 15, 30, 20, 1500)
-QUICK = Kills(6, 4, 3, 4, 3, 200)
+FULL = Kills(120, 15, 15, 30, 20, 1500, WorkerKills(500, 10, 10))
+QUICK = Kills(6, 4, 3, 4, 3, 200, WorkerKills(200, 3, 3))
 
 
 def _hipo(*arguments: str) -> list[str]:
@@ -285,6 +287,7 @@ def run(*, quick: bool = False) -> list[Row]:
             lambda: _study(folder / "study", size, dice, url),
             lambda: _export(played, folder, size, dice),
             lambda: _review(played, size, dice),
+            lambda: size.in_workers.measure(folder / "workers", dice, url),
             lambda: _clock(folder / "clocked", min(size.cases, 100)),
         ):
             started = time.perf_counter()
