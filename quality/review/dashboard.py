@@ -9,7 +9,8 @@ from statistics import median
 
 from quality.agreement import AgreementRow, agreement_table
 from quality.annotation_qc import annotation_qc
-from quality.annotations import RawAnswer
+from quality.annotations import Answer, RawAnswer
+from quality.annotator_agreement import annotator_agreement
 from quality.bootstrap import Resampling
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
 from quality.findings import Finding
@@ -50,6 +51,20 @@ class AgreementGrid:
 
 
 @dataclass(frozen=True, slots=True)
+class BesideOthers:
+    """One annotator's agreement with the others on one question, as it is read."""
+
+    question: str
+    annotator: str
+    items: int
+    value: str
+    others: str
+    """Of the others with each other; empty for fewer than two of them."""
+    apart: bool
+    """Whether it is so much less that somebody should look."""
+
+
+@dataclass(frozen=True, slots=True)
 class FoundThing:
     """One finding, with the item it is about."""
 
@@ -83,6 +98,7 @@ class Overview:
     expected: int
     people: tuple[AnnotatorProgress, ...]
     agreement: AgreementGrid
+    beside_others: tuple[BesideOthers, ...]
     difficulty: Mapping[str, DifficultyRow]
     """By question."""
     minutes_left: int | None
@@ -115,6 +131,7 @@ def overview(
         expected=len(items) * study.per_item,
         people=tuple(_progress(one, of_person[one.code], now) for one in standings),
         agreement=_grid(scheme, rows),
+        beside_others=_beside_others(scheme, table),
         minutes_left=minutes_left([s for one in standings for s in one.seconds], open_answers),
         difficulty={
             (d.title or d.id).partition(" (")[0]: difficulty_table(d, table)[0]
@@ -181,6 +198,23 @@ def _thing(finding: Finding, titles: Mapping[str, str], numbers: Mapping[str, in
     shown = f"{name[:10]}, turn {turn}" if turn else name[:10]
     question = titles.get(finding.dimension or "", finding.dimension or "")
     return FoundThing(finding.reason, question, shown, numbers.get(name))
+
+
+def _beside_others(scheme: Scheme, table: Sequence[Answer]) -> tuple[BesideOthers, ...]:
+    """Return every annotator beside the others by question, where three or more can be compared."""
+    titles = _titles(scheme)
+    return tuple(
+        BesideOthers(
+            titles.get(row.dimension, row.dimension),
+            row.annotator,
+            row.items,
+            "undefined" if row.value is None else f"{row.value:.2f}",
+            f"{row.others:.2f}",
+            row.apart,
+        )
+        for row in annotator_agreement(scheme, table, how=QUICK)
+        if row.others is not None
+    )
 
 
 def _agreement(scheme: Scheme, sheets: Sequence[Sheet]) -> tuple[list[AgreementRow], str]:

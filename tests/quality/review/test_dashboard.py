@@ -65,3 +65,22 @@ def test_what_the_form_does_not_ask_is_not_missing_and_what_it_asks_is() -> None
 
     assert missing(whole) == []
     assert missing(short) == ["Communicative intention"]
+
+
+def test_every_annotator_is_shown_beside_the_others_and_one_who_guesses_stands_out() -> None:
+    calm, labels = Opinion(lead_s=30), ("Quality", "Manner", "Quantity")
+    sheets = [
+        sheet(n, who, labels[place % 3], calm)
+        for n in range(60)
+        for who, place in (("A01", n), ("A02", n), ("A03", n // 3))
+    ]
+    found = overview(HIPO, STUDY, sheets, [], standings=[], now=0.0)
+    assert {row.question for row in found.beside_others} == {"Veracity strategy"}
+    first, second, guesses = sorted(found.beside_others, key=lambda row: row.annotator)
+    assert (guesses.annotator, guesses.items, guesses.others, guesses.apart) == (
+        "A03", 60, "1.00", True,
+    )  # fmt: skip
+    assert float(first.value) == float(second.value) > float(guesses.value)
+    assert not first.apart
+    two = overview(HIPO, STUDY, sheets[::3] + sheets[1::3], [], standings=[], now=0.0)
+    assert two.beside_others == (), "of two people nobody is the other"
