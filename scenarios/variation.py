@@ -229,8 +229,8 @@ def _choices(
     return {k: [str(place) for place in places[k]] for k in axis.keys(name) if k in places}
 
 
-def check_roles(axes: Mapping[str, Axis], scenarios: Iterable[Scenario]) -> None:
-    """Do nothing where some scenario has every role that an axis is for.
+def with_roles_there(axes: Mapping[str, Axis], scenarios: Iterable[Scenario]) -> Mapping[str, Axis]:
+    """Return axes, if some scenario has every role that one of them is for.
 
     Raises:
         UsageError: none has; roles of a flow are called as its scenario calls them.
@@ -243,6 +243,7 @@ def check_roles(axes: Mapping[str, Axis], scenarios: Iterable[Scenario]) -> None
                     f"the variation axis {name!r} is for the role {role!r}, which no scenario has",
                     suggestion(role, known, listing="roles"),
                 )
+    return axes
 
 
 def manner_lines(

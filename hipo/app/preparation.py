@@ -34,7 +34,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
-from scenarios.variation import Axis, check_roles
+from scenarios.variation import Axis, with_roles_there
 
 MOST_NAMED = 5
 """Scenarios and facts that are named in one line."""
@@ -194,8 +194,7 @@ def actor_prompts(
         UsageError: a strategy or its critic cannot play one of the scenarios.
     """
     strategies = [STRATEGIES.get(name) for name in recipe.strategies]
-    names = _critics(recipe)
-    critics = [CRITICS.get(name) for name in names]
+    critics = [CRITICS.get(name) for name in _critics(recipe)]
     for scenario in scenarios:
         for check in (*(one.check for one in strategies), *(one.check for one in critics)):
             check(scenario)
@@ -205,7 +204,7 @@ def actor_prompts(
         recipe.answer_order,
         flow=any(scenario.flow for scenario in scenarios),
         script=any(strategy.knows_all for strategy in strategies),
-        claims="verifier" in names,
+        claims=any(critic.name == "verifier" for critic in critics),
     )
 
 
@@ -239,8 +238,6 @@ def plan_of(recipe: Recipe, stored: RunMaterial) -> Plan:
 def _plan(recipe: Recipe, ingredients: Ingredients, scheme: Scheme) -> Plan:
     """Return the plan over the scenarios, facts and axes that the recipe selects."""
     scenarios, facts = ingredients.scenarios(scheme)
-    axes = ingredients.axes()
-    check_roles(axes, scenarios)
     return Plan(
         scheme=scheme,
         scenarios=scenarios,
@@ -248,7 +245,7 @@ def _plan(recipe: Recipe, ingredients: Ingredients, scheme: Scheme) -> Plan:
         languages=recipe.languages,
         goals=_goals(recipe, scheme),
         facts=facts,
-        axes=axes,
+        axes=with_roles_there(ingredients.axes(), scenarios),
         openings=recipe.openings,
         repetitions=recipe.repetitions,
         n=recipe.n,
@@ -306,7 +303,7 @@ def _arms(recipe: Recipe) -> tuple[tuple[Arm, ...], Mapping[tuple[str, str], Mod
         )
         arms.append(arm)
         uses |= {(arm.id, role): use for role, use in models.items()}
-    _check_roles(recipe, {role for _, role in uses})
+    _with_roles_there(recipe, {role for _, role in uses})
     return tuple(arms), uses
 
 
@@ -317,7 +314,7 @@ def _longest_answer(recipe: Recipe, strategy: StrategyExtension[Any]) -> int | N
     return None if given else strategy.longest_answer
 
 
-def _check_roles(recipe: Recipe, asked: Set[str]) -> None:
+def _with_roles_there(recipe: Recipe, asked: Set[str]) -> None:
     """Refuse a model for a role that nobody asks; ``reflector`` may stand in any recipe."""
     roles = ("default", *sorted(asked | {"initiator", "responder", "reflector"}))
     for role in recipe.models.by_role:

@@ -13,11 +13,11 @@ from scenarios.openings import opening_lines
 from scenarios.pack import FAMILIES, read_scenario
 from scenarios.spec import Scenario
 from scenarios.variation import (
-    check_roles,
     choose_axes,
     draw_variation,
     load_axes,
     manner_lines,
+    with_roles_there,
 )
 from scenarios.wording import content_stems
 
@@ -212,7 +212,7 @@ axes:
     assert len(manner_lines(axes, drawn, "witness")) == 2
     (shared,) = manner_lines(axes, drawn, "questioner")
     assert shared.startswith("Register: ")
-    check_roles(axes, [trial])
+    with_roles_there(axes, [trial])
     with pytest.raises(UsageError, match="'mood' is for the role 'witness', which no scenario has"):
-        check_roles(axes, [USED_CAR])
+        with_roles_there(axes, [USED_CAR])
     assert "mood" not in draw(USED_CAR, axes)
