@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.models import ModelUse
@@ -21,6 +23,7 @@ from pipeline.recipe import Limits
 from pipeline.stop import Stop
 from pipeline.store.batches import BatchLog, BatchRow
 from pipeline.store.calls import CallLog
+from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.extensions import imported
 
@@ -97,6 +100,12 @@ async def batching(
     with left_when_stopped(stop):
         async with batcher:
             yield sender
+
+
+def give_up_batches(folder: Path) -> int:
+    """Give up the requests of a run that lie at providers; return how many there were."""
+    with RunStore.open(folder) as store:
+        return asyncio.run(store.calls.batches.drop())
 
 
 @dataclass(frozen=True, slots=True)

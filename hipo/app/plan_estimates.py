@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from hipo.app.batch_estimates import BatchEstimate, batch_estimate
 from hipo.app.budget_coverage import Coverage, coverage
 from hipo.app.estimates import (
     UTTERANCE,
@@ -59,6 +60,8 @@ class PlanEstimate:
     """The most rows of each kind that the whole plan can yield."""
     packs: Mapping[str, int] = field(default_factory=dict)
     """How many of the selected scenarios come from which pack, in words."""
+    batches: BatchEstimate | None = None
+    """How often batches are waited for; None where requests are sent at once."""
     quota: QuotaEstimate | None = None
     """What the cells of a quota will probably take; None without one."""
 
@@ -126,12 +129,12 @@ def _estimate(
     """Estimate a new run, or going on with the one that is there."""
     if not RunStore.exists(folder):
         generation = estimate_generation(prepared)
-        judging = None
+        judging, left = None, whole_plan(prepared)
         if play is not None:
-            left, panels = whole_plan(prepared), play.check(prepared)
+            panels = play.check(prepared)
             prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
             judging = _judging(prepared, panels, prompts, left, Unjudged())
-        return _joined(prepared, generation, judging, (0.0, 0))
+        return _joined(prepared, left, generation, judging, (0.0, 0))
     with RunStore.open(folder, readonly=True) as store:
         return _estimate_resumed(prepared, store, play, retry_failed=retry_failed)
 
@@ -144,7 +147,7 @@ def _estimate_resumed(
     if play is None:
         left = remaining(prepared, store, retry_failed=retry_failed)
         generation = estimate_generation(prepared, left, settled=state.settled)
-        return _joined(prepared, generation, None, store.spent())
+        return _joined(prepared, left, generation, None, store.spent())
     prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
     generation = estimate_generation(prepared, left, settled=state.settled)
     panels = play.check(prepared, state.arms)
@@ -152,11 +155,12 @@ def _estimate_resumed(
     enough = play.has_enough(store)
     waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
     judging = _judging(prepared, panels, prompts, left, waiting)
-    return _joined(prepared, generation, judging, store.spent())
+    return _joined(prepared, left, generation, judging, store.spent())
 
 
 def _joined(
     prepared: Prepared,
+    left: Mapping[str, Remainder],
     generation: Estimate,
     judging: JudgingEstimate | None,
     spent: tuple[float, int],
@@ -164,7 +168,10 @@ def _joined(
     """Join the parts, and compare them with the budget that so much of is spent."""
     covered = coverage(prepared, generation, judging, spent)
     yields = row_yields(prepared)
-    return PlanEstimate(generation, prepared.unmet, judging, covered, yields, prepared.packs)
+    batches = batch_estimate(prepared, left, judged=judging is not None)
+    return PlanEstimate(
+        generation, prepared.unmet, judging, covered, yields, prepared.packs, batches
+    )
 
 
 def _judging(

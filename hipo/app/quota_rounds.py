@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hipo.app.batching import live_jobs
 from hipo.app.generation import PlayContext
 from hipo.app.quota import CellStanding, PlannedQuota, QuotaStanding
 from pipeline.engine import Engine, Player
-from pipeline.executors.local import LocalExecutor, width_for
+from pipeline.executors.local import LocalExecutor
 from pipeline.quota import CellTally
 from pipeline.quota_record import record_quota
 from pipeline.runner import Progress, RunOutcome
@@ -145,7 +146,7 @@ class QuotaRounds:
 
     def _executor(self) -> LocalExecutor:
         limits = self.stage.connections.prepared.recipe.limits
-        return LocalExecutor(width_for(limits.most_at_once))
+        return LocalExecutor(live_jobs(limits))
 
     def _tell(self, tallies: Sequence[CellTally]) -> None:
         """Show how many of the wanted utterances there are, and what the cells cost so far."""

@@ -278,11 +278,7 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         group=OptionGroup.LIMITS,
     ),
     RecipeOption(
-        "budget_usd",
-        "--budget-usd",
-        float,
-        "Stop before the run, over its life, costs more.",
-        group=OptionGroup.LIMITS,
+        "budget_usd", "--budget-usd", float, "Stop before it costs more.", group=OptionGroup.LIMITS
     ),
     RecipeOption(
         "budget_tokens",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from hipo.app import estimates, judge_estimates
+from hipo.app.batch_estimates import MOST_HOURS, USUAL_HOURS, BatchEstimate
 from hipo.app.budget_coverage import Coverage
 from hipo.app.estimates import Estimate
 from hipo.app.judge_estimates import JudgingEstimate
@@ -30,7 +31,9 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     ``unmet_tactics``: wanted shares that the rules put out of reach, a list of objects with
     ``dimensions``, ``labels``, ``target`` and ``achieved`` (the share to expect). ``rows``: the most
     rows that data sets of the plan can have, a list of objects with ``kind``, ``most`` and ``why``.
-    ``packs``: how many scenarios are selected, by where they come from. ``quota``: what
+    ``packs``: how many scenarios are selected, by where they come from. ``batches``: with
+    ``--batch`` an object with ``rounds`` (batches that a dialogue waits for, one after the other),
+    ``most_rounds``, ``waves`` (how often all live dialogues are replaced) and ``usual_hours``. ``quota``: what
     :func:`quota_estimate_as_json` returns, null without one.
     """
     judging = planned.judging
@@ -48,6 +51,9 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         "unmet_tactics": [margin.fields() for margin in planned.unmet],
         "rows": [plain(row, "kind most why") for row in planned.rows],
         "packs": dict(planned.packs),
+        "batches": None
+        if planned.batches is None
+        else plain(planned.batches, "rounds most_rounds waves usual_hours"),
         "quota": None if planned.quota is None else quota_estimate_as_json(planned.quota),
     }
 
@@ -63,6 +69,8 @@ def plan_as_text(planned: PlanEstimate) -> str:
     if planned.judging is not None:
         total = f"in all {dollars(planned.cost_usd)}"
         blocks += ["Verifying:", judging_as_text(planned.judging), total]
+    if planned.batches is not None:
+        blocks.append(_in_batches(planned.batches))
     if planned.covered is not None:
         blocks.append(_covered(planned.covered, planned.generation.dialogues))
     if planned.rows:
@@ -70,6 +78,16 @@ def plan_as_text(planned: PlanEstimate) -> str:
     if planned.quota is not None:
         blocks.append(quota_estimate_as_text(planned.quota))
     return "\n\n".join(blocks)
+
+
+def _in_batches(batches: BatchEstimate) -> str:
+    """Say how often batches are waited for, and for how long."""
+    waves = "" if batches.waves == 1 else f", {batches.waves:,} times as not all are played at once"
+    return (
+        f"in batches: {batches.rounds:.3g} rounds for a dialogue, {batches.most_rounds:.3g} at most and"
+        f" repairs on top{waves}; some {batches.usual_hours:,.0f} h where a batch is back within"
+        f" {USUAL_HOURS:.0f} h, and it may take {MOST_HOURS:.0f}"
+    )
 
 
 def _rows(rows: Sequence[RowYield]) -> str:

@@ -32,14 +32,16 @@ def state_as_json(
     ``verdicts`` (dialogues by verdict); ``answering_models``: a list of objects with ``role``,
     ``model`` (asked for), ``reply_model`` and ``system_fingerprint`` (what the endpoint says),
     ``requests``, ``first_at``, ``last_at`` and ``changed`` (whether the endpoint of the role said
-    something else at other times); ``created`` and ``updated``: UTC, ISO 8601; ``next``: what can be
+    something else at other times); ``batches``: what lies at providers, a list of objects with
+    ``model``, ``remote`` (what the provider calls it), ``state`` (``intended``, ``submitted`` or
+    ``ended``), ``requests`` that nothing is recorded of, and ``since``; ``created`` and ``updated``: UTC, ISO 8601; ``next``: what can be
     done with the run, the most likely first.
     """
     tokens = ("prompt", "completion", "cached", "reasoning")
     return plain(
         state,
         "name folder state planned generated failed pending calls cached_calls tokens cost_usd "
-        "unpriced_calls charged arms verification answering_models quota created updated next",
+        "unpriced_calls charged arms verification answering_models batches quota created updated next",
         folder=str(folder),
         tokens={kind: getattr(state, f"{kind}_tokens") for kind in tokens},
         charged={
@@ -51,6 +53,10 @@ def state_as_json(
         arms=[_arm(arm) for arm in state.arms],
         verification=plain(state.verification, "judged flagged verdicts"),
         answering_models=_answering(state),
+        batches=[
+            plain(batch, "model remote state requests since", since=_moment(batch.since))
+            for batch in state.batches
+        ],
         quota=None if quota is None else quota_as_json(quota),
         created=_moment(state.created),
         updated=_moment(state.updated),
@@ -71,6 +77,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
         f"{plural(state.calls, 'call')}, {number(state.cached_calls)} answered from the run itself",
         f"{prompt}, {completion} ({number(state.reasoning_tokens)} reasoning)",
         cost_of(state),
+        *batches_of(state),
         *changes_of(state),
         *_verification(state),
         f"begun {_moment(state.created)}, last changed {_moment(state.updated)}",
@@ -114,6 +121,20 @@ def cost_of(state: RunState) -> str:
     )
 
 
+def batches_of(state: RunState) -> list[str]:
+    """Return a line for each batch that lies at a provider, or whose replies were not used yet."""
+    where = {
+        "intended": "was about to be sent",
+        "submitted": "lies at the provider",
+        "ended": "came back; nobody has asked for its replies yet",
+    }
+    return [
+        f"{batch.model}: a batch of {plural(batch.requests, 'request')} {where[batch.state]}"
+        f" since {_moment(batch.since)} ({batch.remote or 'no name yet'}); --batch picks it up"
+        for batch in state.batches
+    ]
+
+
 def changes_of(state: RunState) -> list[str]:
     """Return a line for each endpoint that answered as another model or state in mid-run."""
     return [
@@ -146,7 +167,7 @@ def summary(run: Run) -> str:
         f"run so far: {plural(state.generated, 'dialogue')}, {plural(state.calls, 'call')} "
         f"({number(state.cached_calls)} cached), {number(tokens)} tokens, {cost_of(state)}"
     )
-    lines += changes_of(state)
+    lines += [*batches_of(state), *changes_of(state)]
     lines.append(f"in {run.folder}")
     return "\n".join(lines)
 

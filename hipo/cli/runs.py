@@ -9,13 +9,14 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.batching import give_up_batches
 from hipo.app.merging import merge_runs
 from hipo.app.quota import MOST_COUNTED, quota_standing
 from hipo.app.run import Run
 from hipo.app.run_check import check_run, repair_run
 from hipo.app.run_folders import RUNS, find_run, locate_run, runs_in
 from hipo.app.tail import follow
-from hipo.cli.console import Format, columns, number, write_json
+from hipo.cli.console import Format, columns, number, plural, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
 from hipo.cli.merge_report import KeptRun, merged_as_json, merged_as_text
@@ -106,6 +107,17 @@ def tail(
             print(tail_line(event) if output_format is Format.TEXT else tail_json(event))
             sys.stdout.flush()
     return ExitCode.DONE
+
+
+@app.command("drop-batches")
+def drop_batches(run: str = RUN) -> None:
+    """Give up what lies at providers in batches, or came back and was not used.
+
+    It counts at its worst, and is asked for and paid for again. For batches that are deleted at
+    the provider; any other is picked up by the command that sent it.
+    """
+    dropped = give_up_batches(find_run(run))
+    print(f"{plural(dropped, 'request')} given up")
 
 
 @app.command("check")

@@ -51,6 +51,20 @@ class BatchRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftBatch:
+    """A batch with requests whose records are not written yet."""
+
+    model: str
+    """``provider/model``."""
+    remote: str | None
+    state: BatchState
+    since: float
+    """Unix time in seconds when it was sent."""
+    requests: int
+    """How many nothing is recorded of."""
+
+
+@dataclass(frozen=True, slots=True)
 class PlacedRequest:
     """One request that is to be written down as part of a batch, or is."""
 
@@ -85,6 +99,15 @@ def add_batches(connection: sqlite3.Connection) -> None:
         "create unique index reservations_placed on reservations(batch, place)"
         " where batch is not null"
     )
+
+
+def left_batches(connection: sqlite3.Connection) -> tuple[LeftBatch, ...]:
+    """Return what lies at providers, or came back and was not used yet; oldest first."""
+    rows = connection.execute(
+        "select b.model, b.remote, b.state, b.intended_at, count(*) from batches b"
+        " join reservations r on r.batch = b.seq group by b.seq order by b.seq"
+    )
+    return tuple(LeftBatch(*row) for row in rows.fetchall())
 
 
 class BatchLog:

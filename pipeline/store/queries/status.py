@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from pipeline.store.answering_models import AnsweringModel, read_answering_models
+from pipeline.store.batches import LeftBatch, left_batches
 from pipeline.store.queries.judgements import read_verdict_counts
 from pipeline.store.sqlite import damaged, parsing, path_of
 from scenarios.arms import Arm
@@ -86,6 +87,8 @@ class RunState:
     """How many dialogues are judged and decided on."""
     answering: tuple[AnsweringModel, ...] = ()
     """Which models answered, as their endpoints say."""
+    batches: tuple[LeftBatch, ...] = ()
+    """What lies at providers, or came back from there and was not used yet."""
 
     @property
     def pending(self) -> int:
@@ -130,11 +133,12 @@ def read_state(connection: sqlite3.Connection, *, alive: bool) -> RunState:
         totals = connection.execute(_TOTALS).fetchone()
         verification = read_verdict_counts(connection)
         answering = read_answering_models(connection)
+        batches = left_batches(connection)
     finally:
         connection.execute("commit")
     with parsing(connection, "the state of the run"):
         state = _state(meta, arms, counts, totals, verification, alive=alive)
-    return replace(state, answering=answering)
+    return replace(state, answering=answering, batches=batches)
 
 
 def _planned(meta: Mapping[str, str], known: int, settled: int) -> int:

@@ -10,11 +10,17 @@ from pathlib import Path
 import pytest
 
 from hipo.app import batching
+from hipo.app.batching import give_up_batches
 from hipo.app.generation import generate, generate_prepared
+from hipo.app.plan_estimates import estimate_plan
+from hipo.app.preparation import prepare
 from hipo.app.resumption import prepare_for
+from hipo.app.run import Run
 from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
+from hipo.cli.estimate_report import plan_as_text
+from hipo.cli.run_report import state_as_text
 from pipeline.offline.engine import answer as offline_answer
 from pipeline.offline.reading import PromptNotUnderstood
 from pipeline.offline_judge.engine import answer as judge_answer
@@ -228,3 +234,37 @@ def test_judges_are_asked_in_batches_while_dialogues_are_made(
     # two rounds of generation, then the models' own labels
     assert [len(batch.requests) for batch in server.batches.made][:2] == [4, 4]
     assert len(server.batches.made) > 2
+
+
+def test_a_run_says_what_lies_at_the_provider_until_that_is_given_up(
+    server: WireServer, tmp_path: Path
+) -> None:
+    server.batches.held = True
+    run = tmp_path / "run"
+    prepared = prepare_for(run, recipe(server, n=3))
+    asyncio.run(generate_prepared(prepared, run, signals=True, watcher=Interrupting()))
+    state = Run(run).state()
+    assert [(b.model, b.state, b.requests) for b in state.batches] == [
+        ("openai/rules", "submitted", 3)
+    ]
+    assert "a batch of 3 requests lies at the provider since" in state_as_text(run, state)
+    assert give_up_batches(run) == 3
+    generate(recipe(server, n=3, limits={"batch": False}), output=run)
+    state = Run(run).state()
+    assert (state.generated, state.batches) == (3, ())
+    # what was given up stays charged at its worst
+    assert rows(run, "select count(*), min(charged_usd) > 0 from requests where code = 'lost'") == [
+        (3, 1)
+    ]
+
+
+def test_the_estimate_counts_with_half_the_price_and_says_how_many_rounds(
+    server: WireServer, tmp_path: Path
+) -> None:
+    half = estimate_plan(prepare(recipe(server)), tmp_path / "run")
+    full = estimate_plan(prepare(recipe(server, limits={"batch": False})), tmp_path / "run")
+    assert half.cost_usd == pytest.approx((full.cost_usd or 0) / 2)
+    assert full.batches is None
+    assert half.batches is not None
+    assert (half.batches.rounds, half.batches.most_rounds, half.batches.waves) == (2, 2, 1)
+    assert "in batches: 2 rounds for a dialogue" in plan_as_text(half)
