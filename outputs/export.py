@@ -22,6 +22,7 @@ from outputs.export_facts import Seen, export_facts
 from outputs.export_kind import KINDS, ExportOptions
 from outputs.formats.registry import FORMATS
 from outputs.learnt_once import CountsRepeats
+from outputs.nothing_left import nothing_left
 from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
 from outputs.splits import SplitPlan, plan_splits
 from outputs.token_lengths import RowLengths
@@ -139,6 +140,7 @@ def split_rows(
     rejected: Collection[int] = (),
     balance: Balance | None = None,
     see: Callable[[str, SelectedDialogue, Set[object]], None] = lambda *_: None,
+    miss: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[str, Row]]:
     """Yield every row with the split it belongs to.
 
@@ -150,6 +152,7 @@ def split_rows(
         balance: decides on the others, where classes are balanced.
         see: is given the split of each dialogue that rows were made of, the dialogue, and the turns
             they are about.
+        miss: is called for each dialogue all of whose rows are passed over, or repeat others.
     """
     numbers = count()
     every = balance is None and not rejected
@@ -164,7 +167,10 @@ def split_rows(
         case = batch[0].dialogue.case
         split = plan.split_of(case.scenario, case.fact)
         used: defaultdict[object, set[object]] = defaultdict(set)
+        offered: set[object] = set()
+        repeated = _repeats(source)
         for row in source.rows(batch):
+            offered.add(row["arm"])
             if not every and (
                 next(numbers) in rejected or not (balance is None or balance.keeps(split, row))
             ):
@@ -174,6 +180,13 @@ def split_rows(
         for selected in batch:
             if selected.dialogue.arm in used:
                 see(split, selected, used[selected.dialogue.arm])
+            elif selected.dialogue.arm in offered or _repeats(source) > repeated:
+                miss()
+
+
+def _repeats(source: RowSource) -> int:
+    """Return how many rows a source has left out so far because they repeat others."""
+    return source.repeats if isinstance(source, CountsRepeats) else 0
 
 
 def _turns_about(row: Row) -> Set[object]:
@@ -254,7 +267,13 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     )
     with writer:
         rows = split_rows(
-            found, source, plan, rejected=job.rejected, balance=job.balance, see=seen.add
+            found,
+            source,
+            plan,
+            rejected=job.rejected,
+            balance=job.balance,
+            see=seen.add,
+            miss=seen.miss,
         )
         counted: Counter[str] = Counter()
         lengths = _row_lengths(options)
@@ -266,7 +285,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
                 counted[task.counted(row)] += 1
     files = writer.files()
     if not files:
-        raise _nothing(found, options, len(job.rejected))
+        raise nothing_left(found, options, source.notes(), len(job.rejected), seen.without_rows)
     for path, text in _companions(found.scheme, options, files).items():
         (draft / path).write_text(text, encoding="utf-8")
     table = () if lengths is None else lengths.table()
@@ -281,7 +300,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         options={**options.plain(), **_plugins(options), **_prompts(found.scheme, options)},
         trains_responder=task.trains_responder,
         rows_left_out={
-            "duplicate": source.repeats if isinstance(source, CountsRepeats) else 0,
+            "duplicate": _repeats(source),
             "overlap": len(job.rejected),
             "balance": 0 if job.balance is None else job.balance.dropped,
         },
@@ -352,24 +371,6 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
         for run, n in sorted(job.found.duplicates.items())
     ]
     return tuple(notes)
-
-
-def _nothing(found: OpenSelection, options: ExportOptions, rejected: int) -> UsageError:
-    """Say why there is no row, as far as that can be told."""
-    hints = []
-    if rejected:
-        hints.append(f"rows left out that overlap with another set: {rejected:,}")
-    if options.chosen_task.trains_responder and not options.include_deception:
-        hints.append("deceptive dialogues are taken with --include-deception only")
-    if found.selection.verdict == "accepted":
-        hints.append("dialogues that are not accepted with --any only")
-    if where_from := KINDS.get(options.kind).where_from:
-        hints.append(where_from)
-    if not hints and KINDS.get(options.kind).declared_labels:
-        hints.append(
-            "an utterance needs labels: of its speaker, of an expert, or of two people who agree"
-        )
-    return UsageError("nothing is left to export", "; ".join(hints))
 
 
 def _categories(found: OpenSelection) -> dict[str, str]:

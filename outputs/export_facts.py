@@ -43,7 +43,13 @@ class Seen:
     """Utterances whose labels an expert decided on."""
     by_people: int = 0
     """Utterances whose labels are those that most people gave."""
+    without_rows: int = 0
+    """Dialogues all of whose rows were left out."""
     _dimensions: Mapping[str, Dimension] = field(init=False)
+
+    def miss(self) -> None:
+        """Count a dialogue all of whose rows were left out."""
+        self.without_rows += 1
 
     def __post_init__(self) -> None:
         """Begin with nothing counted."""
@@ -107,7 +113,7 @@ def export_facts(
         verdict=found.selection.verdict,
         dialogues=counts[TOTAL]["dialogues"],
         lengths=lengths,
-        left_out=left_out(found, counts[TOTAL]["dialogues"], rows_left_out),
+        left_out=left_out(found, counts[TOTAL]["dialogues"], rows_left_out, seen.without_rows),
         by_run=_by_run(found, seen),
         scenarios=counts[TOTAL]["scenarios"],
         facts=counts[TOTAL]["facts"],

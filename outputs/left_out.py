@@ -11,6 +11,7 @@ from outputs.selection import OpenSelection
 
 NOT_SELECTED: Final = "not_selected"
 IN_EARLIER_RUN: Final = "in_earlier_run"
+ROWS_LEFT_OUT: Final = "rows_left_out"
 NO_ROW: Final = "no_row"
 UNDECIDED: Final = "undecided"
 _WORDS: Final[Mapping[str, str]] = {
@@ -19,7 +20,8 @@ _WORDS: Final[Mapping[str, str]] = {
     "discarded": "discarded",
     UNDECIDED: "not verified",
     IN_EARLIER_RUN: "of a case and arm that an earlier run of the set has",
-    NO_ROW: "of which no row of this kind can be made, or all were left out",
+    ROWS_LEFT_OUT: "all of whose rows were left out",
+    NO_ROW: "of which no row of this kind can be made",
 }
 """Reasons for dialogues, in the order in which they are told; notes say more of the last one."""
 _WAYS: Final[Mapping[str, str]] = {
@@ -56,6 +58,10 @@ class LeftOut:
         """
         share = f" ({self.taken / self.generated:.0%})" if self.generated else ""
         yield f"{self.taken:,} of {self.generated:,} dialogues{share} are in the set"
+        yield from self.reasons(ways=ways)
+
+    def reasons(self, *, ways: bool = False) -> Iterator[str]:
+        """Yield one line for each reason; see :meth:`sentences`."""
         for reason, n in self.dialogues.items():
             way = f" ({_WAYS[reason]})" if ways and reason in _WAYS else ""
             yield f"left out: {n:,} dialogues {_WORDS.get(reason, reason)}{way}"
@@ -84,13 +90,16 @@ class LeftOut:
         return cls(int(plain["generated"]), int(plain["taken"]), *counts)
 
 
-def left_out(found: OpenSelection, taken: int, rows: Mapping[str, int]) -> LeftOut:
+def left_out(
+    found: OpenSelection, taken: int, rows: Mapping[str, int], without_rows: int = 0
+) -> LeftOut:
     """Count what an export of these runs left out.
 
     Args:
         found: the runs; its dialogues have been gone through.
         taken: dialogues that rows were made of.
         rows: rows that were left out, by reason.
+        without_rows: dialogues that could have had rows, all of which were left out.
     """
     verdicts: Counter[str] = Counter()
     for run in found.runs:
@@ -104,6 +113,7 @@ def left_out(found: OpenSelection, taken: int, rows: Mapping[str, int]) -> LeftO
     if accepted_alone:
         reasons |= {name: verdicts[name] for name in ("pending", "discarded", UNDECIDED)}
     reasons[IN_EARLIER_RUN] = found.duplicates.total()
+    reasons[ROWS_LEFT_OUT] = without_rows
     # whoever prefers accepted answers to discarded ones reads both; rows are of the better one
     reasons[NO_ROW] = max(0, generated - taken - sum(reasons.values()))
     return LeftOut(

@@ -60,6 +60,7 @@ class _Statistic:
 
 
 _ONE_LABEL = "fewer than two labels were given by annotators who share an item"
+ONE_DIALOGUE = "no interval: all items are of one dialogue, and intervals draw dialogues"
 _STATISTICS = {
     statistic.name: statistic
     for statistic in (
@@ -181,16 +182,17 @@ def dimension_agreement(
         value = statistic.value(table) if table.items else None
         used = statistic.rows(table)
         drawn = None if draws is None else draws[:, number]
+        found = _interval(table, statistic, value, drawn, how)
         rows.append(
             AgreementRow(
                 group=group,
                 dimension=dimension.id,
                 statistic=statistic.name,
                 value=value,
-                interval=_interval(table, statistic, value, drawn, how),
+                interval=found,
                 items=int(used.sum()),
                 annotators=int(np.isfinite(table.codes[used]).any(axis=0).sum()),
-                note=statistic.undefined if value is None else "",
+                note=statistic.undefined if value is None else _why_none(table, found),
             )
         )
     return rows
@@ -249,6 +251,11 @@ def _interval(
     if statistic.name == "Randolph kappa":
         chance = 1 / len(table.categories)
     return Interval(max(-1.0, 1 - (1 - agreed) / (1 - chance)), 1.0) if chance < 1 else None
+
+
+def _why_none(table: Ratings, found: Interval | None) -> str:
+    """Return why a figure has no interval where all items are of one dialogue; else nothing."""
+    return ONE_DIALOGUE if found is None and len(np.unique(table.clusters)) < 2 else ""
 
 
 def _all_at_once(table: Ratings, statistics: list[_Statistic]) -> Estimator:

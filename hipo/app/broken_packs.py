@@ -27,11 +27,14 @@ def with_what_else_is_wrong(
         return error
     own = None if scheme_name in scheme_names() else scheme
     told = {(problem.file, problem.line, problem.found) for problem in error.problems}
-    found = inspect_files(dirs, beside=dirs, scheme=own).problems
-    more = sum((problem.file, problem.line, problem.found) not in told for problem in found)
+    found = inspect_files(dirs, beside=dirs, scheme=own)
+    more = sum((problem.file, problem.line, problem.found) not in told for problem in found.errors)
     if not more:
         return error
+    warnings = len(found.warnings)
     option = "" if own is None else f" --scheme {scheme_name}"
     command = f"hipo scenarios validate {' '.join(map(shown_path, dirs))}{option}"
     shows = f"shows {more} more problem{'s' if more > 1 else ''}"
+    if warnings:
+        shows += f" and {warnings} warning{'s' if warnings > 1 else ''}"
     return InputError(error.problems, f"{command} {shows}")

@@ -173,7 +173,8 @@ def _group_text(group: GroupAgreement) -> str:
         for name, one in group.difficulty
     ]
     split = columns(["dimension", "unanimous", "majority", "split"], counted) if counted else ""
-    return "\n".join(part for part in (head, table, split) if part)
+    told = dict.fromkeys(row.note for row in group.rows if row.note and row.value is not None)
+    return "\n".join(part for part in (head, table, *told, split) if part)
 
 
 def _pairs_text(some: SelectionComparison) -> str:

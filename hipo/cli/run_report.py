@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hipo.app.quota import QuotaStanding
 from hipo.app.run import Run
-from hipo.cli.console import columns, dollars, number, plain, plural, reasons
+from hipo.cli.console import columns, dollars, number, one_line, plain, plural, reasons
 from hipo.cli.next_step import next_steps
 from hipo.cli.quota_report import quota_as_json
 from pipeline.store.answering_models import changed_models
@@ -161,6 +161,9 @@ def summary(run: Run) -> str:
         )
     if state.failed:
         lines.append(f"failed in all: {reasons(state.failed)}")
+        first = next(run.endings(status="failed"), None)
+        if first is not None and first.reason:
+            lines.append(f"  the first, {first.id}: {one_line(first.reason, 160)}")
         lines.append(f"  the reasons: hipo show {run.folder} --failed; again: --retry-failed")
     tokens = state.prompt_tokens + state.completion_tokens
     lines.append(

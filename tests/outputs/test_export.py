@@ -272,6 +272,10 @@ def test_where_nothing_is_left_the_reason_is_told(tmp_path):
     with pytest.raises(UsageError, match="nothing is left to export") as caught:
         exported(tmp_path / "out", run, "dpo")
     assert "pairs need two answers to one prompt" in caught.value.hint
+    assert str(caught.value).startswith(
+        "nothing is left to export; 16 dialogues of which no row of this kind can be made; "
+        "deceptive dialogues left out: 8\n"
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
 
 

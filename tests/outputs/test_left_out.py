@@ -56,6 +56,20 @@ def test_dialogues_that_were_not_asked_for_or_give_no_row_are_told_apart(tmp_pat
     assert found["taken"] == 6
 
 
+def test_dialogues_whose_rows_are_all_left_out_are_not_those_of_which_none_can_be_made(
+    tmp_path, capsys
+):
+    run = exportable_run(tmp_path / "run", scenarios=2, strategies=("direct",))
+    words = ["export", str(run), "--to", "sft", "--splits", "1,0,0", "--any", "-o"]
+    assert hipo([*words, str(tmp_path / "one")]) == 0
+    without = ["--against", str(tmp_path / "one"), "--remove-overlap", "--no-embeddings"]
+    assert hipo([*words, str(tmp_path / "two"), *without]) == 2
+    assert (
+        "nothing is left to export; 8 dialogues all of whose rows were left out; "
+        "rows left out that overlap with another set: 40\n"
+    ) in capsys.readouterr().err
+
+
 def test_a_dialogue_that_two_runs_have_is_left_out_of_the_second(tmp_path, run, capsys):
     other = exportable_run(tmp_path / "other", scenarios=3, strategies=("direct",))
     found = exported(capsys, run, other, "--to", "dialogues", "-o", tmp_path / "set")["left_out"]

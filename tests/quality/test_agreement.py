@@ -260,6 +260,15 @@ def test_items_of_one_dialogue_are_resampled_together():
     assert naive[0].interval.low > together[0].interval.low
 
 
+def test_items_of_one_dialogue_alone_have_no_interval_and_say_why():
+    answers = table([["a", "a"], ["a", "b"], ["b", "b"]] * 3)
+    for row in dimension_agreement(dimension("nominal"), in_dialogues(answers, 9)):
+        assert row.value is not None
+        assert row.interval is None
+        assert row.note == agreement.ONE_DIALOGUE
+    assert dimension_agreement(dimension("nominal"), answers)[0].note == ""
+
+
 def test_unanimous_answers_have_an_interval_with_width():
     rows = {
         row.statistic: row

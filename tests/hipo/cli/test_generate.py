@@ -155,6 +155,8 @@ def test_failed_cases_are_reported_by_reason_and_played_again_only_on_request(hi
         failed = hipo(*command)
         assert failed.code == 1
         assert "2 unparseable" in failed.out
+        [first] = [line for line in failed.out.splitlines() if line.startswith("  the first, ")]
+        assert "answer: found" in first
         count = server.count
         again = hipo(*command)
         assert again.code == 1
