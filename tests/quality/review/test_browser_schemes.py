@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from hipo.app.generation import generate
+from pipeline.recipe_source import load_recipe
 from pipeline.store.reviews import ReviewStore
 from quality.agreement import agreement_table
 from quality.review.answer_table import answers
@@ -53,3 +56,40 @@ def test_the_scheme_cei_is_filled_in_by_keyboard(tmp_path: Path) -> None:
     table = agreement_table(load_scheme("cei"), answers(sheets))
     percent = {row.dimension: row.value for row in table if row.statistic == "percent agreement"}
     assert percent == {"subtype": 0.0, "emotion": 1.0}
+
+
+def test_a_question_with_a_condition_is_asked_where_it_holds_and_sent_nowhere_else(
+    tmp_path: Path,
+) -> None:
+    """The kinds of mistakes are asked of lines that are not correct."""
+    recipe = load_recipe("dilemmas").with_changes({"n": 1})
+    generate(
+        recipe.with_changes({"models": {"default": "offline/reasoner"}}), output=tmp_path / "run"
+    )
+    with served(tmp_path / "run", everything=True, per_item=1) as site, chromium() as browser:
+        page = new_page(browser)
+        come_in(page, site.link(), "Ada")
+        arrive(page, "#answers")
+        part = page.locator(".active fieldset[data-when]").first
+        ((name, (wrong,)),) = json.loads(part.get_attribute("data-when") or "").items()
+        asked = part.get_attribute("data-field")
+
+        def choose(value: str) -> None:
+            page.locator(f'.active input[name="{name}"][value="{value}"]').check(force=True)
+
+        def sent() -> list[str]:
+            found: list[str] = page.evaluate(
+                "[...new FormData(document.querySelector('#answers fieldset').form).keys()]"
+            )
+            return found
+
+        assert part.is_hidden()
+        choose(wrong)
+        part.wait_for(state="visible")
+        part.locator("input").first.check(force=True)
+        picture(page, "condition")
+        assert asked in sent()
+        choose("1" if wrong == "0" else "0")
+        part.wait_for(state="hidden")
+        assert asked not in sent(), "what was ticked before does not arise any more"
+        assert name in sent()
