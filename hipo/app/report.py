@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.evaluation_tables import BESIDE_A_RUN, evaluation_folder
+from hipo.app.quota import quota_standing
+from hipo.app.quota_table import quota_section
 from hipo.app.report_statistics import statistics_sections
 from hipo.app.run import RunLike, folder_of
+from hipo.app.saturation import curve_of
 from outputs.evaluation.evaluated import Evaluated
 from outputs.evaluation.run_section import evaluation_section
 from outputs.evaluation.writing import read_evaluation
@@ -20,11 +23,13 @@ from outputs.report.cumulative import read_scores
 from outputs.report.exported import exported_dialogues, still_there
 from outputs.report.gathered import ReportOptions
 from outputs.report.page import GENERATOR
+from outputs.report.saturation import saturation_section
 from pipeline.embeddings import BatchingEncoder, installed_encoder
 from pipeline.recipe import Recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
 from quality.evaluation.evaluation_record import RECORD
+from quality.saturation import SaturationCurve
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
 from scenarios.log import logger
@@ -43,6 +48,8 @@ class WrittenReport:
     """In bytes."""
     run: Path
     """The folder of the run."""
+    curve: SaturationCurve | None = None
+    """How many distinct dialogues the run yields the longer it goes on; None: it has too few."""
 
 
 def report(
@@ -85,6 +92,7 @@ def report(
     recorded = recorded_exports(folder)
     folders = [Path(export) for export in exports] or still_there(folder, recorded)
     name = run if isinstance(run, str) else folder.name
+    curve = curve_of(folder)
     options = ReportOptions(
         samples=samples,
         worst=samples,
@@ -95,11 +103,15 @@ def report(
             list(_evaluations(folder, evaluations, material.scheme)), name
         ),
         statistics=tuple(statistics_sections(folder, name, material.scheme, notice)),
+        yields=(
+            *quota_section(quota_standing(folder)),
+            saturation_section(curve, material.recipe.vary),
+        ),
     )
     encoder = _encoder(material.recipe, notice) if embeddings else None
     text = asyncio.run(_built(folder, options, name, encoder))
     write_text(target, text)
-    return WrittenReport(target, len(text.encode()), folder)
+    return WrittenReport(target, len(text.encode()), folder, curve)
 
 
 def _evaluations(run: Path, named: Sequence[str | Path], scheme: Scheme) -> Iterator[Evaluated]:

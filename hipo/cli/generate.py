@@ -17,9 +17,11 @@ from hipo.app.preview import preview as preview_cases
 from hipo.app.quota import QuotaStanding, quota_standing
 from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.resumption import prepare_for
+from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
+from hipo.app.saturation import SaturatedPlay
 from hipo.app.verification import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay, first_size
+from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Watcher
 from hipo.app.workers import MOST_WORKERS
 from hipo.cli.console import Format, hush, write_json
@@ -27,7 +29,7 @@ from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json, plan_as_text
-from hipo.cli.generate_quota import QUOTA, check_alone, towards_quota
+from hipo.cli.generate_until import Until, with_until
 from hipo.cli.main import command_app
 from hipo.cli.options import (
     DRY_RUN,
@@ -40,6 +42,7 @@ from hipo.cli.options import (
 from hipo.cli.progress import watcher
 from hipo.cli.quota_report import quota_as_text
 from hipo.cli.run_report import state_as_json, summary
+from hipo.cli.saturation_report import saturation_as_json, saturation_as_text
 from hipo.cli.status_file import StatusFile
 from hipo.cli.verify_report import verification_tables
 from hipo.cli.wrapping import write_text
@@ -65,16 +68,6 @@ _VERIFY = typer.Option(
     "--verify",
     rich_help_panel=OptionGroup.VERIFICATION,
     help="Judge and decide on each dialogue as it is finished.",
-)
-_ACCEPTED = typer.Option(
-    None,
-    "--accepted",
-    min=1,
-    hidden=True,
-    rich_help_panel=OptionGroup.VERIFICATION,
-    metavar="N",
-    help="Go on until N dialogues are accepted, the "
-    "budget ends, or -n cases are played; implies --verify.",
 )
 _WORKERS = typer.Option(
     None,
@@ -105,6 +98,7 @@ _PILOT = typer.Option(
 @app.command("generate")
 @with_recipe_options()
 @with_verification_options
+@with_until
 @with_status_file
 def generate(
     *,
@@ -119,8 +113,7 @@ def generate(
     dry_run: bool = DRY_RUN,
     preview: int = _PREVIEW,
     verify: bool = _VERIFY,
-    accepted: int | None = _ACCEPTED,
-    quota: Path | None = QUOTA,
+    until: Until,
     pilot: int | None = _PILOT,
     workers: int | None = _WORKERS,
     output_format: Format = _FORMAT,
@@ -140,18 +133,14 @@ def generate(
     )
     if pilot is not None:
         _check_pilot(dry_run=dry_run)
-        return _pilot(resolved, overrides, output_format, cases=pilot, accepted=accepted)
+        return _pilot(resolved, overrides, output_format, cases=pilot, accepted=until.accepted)
     if preview and not dry_run:
         return _preview(resolved, preview, output_format)
-    check_alone(quota, accepted)
-    play = _verified_play(resolved, overrides, verify=verify, accepted=accepted)
-    if play is not None and play.accepted is not None:
-        first = first_size(play.accepted, len(resolved.strategies), resolved.n)
-        resolved = resolved.with_changes({"n": first})
+    until.check()
     folder = output or RUNS / resolved.name
-    prepared = prepare_for(folder, resolved, resume.value)
-    if quota is not None:
-        prepared, play = towards_quota(quota, prepared, folder, overrides)
+    prepared = prepare_for(folder, until.first(resolved), resume.value)
+    play = until.verified(resolved, overrides, verify=verify)
+    prepared, play, ending = until.towards(prepared, folder, overrides, play)
     if dry_run:
         for remark in prepared.remarks:
             say(remark)
@@ -162,21 +151,13 @@ def generate(
         prepared,
         folder,
         play=play,
+        ending=ending,
         retry_failed=retry_failed,
         workers=workers,
         output_format=output_format,
         quiet=quiet,
         watching=status.watched(watcher(quiet=quiet, name=folder.name)),
     )
-
-
-def _verified_play(
-    recipe: Recipe, overrides: VerificationOverrides, *, verify: bool, accepted: int | None
-) -> VerifiedPlay | None:
-    """Return how to play with verification; None where nobody asked for it."""
-    if accepted is not None:
-        return VerifiedPlay(overrides, accepted, most=recipe.n)
-    return VerifiedPlay(overrides) if verify else None
 
 
 def run_prepared(
@@ -189,6 +170,7 @@ def run_prepared(
     quiet: bool = False,
     watching: Watcher | None = None,
     play: VerifiedPlay | None = None,
+    ending: SaturatedPlay | None = None,
 ) -> int:
     """Generate what was prepared as the command line does, and return the exit code.
 
@@ -210,23 +192,43 @@ def run_prepared(
             watcher=watching or watcher(quiet=quiet, name=folder.name),
             signals=True,
             on_ready=announce,
-            play=play,
+            play=ending or play,
             workers=workers,
         )
     )
     if output_format is Format.JSON:
-        write_json(state_as_json(run.folder, run.state(), _quota_of(run.folder, play)))
+        write_json(_as_json(run, play, ending))
     elif not quiet:
-        write_text(summary(run))
-        if play is not None:
-            write_text(verification_tables(run.folder))
-        if (standing := _quota_of(run.folder, play)) is not None:
-            write_text("\n" + quota_as_text(standing))
+        write_text(_as_text(run, prepared, play, ending))
     outcome = run.outcome
     if outcome is not None and outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
     failed = run.state().failed
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
+
+
+def _as_json(
+    run: Run, play: VerifiedPlay | None, ending: SaturatedPlay | None
+) -> dict[str, object]:
+    """Return the state of a run, and the curve where it was to end at saturation."""
+    state = state_as_json(run.folder, run.state(), _quota_of(run.folder, play))
+    if ending is None or ending.curve is None:
+        return state
+    return {**state, "saturation": saturation_as_json(ending.curve)}
+
+
+def _as_text(
+    run: Run, prepared: Prepared, play: VerifiedPlay | None, ending: SaturatedPlay | None
+) -> str:
+    """Return the summary of a run, what judges said, and what it went on for."""
+    parts = [summary(run)]
+    if play is not None:
+        parts.append(verification_tables(run.folder))
+    if (standing := _quota_of(run.folder, play)) is not None:
+        parts.append("\n" + quota_as_text(standing))
+    if ending is not None and ending.curve is not None:
+        parts.append("\n" + saturation_as_text(ending.curve, ending.share, prepared.recipe.vary))
+    return "\n".join(parts)
 
 
 def _quota_of(folder: Path, play: VerifiedPlay | None) -> QuotaStanding | None:

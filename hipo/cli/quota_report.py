@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from hipo.app.quota import CellStanding, CellState, QuotaEstimate, QuotaStanding
-from hipo.cli.console import columns, dollars, number, plain, plural
-from pipeline.quota import CellTally
-
-HEADER = ("cell", "wanted", "accepted", "tried", "yield", "95% interval", "cost per accepted", "")
-NOTE = (
-    "accepted: utterances of accepted dialogues whose labels the judges carried. tried: utterances "
-    "that were asked for the labels. yield: those of them that are accepted with the labels, with the "
-    "Wilson interval. cost: of all cases drawn for the cell, judging included, by accepted utterance."
-)
+from hipo.app.quota_table import HEADER, NOTE, quota_row
+from hipo.cli.console import columns, number, plain, plural
 
 
 def quota_as_json(standing: QuotaStanding) -> list[dict[str, object]]:
@@ -62,32 +55,6 @@ def quota_as_text(standing: QuotaStanding) -> str:
     ]
     table = columns(HEADER, rows)
     return "\n".join([f"quota: {', '.join(counts)}", "", table, "", f"({NOTE})"])
-
-
-def quota_row(cell: CellStanding) -> list[str]:
-    """Return one cell as a row of the table."""
-    tally, interval, share = cell.tally, cell.interval, cell.yield_share
-    state = "" if cell.state == "filled" else cell.state
-    return [
-        tally.cell.name,
-        number(tally.cell.accepted),
-        number(tally.accepted),
-        number(tally.asked),
-        "" if share is None else f"{100 * share:.0f}%",
-        "" if interval is None else f"{100 * interval[0]:.0f}-{100 * interval[1]:.0f}%",
-        cost_per_accepted(tally),
-        f"{state}: {cell.why}" if cell.why else state,
-    ]
-
-
-def cost_per_accepted(tally: CellTally) -> str:
-    """Return what an accepted utterance costs: dollars, or calls and tokens where none are known."""
-    if not tally.own:
-        return "-" if tally.cases else ""
-    if tally.cost_per_accepted:
-        return dollars(tally.cost_per_accepted)
-    calls, tokens = tally.calls / tally.own, tally.tokens / tally.own
-    return f"{calls:.1f} calls, {number(tokens)} tokens"
 
 
 def quota_estimate_as_json(estimate: QuotaEstimate) -> dict[str, object]:

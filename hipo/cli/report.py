@@ -10,6 +10,7 @@ from hipo.app.report import report as write_report
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
+from hipo.cli.saturation_report import saturation_as_json
 
 app = command_app()
 
@@ -44,7 +45,9 @@ def report(
         False, "--no-embeddings", help="Do not embed answers to see how varied they are: quicker."
     ),
     output_format: Format = typer.Option(
-        Format.TEXT, "--format", help="json prints report (the file), bytes, and run (the folder)."
+        Format.TEXT,
+        "--format",
+        help="json prints report (the file), bytes, run (the folder), and saturation (the curve).",
     ),
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Say nothing."),
 ) -> int:
@@ -65,7 +68,9 @@ def report(
         notice=say,
     )
     if output_format is Format.JSON:
-        write_json({"report": str(written.path), "bytes": written.size, "run": str(written.run)})
+        curve = None if written.curve is None else saturation_as_json(written.curve)
+        where = {"report": str(written.path), "bytes": written.size, "run": str(written.run)}
+        write_json({**where, "saturation": curve})
     elif not quiet:
         print(f"report: {written.path}")
     return ExitCode.DONE

@@ -72,6 +72,7 @@ def report_page(run: Gathered, version: str) -> Page:
             *run.options.statistics,
             shortcuts_section(run),
             diversity_section(run),
+            *run.options.yields,
             effort_section(run),
             samples_section(run),
             flags_section(run),

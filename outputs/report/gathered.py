@@ -59,6 +59,8 @@ class ReportOptions:
     """What models made of the dialogues, as :mod:`outputs.evaluation` shows it."""
     statistics: tuple[ReportSection, ...] = ()
     """Sections that go with one kind of labels."""
+    yields: tuple[ReportSection, ...] = ()
+    """What became of a quota, and how soon dialogues repeat each other."""
 
 
 @dataclass(frozen=True, slots=True)

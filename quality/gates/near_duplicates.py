@@ -139,6 +139,14 @@ class NearDuplicates:
         self._remember(case, arm, signature, vector)
         return [subject.flag(self.code, reason, severity=best)] if best else []
 
+    def twin_by_words(self, subject: GatedDialogue) -> str | None:
+        """Remember a dialogue; return the case of the one whose words it nearly has, if there is one."""
+        case, arm = subject.dialogue.case.id, subject.dialogue.arm
+        signature = self._signature(improvised_text(subject))
+        best, twin = self._nearest(signature, case) if signature else (0.0, "")
+        self._remember(case, arm, signature, None)
+        return twin.partition("/")[0] if best >= self._share else None
+
     def __len__(self) -> int:
         """Return how many dialogues are remembered."""
         return len(self._order)

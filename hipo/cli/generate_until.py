@@ -1,0 +1,113 @@
+"""When ``hipo generate`` has enough: its options, and the way from them to how a run is played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from hipo.app.option_groups import OptionGroup
+from hipo.app.preparation import Prepared
+from hipo.app.quota import plan_quota
+from hipo.app.saturation import SaturatedPlay
+from hipo.app.verification import VerificationOverrides
+from hipo.app.verified_generation import VerifiedPlay, first_size
+from hipo.cli.options import with_group
+from pipeline.recipe import Recipe
+from quality.saturation import WINDOW
+from scenarios.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """What a run goes on for besides its plan; at most one of the first three is given."""
+
+    accepted: int | None
+    quota: Path | None
+    saturated: float | None
+    window: int
+
+    def check(self) -> None:
+        """Raise where a run is to end in two ways.
+
+        Raises:
+            UsageError: it is.
+        """
+        named = {
+            "--accepted": self.accepted, "--quota": self.quota, "--until-saturated": self.saturated,
+        }  # fmt: skip
+        given = [name for name, value in named.items() if value is not None]
+        if len(given) > 1:
+            raise UsageError(
+                f"{' and '.join(given)} both say when there is enough", "give one of them"
+            )
+
+    def first(self, recipe: Recipe) -> Recipe:
+        """Return the recipe with as many cases as are played first for accepted dialogues."""
+        if self.accepted is None:
+            return recipe
+        return recipe.with_changes(
+            {"n": first_size(self.accepted, len(recipe.strategies), recipe.n)}
+        )
+
+    def verified(
+        self, recipe: Recipe, overrides: VerificationOverrides, *, verify: bool
+    ) -> VerifiedPlay | None:
+        """Return how to play with verification; None where nobody asked for it."""
+        if self.accepted is not None:
+            return VerifiedPlay(overrides, self.accepted, most=recipe.n)
+        return VerifiedPlay(overrides) if verify else None
+
+    def towards(
+        self,
+        prepared: Prepared,
+        folder: Path,
+        overrides: VerificationOverrides,
+        play: VerifiedPlay | None,
+    ) -> tuple[Prepared, VerifiedPlay | None, SaturatedPlay | None]:
+        """Return what is planned first, how it is verified, and what ends it at saturation.
+
+        Raises:
+            UsageError: the file of the quota is not right, or no cell of it can be filled.
+        """
+        if self.quota is not None:
+            planned = plan_quota(self.quota, prepared)
+            cases = planned.estimate(folder).cases
+            return planned.played(prepared, cases), VerifiedPlay(overrides, quota=planned), None
+        if self.saturated is not None:
+            ending = SaturatedPlay(self.saturated, self.window, prepared.recipe.n, play)
+            return ending.first(prepared), play, ending
+        return prepared, play, None
+
+
+def _until(
+    *,
+    accepted: int | None = typer.Option(
+        None, "--accepted", min=1, hidden=True, metavar="N",
+        rich_help_panel=OptionGroup.VERIFICATION,
+        help="Go on until N dialogues are accepted, the budget ends, or -n cases are played; implies "
+        "--verify.",
+    ),
+    quota: Path | None = typer.Option(
+        None, "--quota", metavar="FILE", show_default=False,
+        rich_help_panel=OptionGroup.VERIFICATION,
+        help="Go on until every cell of this file (labels, goal, category) has so many accepted "
+        "utterances, or the budget ends; implies --verify.",
+    ),
+    until_saturated: float | None = typer.Option(
+        None, "--until-saturated", min=0.0, max=1.0, hidden=True, metavar="SHARE",
+        show_default=False,
+        help="Go on, with repetitions, until of the last 1,000 dialogues fewer than this share are "
+        "distinct, the budget ends, or -n cases are played.",
+    ),
+    saturation_window: int = typer.Option(
+        WINDOW, "--saturation-window", min=10, hidden=True, metavar="N",
+        help="With --until-saturated: look at the last N dialogues.",
+    ),
+) -> Until:  # fmt: skip
+    return Until(accepted, quota, until_saturated, saturation_window)
+
+
+with_until = with_group("until", _until)
+"""Gives a command the options that say when there is enough; it gets them as ``until``."""

@@ -1,0 +1,104 @@
+"""Generating until dialogues repeat each other, and the curve of a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from quality.saturation import SaturationCurve, YieldPoint
+from tests.factories import make_case, make_dialogue, make_scenario, make_scheme
+from tests.hipo.cli.conftest import Hipo
+
+RECIPE = {"scenarios": "used_car", "turns": [1], "models": {"default": "offline/rules"}}
+
+
+def said(number: int) -> tuple[str, str]:
+    """Return a question and an answer that share no three words with those of another number."""
+    words = [f"w{number}x{place}" for place in range(12)]
+    return " ".join(words[:6]) + "?", " ".join(words[6:]) + "."
+
+
+def curve_of(texts: list[int], window: int, **changes: object) -> SaturationCurve:
+    """Return the curve of dialogues that are equal where their number is."""
+    curve = SaturationCurve(make_scheme(), window)
+    for place, number in enumerate(texts):
+        case = make_case(repetition=place, **changes)
+        curve.add(make_dialogue(*said(number), case=case))
+    return curve
+
+
+def test_a_dialogue_is_distinct_unless_one_before_it_has_its_words() -> None:
+    curve = curve_of([0, 1, 0, 2, 1, 1], window=3)
+    assert curve.points() == tuple(
+        YieldPoint(*point) for point in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3), (6, 3)]
+    )
+    assert (curve.generated, curve.distinct, curve.duplicates) == (6, 3, 3)
+    assert curve.late_share == pytest.approx(1 / 3)
+    assert curve.is_saturated(0.4)
+    assert not curve.is_saturated(0.3)
+
+
+def test_a_curve_of_less_than_a_window_is_not_saturated() -> None:
+    assert not curve_of([0, 0, 0], window=4).is_saturated(0.9)
+
+
+def test_a_long_curve_has_about_twenty_points_and_ends_at_the_last_dialogue() -> None:
+    points = curve_of(list(range(73)), window=10).points()
+    assert points[-1] == YieldPoint(73, 73)
+    assert 15 <= len(points) <= 22
+
+
+def test_the_advice_follows_from_what_near_duplicates_share() -> None:
+    repeated = curve_of([0, 0, 0], window=2)
+    assert repeated.shared()["combination"] == 1.0
+    told = " ".join(repeated.advice([]))
+    assert "repeat scenario, fact, goal and length" in told
+    assert "--vary persona,register,style,opening" in told
+    assert "--vary persona,register,style,opening" not in " ".join(repeated.advice(
+        ["persona", "register", "style", "opening"]))  # fmt: skip
+    across = SaturationCurve(make_scheme(), 2)
+    for scenario in ("used_car", "quit_smoking"):
+        case = make_case(make_scenario(scenario))
+        across.add(make_dialogue(*said(1), case=case, opening=()))
+    assert "different scenarios" in " ".join(across.advice([]))
+    goals = SaturationCurve(make_scheme(), 2)
+    for goal in ("deception", "truthful non-disclosure"):
+        goals.add(make_dialogue(*said(1), case=make_case(goal=goal)))
+    assert "goals sound alike" in " ".join(goals.advice([]))
+
+
+def test_a_run_ends_when_a_window_adds_too_few_distinct_dialogues(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(RECIPE))
+    command = ("generate", "one.yaml", "--until-saturated", "0.6", "--saturation-window", "60",
+               "-o", "run")  # fmt: skip
+    result = hipo(*command)
+    assert result.code == 0
+    assert "\nsaturated: " in result.out
+    assert "--vary persona" in result.out
+    state = hipo("runs", "show", "run", "--format", "json").data
+    assert state["state"] == "finished"
+    assert state["generated"] % 60 == 0
+    again = hipo(*command, "--format", "json").data
+    assert again["calls"] == state["calls"]
+    curve = again["saturation"]
+    assert curve["late_share"] < 0.6
+    assert curve["points"][-1] == {k: curve[k] for k in ("generated", "distinct")}
+    written = hipo("report", "run", "--no-embeddings", "--format", "json").data
+    assert written["saturation"]["distinct"] == curve["distinct"]
+    page = Path(written["report"]).read_text(encoding="utf-8")
+    assert "Distinct dialogues" in page
+    assert "What near-duplicates have in common" in page
+
+
+def test_a_limit_of_cases_ends_a_run_that_is_not_saturated(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(RECIPE))
+    result = hipo("generate", "one.yaml", "--until-saturated", "0.01", "--saturation-window", "10",
+                  "-n", "12", "-o", "run")  # fmt: skip
+    assert (result.code, "not saturated: " in result.out) == (0, True)
+    both = hipo("generate", "one.yaml", "--until-saturated", "0.1", "--accepted", "3", "-o", "two")
+    assert both.code == 2
+    assert not (tmp_path / "two").exists()
