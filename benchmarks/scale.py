@@ -18,7 +18,7 @@ from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 
 n, folder = int(sys.argv[1]), Path(sys.argv[2])
-recipe = Recipe.model_validate({"n": n, "turns": [1, 2, 3], "models": {"default": "offline/rules"}})
+recipe = Recipe.model_validate({"n": n, "turns": [2], "models": {"default": "offline/rules"}})
 started = time.perf_counter()
 run = generate(recipe, output=folder)
 seconds = time.perf_counter() - started
@@ -26,7 +26,9 @@ state = run.state()
 assert state.generated == n, state
 peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 import orjson
-print(orjson.dumps({"seconds": seconds, "peak_mib": peak_kib / 1024}).decode())
+from pipeline.store.sqlite import database_bytes
+size = database_bytes(folder)
+print(orjson.dumps({"seconds": seconds, "peak_mib": peak_kib / 1024, "bytes": size}).decode())
 """
 
 
@@ -56,5 +58,11 @@ def run(*, quick: bool = False) -> list[Row]:
         ),
         Row(f"scale: time a dialogue, {large_n} / {small_n}", pace, "x", Goal.below(1.15)),
         Row(f"scale: peak memory of {large_n} dialogues", large["peak_mib"], " MiB"),
+        Row(
+            f"scale: database a dialogue (direct, 2 turns), {large_n}",
+            large["bytes"] / large_n / 1e3,
+            " kB",
+            Goal.below(12.0),
+        ),
         Row(f"scale: dialogues a second, {large_n}", large_n / large["seconds"]),
     ]

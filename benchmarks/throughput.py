@@ -1,7 +1,8 @@
-"""3,000 calls through the whole pipeline against a bare aiohttp loop doing the same calls.
+"""Calls through the whole pipeline against a bare aiohttp loop that makes as many of the same size.
 
-Store and cache are on, every reply is durable before anything is made of it, and the server takes
-0.2 s to answer. The yardstick and both ways of calling alternate within one run.
+Store and cache are on, and every reply is durable before anything is made of it. The yardstick and
+the ways of calling alternate within one run. A server that takes its time shows what is lost beside
+it; one that answers at once, how much of the processor a call takes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import statistics
 import tempfile
 import time
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.plain_loop import plain_loop
@@ -20,39 +22,67 @@ from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 from pipeline.store.run_store import RunStore
 
-CONCURRENCY = 256
-DELAY_S = 0.2
+
+@dataclass(frozen=True, slots=True)
+class _Load:
+    """What the server is burdened with, and what is expected."""
+
+    delay_s: float
+    in_flight: int
+    dialogues: int
+    goals: dict[str, float]
+    """The most times the bare loop's seconds, by provider."""
+
+    def name(self, provider: str) -> str:
+        latency = f"after {self.delay_s} s" if self.delay_s else "at once"
+        return f"throughput: {provider}/, {self.in_flight} in flight, answered {latency}"
 
 
-def _recipe(provider: str, base_url: str, n: int) -> Recipe:
+_LOADS = (
+    _Load(0.2, 256, 1_000, {"compatible": 1.15, "openai": 1.25}),
+    _Load(0.2, 1_024, 2_000, {"compatible": 1.25}),
+    _Load(0.0, 256, 1_000, {"compatible": 1 / 0.3}),
+)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What was measured of one provider under one load."""
+
+    ratios: list[float] = field(default_factory=list)
+    cpu_ratios: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
+
+
+def _recipe(provider: str, base_url: str, n: int, in_flight: int) -> Recipe:
     return Recipe.model_validate(
         {
             "name": "bench",
-            "turns": [1],
+            "turns": [2],
             "n": n,
             "models": {"default": {"model": f"{provider}/bench", "base_url": base_url}},
-            "limits": {"max_concurrency": CONCURRENCY},
+            "limits": {"max_concurrency": in_flight},
         }
     )
 
 
-def _pipeline(provider: str, base_url: str, n: int) -> tuple[float, float]:
-    """Generate ``n`` dialogues of two calls; return wall and CPU seconds."""
+def _pipeline(provider: str, base_url: str, n: int, in_flight: int) -> tuple[float, float, int]:
+    """Generate ``n`` dialogues; return wall and CPU seconds, and how many calls were made."""
     with tempfile.TemporaryDirectory() as folder:
         wall, cpu = time.perf_counter(), time.process_time()
-        run = generate(_recipe(provider, base_url, n), output=Path(folder) / "run")
+        run = generate(_recipe(provider, base_url, n, in_flight), output=Path(folder) / "run")
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         state = run.state()
         if state.generated != n:
             raise RuntimeError(f"{state.generated} of {n} dialogues were generated")
-    return wall, cpu
+    return wall, cpu, run.calls
 
 
-def _bodies(base_url: str, n: int) -> list[dict[str, object]]:
+def _bodies(base_url: str) -> list[dict[str, object]]:
     """Return request bodies as the pipeline sends them, so that both sides send as many bytes."""
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
-        generate(_recipe("compatible", base_url, 8), output=run)
+        generate(_recipe("compatible", base_url, 8, 8), output=run)
         store = RunStore.open(run, readonly=True)
         try:
             prompts = [
@@ -62,7 +92,7 @@ def _bodies(base_url: str, n: int) -> list[dict[str, object]]:
             ]
         finally:
             store.close()
-    sample = [
+    return [
         {
             "model": "bench",
             "messages": [{"role": role, "content": content} for role, content in prompt],
@@ -72,34 +102,40 @@ def _bodies(base_url: str, n: int) -> list[dict[str, object]]:
         }
         for prompt in prompts
     ]
-    return [{**sample[i % len(sample)], "seed": i} for i in range(2 * n)]
+
+
+def _measure(load: _Load, rounds: int) -> dict[str, _Seen]:
+    """Let the loop and every provider have their turn, round after round."""
+    seen = {provider: _Seen() for provider in load.goals}
+    with running_server(load.delay_s) as base_url:
+        sample = _bodies(base_url)
+        for provider in seen:
+            _pipeline(provider, base_url, 4, 4)  # imports and caches are not what is measured
+        for _ in range(rounds):
+            for provider, of_provider in seen.items():
+                wall, cpu, calls = _pipeline(provider, base_url, load.dialogues, load.in_flight)
+                bodies = [{**sample[i % len(sample)], "seed": i} for i in range(calls)]
+                began = time.process_time()
+                plain = asyncio.run(plain_loop(base_url, bodies, load.in_flight))
+                plain_cpu = time.process_time() - began
+                of_provider.ratios.append(wall / plain)
+                of_provider.cpu_ratios.append(cpu / plain_cpu)
+                of_provider.cpu_ms.append(cpu / calls * 1e3)
+    return seen
 
 
 def run(*, quick: bool = False) -> list[Row]:
-    """Measure three rounds of each and compare the medians of the ratios."""
-    n, rounds = (400, 1) if quick else (1500, 3)
+    """Return the median ratio of every provider under every load, and what a call takes."""
     os.environ.setdefault("OPENAI_API_KEY", "bench")
-    ratios: dict[str, list[float]] = {"compatible": [], "openai": []}
-    cpu_ms: dict[str, list[float]] = {"compatible": [], "openai": []}
-    with running_server(DELAY_S) as base_url:
-        bodies = _bodies(base_url, n)
-        for provider in ratios:
-            _pipeline(provider, base_url, 4)  # imports and caches are not what is measured
-        for _ in range(rounds):
-            plain = asyncio.run(plain_loop(base_url, bodies, CONCURRENCY))
-            for provider, seen in ratios.items():
-                wall, cpu = _pipeline(provider, base_url, n)
-                seen.append(wall / plain)
-                cpu_ms[provider].append(cpu / (2 * n) * 1e3)
-    return [
-        Row(
-            f"throughput: {provider}/ with store / plain aiohttp loop, {2 * n} calls",
-            statistics.median(ratios[provider]),
-            "x",
-            Goal.below(bound),
-        )
-        for provider, bound in (("compatible", 1.15), ("openai", 1.5))
-    ] + [
-        Row(f"throughput: CPU per call, {provider}/", statistics.median(seen), " ms")
-        for provider, seen in cpu_ms.items()
-    ]
+    rows = []
+    for full in _LOADS:
+        load = replace(full, dialogues=full.dialogues // 5) if quick else full
+        for provider, seen in _measure(load, 1 if quick else 3).items():
+            name, median = load.name(provider), statistics.median
+            goal = Goal.below(load.goals[provider])
+            rows += [
+                Row(f"{name}: time / plain aiohttp loop", median(seen.ratios), "x", goal),
+                Row(f"{name}: CPU / plain aiohttp loop", median(seen.cpu_ratios), "x"),
+                Row(f"{name}: CPU a call", median(seen.cpu_ms), " ms"),
+            ]
+    return rows

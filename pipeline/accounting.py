@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from operator import attrgetter
 
-import orjson
-
 from pipeline.budget import Reservation
 from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.failures import was_surely_free
@@ -57,7 +55,7 @@ class Bound:
 def bound_of(request: Request, price: Price | None) -> Bound:
     """Bound what a request can use: no tokenizer makes more tokens than there are bytes."""
     prompt = sum(len(message.content.encode()) + 16 for message in request.messages)
-    prompt += len(orjson.dumps(request.bounded_schema))
+    prompt += request.schema_bytes
     each = request.parameters.max_tokens
     usd = None if price is None else price.worst(prompt, each, request.n)
     return Bound(prompt, each * request.n, usd)

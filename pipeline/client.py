@@ -237,7 +237,8 @@ class Client:
             await asyncio.gather(*written)
             raise
         # A cancelled question does not wait: what had arrived is on its way to the disk.
-        await asyncio.gather(*written)
+        for one in written if len(written) == 1 else (asyncio.gather(*written),):
+            await one
         return samples
 
     def _record(

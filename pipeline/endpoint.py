@@ -190,15 +190,18 @@ class Endpoint:
         missing = sorted(set(samples))
         while missing:
             batches = self._batches(missing)
-            # all of them finish, even if one fails: what is in flight is paid for
-            results = await asyncio.gather(
-                *(self._obtain(wanted, batch, record) for batch in batches),
-                return_exceptions=True,
-            )
-            for result in results:
-                if isinstance(result, BaseException):
-                    raise result
-                choices.update(result)
+            if len(batches) == 1:  # nearly always: no task of its own
+                choices.update(await self._obtain(wanted, batches[0], record))
+            else:
+                # all of them finish, even if one fails: what is in flight is paid for
+                results = await asyncio.gather(
+                    *(self._obtain(wanted, batch, record) for batch in batches),
+                    return_exceptions=True,
+                )
+                for result in results:
+                    if isinstance(result, BaseException):
+                        raise result
+                    choices.update(result)
             missing = [sample for sample in missing if sample not in choices]
         return choices
 

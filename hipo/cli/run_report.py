@@ -12,6 +12,7 @@ from hipo.cli.next_step import next_steps
 from hipo.cli.quota_report import quota_as_json
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.status import ArmState, RunState
+from pipeline.store.sqlite import database_bytes
 
 SHOWN = 4
 """Names of a model that changed that are shown."""
@@ -34,14 +35,16 @@ def state_as_json(
     ``requests``, ``first_at``, ``last_at`` and ``changed`` (whether the endpoint of the role said
     something else at other times); ``batches``: what lies at providers, a list of objects with
     ``model``, ``remote`` (what the provider calls it), ``state`` (``intended``, ``submitted`` or
-    ``ended``), ``requests`` that nothing is recorded of, and ``since``; ``created`` and ``updated``: UTC, ISO 8601; ``next``: what can be
+    ``ended``), ``requests`` that nothing is recorded of, and ``since``;
+    ``disk_bytes``: size of the database; ``created`` and ``updated``: UTC, ISO 8601; ``next``: what can be
     done with the run, the most likely first.
     """
     tokens = ("prompt", "completion", "cached", "reasoning")
     return plain(
         state,
         "name folder state planned generated failed pending calls cached_calls tokens cost_usd "
-        "unpriced_calls charged arms verification answering_models batches quota created updated next",
+        "unpriced_calls charged arms verification answering_models batches quota disk_bytes "
+        "created updated next",
         folder=str(folder),
         tokens={kind: getattr(state, f"{kind}_tokens") for kind in tokens},
         charged={
@@ -58,6 +61,7 @@ def state_as_json(
             for batch in state.batches
         ],
         quota=None if quota is None else quota_as_json(quota),
+        disk_bytes=database_bytes(folder),
         created=_moment(state.created),
         updated=_moment(state.updated),
         next=next_steps(folder, state),
@@ -81,6 +85,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
         *changes_of(state),
         *_verification(state),
         f"begun {_moment(state.created)}, last changed {_moment(state.updated)}",
+        _disk_use(folder, state),
         "",
         columns(
             ["arm", "strategy", "model", "generated", "failed"],
@@ -173,6 +178,12 @@ def summary(run: Run) -> str:
     lines += [*batches_of(state), *changes_of(state)]
     lines.append(f"in {run.folder}")
     return "\n".join(lines)
+
+
+def _disk_use(folder: Path, state: RunState) -> str:
+    size = database_bytes(folder)
+    each = f", {size / state.generated / 1e3:.1f} kB a dialogue" if state.generated else ""
+    return f"{size / 1e6:,.1f} MB on disk{each}"
 
 
 def _arm(arm: ArmState) -> dict[str, object]:

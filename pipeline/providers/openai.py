@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
+from typing import Any
 
 import httpx2
 import openai
 import orjson
+from openai._models import FinalRequestOptions
 
 from pipeline.providers.capped_client import CappedClient, sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
@@ -18,6 +20,38 @@ from pipeline.providers.wire_openai import body_of, read_reply
 
 class _Client(CappedClient, openai.DefaultAioHttpClient):
     """The SDK's client over aiohttp, with a cap on bodies."""
+
+
+class _Sdk(openai.AsyncOpenAI):
+    """The SDK, which puts address and headers together once for all requests of one kind.
+
+    Those that are posted as bytes to one address differ in their bodies and in the time allowed.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._firsts: dict[tuple[str, float | None], httpx2.Request] = {}
+
+    def _build_request(
+        self, options: FinalRequestOptions, *, retries_taken: int = 0
+    ) -> httpx2.Request:
+        content, timeout = options.content, options.timeout
+        special = options.headers or options.params or options.files or options.method != "post"
+        if special or not (isinstance(content, bytes) and isinstance(timeout, httpx2.Timeout)):
+            return super()._build_request(options, retries_taken=retries_taken)
+        key = options.url, timeout.read
+        first = self._firsts.get(key)
+        if first is None:
+            first = self._firsts[key] = super()._build_request(options, retries_taken=retries_taken)
+            return first
+        return httpx2.Request(
+            first.method,
+            first.url,
+            # the length is that of this body
+            headers=[(k, v) for k, v in first.headers.raw if k.lower() != b"content-length"],
+            content=content,
+            extensions=dict(first.extensions),
+        )
 
 
 class OpenAIProvider(HttpProvider):
@@ -37,7 +71,8 @@ class OpenAIProvider(HttpProvider):
         super().__init__(base_url, api_key, headers)
         # a whole address: the SDK takes long to join a relative one to its base
         self._url = f"{base_url.rstrip('/')}/chat/completions"
-        self.client = openai.AsyncOpenAI(
+        self._prepared: dict[float, FinalRequestOptions] = {}
+        self.client = _Sdk(
             api_key=api_key,
             base_url=base_url,
             max_retries=0,
@@ -59,11 +94,12 @@ class OpenAIProvider(HttpProvider):
         body = body_of(request, "max_completion_tokens")
         try:
             async with asyncio.timeout(timeout_s):
-                response = await self.client.post(
-                    self._url,
-                    cast_to=httpx2.Response,
-                    content=orjson.dumps(body),  # the SDK would copy and serialise it slowly
-                    options={"timeout": sdk_timeout(timeout_s)},
+                response = await self.client.request(
+                    httpx2.Response,
+                    self._options(timeout_s).model_copy(
+                        # the SDK would copy and serialise it slowly
+                        update={"content": orjson.dumps(body)}
+                    ),
                 )
                 answer = await response.aread()
         except ProviderError:
@@ -71,6 +107,15 @@ class OpenAIProvider(HttpProvider):
         except Exception as failure:  # the SDK reads what is not to be trusted before we do
             raise self.mapped(failure, body.keys(), timeout_s) from failure
         return self.read(read_reply, answer, response.headers, body.keys())
+
+    def _options(self, timeout_s: float) -> FinalRequestOptions:
+        """Return what all requests with this time allowed have in common, prepared once."""
+        options = self._prepared.get(timeout_s)
+        if options is None:
+            options = self._prepared[timeout_s] = FinalRequestOptions.construct(
+                method="post", url=self._url, timeout=sdk_timeout(timeout_s)
+            )
+        return options
 
     async def close(self) -> None:
         """Release connections."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
+
+import orjson
 
 from prompts.question import Message
 from scenarios.arms import Parameters
@@ -36,15 +38,42 @@ class Request:
     """How many times the usual time it may take: more for one that timed out before."""
 
     @property
-    def bounded_schema(self) -> dict[str, object]:
+    def bounded_schema(self) -> Mapping[str, object]:
         """The schema with its bounds as ``maxLength``."""
-        schema, properties = dict(self.schema), self.schema.get("properties")
-        if self.bounds and isinstance(properties, Mapping):
+        return _bounded(self.schema, self.bounds).schema
+
+    @property
+    def schema_bytes(self) -> int:
+        """How long that is as JSON."""
+        return _bounded(self.schema, self.bounds).size
+
+
+class _Bounded(NamedTuple):
+    schema: Mapping[str, object]
+    size: int
+    source: Mapping[str, object]
+    """Kept alive, so that nothing else gets its id."""
+
+
+_BOUNDED: dict[tuple[int, tuple[tuple[str, int], ...]], _Bounded] = {}
+"""By the id of a schema and its bounds: a run asks in a handful of formats, thousands of times."""
+MOST_BOUNDED = 64
+
+
+def _bounded(source: Mapping[str, object], bounds: Mapping[str, int]) -> _Bounded:
+    key = id(source), tuple(bounds.items())
+    found = _BOUNDED.get(key)
+    if found is None:
+        schema, properties = dict(source), source.get("properties")
+        if bounds and isinstance(properties, Mapping):
             schema["properties"] = {
-                key: {**value, "maxLength": self.bounds[key]} if key in self.bounds else value
-                for key, value in properties.items()
+                name: {**value, "maxLength": bounds[name]} if name in bounds else value
+                for name, value in properties.items()
             }
-        return schema
+        if len(_BOUNDED) >= MOST_BOUNDED:
+            _BOUNDED.clear()
+        found = _BOUNDED[key] = _Bounded(schema, len(orjson.dumps(schema)), source)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -336,17 +336,18 @@ class CallLog:
     def _prompt(
         self, connection: sqlite3.Connection, fingerprint: bytes, messages: Messages
     ) -> int:
-        """Return the number of a prompt, storing it if it is new."""
-        stored: tuple[int] | None = connection.execute(
+        """Return the number of a prompt, storing it if it is new, as nearly all are."""
+        layout = self._texts.layout(connection, messages)
+        added = connection.execute(
+            "insert into prompts (fingerprint, layout) values (?, ?) on conflict do nothing",
+            (fingerprint, layout),
+        )
+        if added.rowcount:
+            return added.lastrowid or 0
+        stored: tuple[int] = connection.execute(
             "select seq from prompts where fingerprint = ?", (fingerprint,)
         ).fetchone()
-        if stored is not None:
-            return stored[0]
-        added = connection.execute(
-            "insert into prompts (fingerprint, layout) values (?, ?)",
-            (fingerprint, self._texts.layout(connection, messages)),
-        )
-        return added.lastrowid or 0
+        return stored[0]
 
     def _release_when_known(self, reserved: asyncio.Future[int]) -> None:
         if not reserved.cancelled() and reserved.exception() is None:

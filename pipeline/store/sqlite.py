@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -25,6 +25,7 @@ _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _NO_ROOM = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
+_UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 _GARBAGE = (ValueError, TypeError, LookupError, AttributeError)
 """What parsing a row raises whose content is not what hipo stores."""
 
@@ -78,22 +79,36 @@ class _ReadingCursor(sqlite3.Cursor):
 
     connection: _Reading
 
+    # No context managers: these are called for every row, and several times a call to a model.
+
     def execute(self, sql: str, parameters: Any = (), /) -> Self:
-        with explained(self.connection.path):
+        try:
             return super().execute(sql, parameters)
+        except sqlite3.ProgrammingError:  # a fault of ours
+            raise
+        except _UNREADABLE as error:
+            raise unusable(self.connection.path, error) from error
 
     def fetchone(self) -> Any:
-        with explained(self.connection.path):
+        try:
             return super().fetchone()
+        except sqlite3.ProgrammingError:  # a fault of ours
+            raise
+        except _UNREADABLE as error:
+            raise unusable(self.connection.path, error) from error
 
     def fetchall(self) -> list[Any]:
-        with explained(self.connection.path):
+        try:
             return super().fetchall()
+        except sqlite3.ProgrammingError:  # a fault of ours
+            raise
+        except _UNREADABLE as error:
+            raise unusable(self.connection.path, error) from error
 
     def __next__(self) -> Any:
-        try:  # no context manager: this is called for every row
+        try:
             return super().__next__()
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        except _UNREADABLE as error:
             raise unusable(self.connection.path, error) from error
 
 
@@ -246,6 +261,15 @@ def parsing(source: sqlite3.Connection | Path, what: str) -> Iterator[None]:
         path = source if isinstance(source, Path) else path_of(source)
         said = str(error).partition("\n")[0]
         raise damaged(path, f"{what} cannot be read: {type(error).__name__}: {said}") from error
+
+
+def database_bytes(folder: Path) -> int:
+    """Return what the database of a run takes on the disk, its log included."""
+    size = 0
+    for name in (DATABASE, f"{DATABASE}-wal"):
+        with suppress(FileNotFoundError):  # the log goes when the last connection is closed
+            size += (folder / name).stat().st_size
+    return size
 
 
 def path_of(connection: sqlite3.Connection) -> Path:

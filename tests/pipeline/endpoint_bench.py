@@ -38,6 +38,9 @@ class NothingKnown:
     def count_hits(self, count):
         pass
 
+    def known_of_case(self, case):
+        return ()
+
 
 class Bench:
     """An endpoint under test, with everything it told."""
