@@ -25,6 +25,8 @@ from quality.gates.protocol import GatedDialogue
 from quality.gates.registry import GATES
 from quality.gates.runner import build_gates, check_all
 from quality.gates.settings import gate_settings
+from quality.gates.truncated import is_cut
+from quality.gold import gold_items
 from quality.judges.comparison import expected
 from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, History, Turn
@@ -111,7 +113,19 @@ def _gate_rows(garden: Garden, planted: Sequence[Planted]) -> list[Row]:
         Row(f"gates: false flags {code}", false[code] / len(garden.clean), "", Goal.below(0.02))
         for code in GATES.shipped
     ]
-    return rows
+    return [*rows, _unseen_cuts()]
+
+
+def _unseen_cuts() -> Row:
+    """Return how many cuts of gold lines, one after each of their words, show no sign of a cut."""
+    cuts = [
+        " ".join(words[:place])
+        for item in gold_items()
+        for words in [item.line.text.split()]
+        for place in range(1, len(words))
+    ]
+    unseen = sum(not is_cut(cut) for cut in cuts)
+    return Row("gates: cuts of gold lines that show no sign", 100 * unseen / len(cuts), " %")
 
 
 def _subject(garden: Garden, dialogue: Dialogue) -> GatedDialogue:

@@ -248,6 +248,20 @@ class _Job:
     """Where it will lie."""
 
 
+def _writer(job: _Job, draft: Path, source: RowSource) -> DividedWriter:
+    """Return what writes the rows of a source into the files of their splits and configurations."""
+    task = job.options.chosen_task
+    return DividedWriter(
+        draft,
+        subsets=(source.subset,) if task.divided_by is None else task.configurations(job.options),
+        divided_by=task.divided_by,
+        columns=source.columns,
+        splits=job.plan.splits,
+        parquet=job.options.parquet,
+        csv=task.csv,
+    )
+
+
 def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported:
     """Write everything into ``draft``."""
     found, options, plan = job.found, job.options, job.plan
@@ -256,15 +270,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
     # another source than the one that screening and balancing went through: each counts what it
     # leaves out, and the notes are to tell that of one pass
     source = task.rows(found.scheme, options)
-    writer = DividedWriter(
-        draft,
-        subsets=(source.subset,) if task.divided_by is None else task.configurations(options),
-        divided_by=task.divided_by,
-        columns=source.columns,
-        splits=plan.splits,
-        parquet=options.parquet,
-        csv=task.csv,
-    )
+    writer = _writer(job, draft, source)
     with writer:
         rows = split_rows(
             found,
