@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -69,7 +70,8 @@ async def _all_ready(driver: Driver, keeping: Sequence[asyncio.Future[str]]) -> 
     """
     ready = asyncio.ensure_future(driver.ready(len(keeping)))
     try:
-        ended, _ = await asyncio.wait([ready, *keeping], return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [ready, *keeping]
+        ended, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if ready not in ended:  # what the worker said before it ended may still be on its way
             await asyncio.wait([ready], timeout=LEAVE_S)
         if ready.done():
