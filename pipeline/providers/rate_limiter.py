@@ -192,7 +192,7 @@ class RateLimiter:
         if outcome == "answered":
             self._window.answered(entry.seat, latency_s)
         elif timed_out:
-            self._window.timed_out(entry.seat)
+            self._window.timed_out(entry.seat, latency_s)
         self._give_back(entry, used_tokens)
 
     def _give_back(self, entry: Entry, used_tokens: int | None) -> None:
