@@ -43,6 +43,17 @@ def _one_or_many(value: object) -> object:
     return value
 
 
+def _number_or_auto(value: object) -> object:
+    """Read ``auto`` as None, and a number that came as text."""
+    if not isinstance(value, str):
+        return value
+    if value == "auto":
+        return None
+    if not value.isdecimal():
+        raise ValueError(f"expected a number from 1 to 4096, or auto; found {shortened(value)!r}")
+    return int(value)
+
+
 def _seconds(value: object) -> object:
     """Let a time be written as ``1h``, ``30m`` or ``90s``."""
     return seconds_of(value) if isinstance(value, str) else value
@@ -69,9 +80,11 @@ class EmbeddingSettings(Strict):
 class Limits(Strict):
     """What the endpoints are spared."""
 
-    max_concurrency: Annotated[int, Field(ge=1, le=4096)] | None = None
-    """Requests in flight per model; None: 32, which ``compatible/`` comes up to from 4 while more
-    brings more, see ``begin_with``."""
+    max_concurrency: Annotated[
+        Annotated[int, Field(ge=1, le=4096)] | None, BeforeValidator(_number_or_auto)
+    ] = None
+    """Requests in flight per model; None (written ``auto``): found out while the run goes on, see
+    ``pipeline/providers/places.py``."""
     max_requests_per_minute: Annotated[int, Field(ge=1)] | None = None
     max_tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
     timeout_s: Annotated[float, Field(gt=0)] | None = None
@@ -83,18 +96,6 @@ class Limits(Strict):
     """HTTP attempts one call may take."""
     batch: bool = False
     """Whether requests are gathered into batches, at the providers' lower price for those."""
-
-    @property
-    def most_at_once(self) -> int:
-        """The most requests in flight per model."""
-        return 32 if self.max_concurrency is None else self.max_concurrency
-
-    def begin_with(self, provider: str) -> int | None:
-        """Return how many requests in flight a provider begins with; None: with the most.
-
-        Behind ``compatible/`` there may be a server that works at one or two at a time.
-        """
-        return 4 if provider == "compatible" and self.max_concurrency is None else None
 
     def timeout_for(self, provider: str) -> float:
         """Return the seconds allowed for a request to a provider.

@@ -176,6 +176,11 @@ class LocalRun:
         self._calls.lose(replace(row, reservation=permit.reservation.id))
 
     @property
+    def limiters(self) -> RateLimiters:
+        """How many requests may fly to each model, and how fast."""
+        return self._limiters
+
+    @property
     def held_back_to(self) -> float | None:
         """Requests per second that an endpoint holds this run back to, as was learned; or None."""
         return self._limiters.held_back_to

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hipo.app.batching import live_jobs
+from hipo.app.executors import LIVE_JOBS
 from hipo.app.preparation import Prepared
 from hipo.app.remaining import Remainder
 from pipeline.strategies.registry import STRATEGIES
@@ -52,7 +52,7 @@ def batch_estimate(
     return BatchEstimate(
         max(usual for usual, _ in rounds) + judged,
         max(most for _, most in rounds) + judged,
-        math.ceil(dialogues / live_jobs(prepared.recipe.limits)),
+        math.ceil(dialogues / LIVE_JOBS),
     )
 
 

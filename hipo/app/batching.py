@@ -15,7 +15,6 @@ from pipeline.batches.batcher import Batcher, BatchSender, digest_of
 from pipeline.batches.journey import BatchRules
 from pipeline.budget import Ledger, Reservation
 from pipeline.endpoint import DirectSender, Sender
-from pipeline.executors.local import width_for
 from pipeline.outage import WaitRules
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.registry import PROVIDERS
@@ -32,15 +31,6 @@ SenderFactory = Callable[[Provider, float], Sender]
 
 RULES = BatchRules()
 """When batches are sent, and how often providers are asked about them."""
-
-
-LIVE_JOBS = 5_000
-"""Dialogues that are played side by side where each waits for a batch most of the time."""
-
-
-def live_jobs(limits: Limits) -> int:
-    """Return how many dialogues, or items, are worked on side by side."""
-    return LIVE_JOBS if limits.batch else width_for(limits.most_at_once)
 
 
 def check_batches(uses: Iterable[ModelUse], limits: Limits) -> None:

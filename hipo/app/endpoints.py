@@ -14,6 +14,7 @@ from pipeline.endpoint import DirectSender, Endpoint
 from pipeline.endpoint_capabilities import EndpointCapabilities
 from pipeline.endpoint_gate import EndpointGates
 from pipeline.outage import WaitRules
+from pipeline.providers.places import places_at
 from pipeline.providers.protocol import Provider
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
 from pipeline.providers.registry import PROVIDERS, ModelName, build_provider
@@ -126,7 +127,8 @@ async def providers_for(
                 ModelName(use.spec.provider, use.spec.model),
                 base_url=use.spec.base_url,
                 api_key_env=use.api_key_env,
-                max_concurrency=limits.most_at_once * len(models),
+                max_concurrency=places_at(use.spec.provider, limits.max_concurrency).most
+                * len(models),
             )
             stack.push_async_callback(providers[address].close)
         yield providers
@@ -149,7 +151,6 @@ def local_run(
         notice: is told when an endpoint goes away and when it is back.
     """
     rates = RateLimits(
-        max_concurrency=limits.most_at_once,
         requests_per_minute=limits.max_requests_per_minute,
         tokens_per_minute=limits.max_tokens_per_minute,
     )
@@ -159,7 +160,8 @@ def local_run(
         notice,
         answered_before=calls.answered,
     )
-    return LocalRun(calls, ledger, RateLimiters(rates, begin_with=limits.begin_with), stop, gates)
+    limiters = RateLimiters(rates, places=partial(places_at, number=limits.max_concurrency))
+    return LocalRun(calls, ledger, limiters, stop, gates)
 
 
 def _address(use: ModelUse) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hipo.app.batching import batching, live_jobs
+from hipo.app.batching import batching
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.evaluation_identity import check_folder, identity_of, joined_identity
 from hipo.app.evaluation_plan import ReadyEvaluation, plan_evaluation
 from hipo.app.evaluation_results import WrittenResults, code_version, write_results
 from hipo.app.evaluation_settings import EvaluationSettings
+from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.resumption import Resume
 from hipo.app.run import Run
@@ -21,7 +22,6 @@ from hipo.app.watching import Silent, Spending, Watcher
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
 from pipeline.budget import Ledger
 from pipeline.client import Client
-from pipeline.executors.local import LocalExecutor
 from pipeline.providers.protocol import Provider
 from pipeline.runner import RunOutcome
 from pipeline.stop import CONFIGURATION, INTERRUPTED, Stop
@@ -212,8 +212,7 @@ async def _ask(opened: _Open, stop: Stop) -> RunOutcome:
         watching.begin(plan.asked, spending)
         try:
             with left_when_stopped(stop):
-                width = live_jobs(settings.limits) * len(plan.models)
-                await evaluation.run(LocalExecutor(width))
+                await evaluation.run(executor_for(settings.limits, link, len(plan.models)))
         finally:
             watching.end()
     outcome = evaluation.outcome

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hipo.app.batching import live_jobs
 from hipo.app.endpoints import EndpointPool
 from hipo.app.judges import Panels, seat_judges
 from pipeline.chunks import chunks
-from pipeline.executors.local import LocalExecutor
 from pipeline.recipe import Recipe
 from pipeline.run_material import RunMaterial
+from pipeline.runner import Executor
 from pipeline.stop import Stop
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts
@@ -27,6 +26,7 @@ async def try_foils(
     *,
     store: RunStore,
     pool: EndpointPool,
+    executor: Executor,
     stop: Stop,
 ) -> None:
     """Show wrong labels to the judges that are shown declared ones, as far as they have not been.
@@ -38,6 +38,7 @@ async def try_foils(
         prompts: of the judges.
         store: the run; everything in it is verified.
         pool: has the judges' models.
+        executor: shows several at once.
         stop: ends it early.
     """
     jobs = list(foil_jobs(panels, recipe, material, prompts, store))
@@ -51,7 +52,7 @@ async def try_foils(
         if isinstance(judge, VerifyingJudge)
     }
     trials = FoilTrials(store.judgements, judges, stop, len(material.scenario_names))
-    await trials.run(jobs, LocalExecutor(live_jobs(recipe.limits)))
+    await trials.run(jobs, executor)
 
 
 def foil_jobs(

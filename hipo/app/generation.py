@@ -8,8 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipo.app.batching import batching, live_jobs
+from hipo.app.batching import batching
 from hipo.app.endpoints import local_run
+from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.players import Connections, connected
 from hipo.app.preparation import Prepared
@@ -20,7 +21,6 @@ from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
 from hipo.app.workers import WorkerConnections, connected_workers
 from pipeline.engine import Engine
-from pipeline.executors.local import LocalExecutor
 from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
@@ -193,7 +193,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
         engine = Engine(
             store,
             stage.connections.players(link, watching.note, sender=sender),
-            LocalExecutor(live_jobs(recipe.limits)),
+            executor_for(recipe.limits, link),
             stop,
             scenarios=len(prepared.plan.scenarios),
             retry_failed=stage.retry_failed,

@@ -13,6 +13,7 @@ import orjson
 
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.estimates import BYTES_PER_TOKEN
+from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judge_estimates import ANSWER_TOKENS, SAMPLE, JudgeEstimate, JudgingEstimate
 from hipo.app.judges import ModelChoice
@@ -23,7 +24,6 @@ from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.verification import VerificationOverrides, Verified
 from hipo.app.watching import Silent, Watcher, spent_on_judging
-from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
@@ -215,8 +215,7 @@ async def hear_jurors_async(
                 watching.begin(len(jobs), spending)
                 with left_when_stopped(stop):
                     try:
-                        width = width_for(limits.most_at_once)
-                        outcome = await hearing.run(jobs, LocalExecutor(width))
+                        outcome = await hearing.run(jobs, executor_for(limits, link))
                     finally:
                         watching.end()
         tell_unstored(store.calls, outcome)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hipo.app.batching import live_jobs
 from hipo.app.generation import PlayContext
 from hipo.app.quota import CellStanding, PlannedQuota, QuotaStanding
 from pipeline.engine import Engine, Player
-from pipeline.executors.local import LocalExecutor
 from pipeline.quota import CellTally
 from pipeline.quota_record import record_quota
-from pipeline.runner import Progress, RunOutcome
+from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import ENOUGH, NOT_ENOUGH
 from pipeline.store.opening import open_snapshot
 from pipeline.store.queries.aims import read_open
@@ -37,6 +35,7 @@ class QuotaRounds:
     stage: PlayContext
     verification: Verification
     players: Mapping[str, Player]
+    executor: Executor
     quota: PlannedQuota
     _outcomes: list[RunOutcome] = field(default_factory=list)
     _before: int = 0
@@ -77,9 +76,7 @@ class QuotaRounds:
         if stop.requested:
             return
         self._finished.clear()
-        await self.verification.run(
-            store.dialogues(traces=False), self._executor(), more_follow=True
-        )
+        await self.verification.run(store.dialogues(traces=False), self.executor, more_follow=True)
         while not stop.requested:
             tallies = self.quota.count(store.folder)
             self._tell(tallies)
@@ -116,7 +113,7 @@ class QuotaRounds:
         engine = Engine(
             self.stage.store,
             self.players,
-            self._executor(),
+            self.executor,
             self.stage.stop,
             scenarios=len(prepared.plan.scenarios),
             retry_failed=retry_failed,
@@ -140,13 +137,9 @@ class QuotaRounds:
             if (case.id, arm) in self._finished
         ]
         self._judging = True
-        await self.verification.run(ordered, self._executor(), more_follow=True)
+        await self.verification.run(ordered, self.executor, more_follow=True)
         self._judging = False
         self._finished.clear()
-
-    def _executor(self) -> LocalExecutor:
-        limits = self.stage.connections.prepared.recipe.limits
-        return LocalExecutor(live_jobs(limits))
 
     def _tell(self, tallies: Sequence[CellTally]) -> None:
         """Show how many of the wanted utterances there are, and what the cells cost so far."""

@@ -291,8 +291,8 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
     RecipeOption(
         "limits.max_concurrency",
         "--max-concurrency",
-        int,
-        "Requests in flight; default 32, which compatible/ comes up to from 4 while it pays.",
+        str,
+        "Requests in flight per model; default auto: found out, up to 1024; 32 in this process.",
         group=OptionGroup.LIMITS,
     ),
     RecipeOption(

@@ -10,13 +10,13 @@ from typing import Final
 
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.estimates import BYTES_PER_TOKEN
+from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.models import ModelUse, resolve_model
 from hipo.app.run_folders import is_evaluation, is_run
 from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.budget import Ledger
-from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.protocol import Usage
@@ -219,7 +219,7 @@ async def translate_async(
             watching.begin(len(ready.jobs), spending)
             try:
                 with interruptible(stop, watching.note, enabled=signals), left_when_stopped(stop):
-                    outcome = await stage.run(LocalExecutor(width_for(limits.most_at_once)))
+                    outcome = await stage.run(executor_for(limits, link))
             finally:
                 watching.end()
             tell_unstored(store.calls, outcome)

@@ -11,8 +11,9 @@ from typing import Any
 
 import orjson
 
-from hipo.app.batching import batching, live_jobs
+from hipo.app.batching import batching
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.executors import executor_for
 from hipo.app.foils import try_foils
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judges import Panels, choose_panels, judge_material, seat_judges
@@ -22,12 +23,11 @@ from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Watcher, spent_on_judging
 from pipeline.embeddings import Note, installed_encoder, sentence_encoder
-from pipeline.executors.local import LocalExecutor
 from pipeline.model_settings import ModelSettings
 from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.recipe_source import changed
 from pipeline.run_material import RunMaterial, load_material
-from pipeline.runner import Progress, RunOutcome
+from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import Stop
 from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
@@ -83,7 +83,7 @@ class VerificationOverrides:
     """Gates of plugins that are asked beside those that ship."""
     budget_usd: float | None = None
     budget_tokens: int | None = None
-    max_concurrency: int | None = None
+    max_concurrency: int | str | None = None
     timeout_s: float | None = None
     wait_for_endpoint: str | None = None
     """A time such as ``30m``."""
@@ -317,11 +317,12 @@ async def verify_async(
                 watching.begin(before.generated, spending)
                 with left_when_stopped(stop):
                     try:
-                        await run_all(verification, store, ready.recipe)
+                        executor = executor_for(limits, link)
+                        await run_all(verification, store, executor)
                         if not stop.requested:
                             await try_foils(
                                 ready.panels, ready.recipe, ready.material, ready.prompts,
-                                store=store, pool=pool, stop=stop,
+                                store=store, pool=pool, executor=executor, stop=stop,
                             )  # fmt: skip
                     finally:
                         watching.end()
@@ -364,9 +365,8 @@ def policy_material(policy: Policy, gates: GateSettings) -> MaterialItem:
     return MaterialItem("policy", policy.name, fingerprint(content), orjson.dumps(content).decode())
 
 
-async def run_all(verification: Verification, store: RunStore, recipe: Recipe) -> None:
+async def run_all(verification: Verification, store: RunStore, executor: Executor) -> None:
     """Verify whatever of a run is not verified yet."""
-    executor = LocalExecutor(live_jobs(recipe.limits))
     await verification.run(store.dialogues(traces=False), executor)
 
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from hipo.app.batching import batching, live_jobs
+from hipo.app.batching import batching
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
+from hipo.app.executors import executor_for
 from hipo.app.generation import PlayContext
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
@@ -27,7 +28,6 @@ from hipo.app.verification import (
 from hipo.app.watching import Spending
 from pipeline.engine import Engine, Player
 from pipeline.executors.capped import CappedExecutor
-from pipeline.executors.local import LocalExecutor
 from pipeline.recipe import Recipe
 from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import ENOUGH, NOT_ENOUGH
@@ -152,10 +152,11 @@ class VerifiedPlay:
             players = stage.connections.players(
                 link, watching.note, in_flight=pool.in_flight, sender=sender
             )
+            executor = executor_for(recipe.limits, link)
             rounds: _Rounds | QuotaRounds = (
-                _Rounds(stage, verification, players, self.accepted, self.most)
+                _Rounds(stage, verification, players, executor, self.accepted, self.most)
                 if self.quota is None
-                else QuotaRounds(stage, verification, players, self.quota)
+                else QuotaRounds(stage, verification, players, executor, self.quota)
             )
             for note in ready.panels.notes:
                 watching.note(note)
@@ -199,6 +200,7 @@ class _Rounds:
     stage: PlayContext
     verification: Verification
     players: Mapping[str, Player]
+    executor: Executor
     accepted: int | None
     most: int | None
     _outcomes: list[RunOutcome] = field(default_factory=list)
@@ -264,10 +266,9 @@ class _Rounds:
 
     def _executor(self) -> Executor:
         """Return what does several dialogues at once; never more than are still to be accepted."""
-        executor = LocalExecutor(live_jobs(self.stage.connections.prepared.recipe.limits))
         if self.accepted is None:
-            return executor
-        return CappedExecutor(executor, self._count_accepted, self.stage.stop)
+            return self.executor
+        return CappedExecutor(self.executor, self._count_accepted, self.stage.stop)
 
     async def _generate(self, prepared: Prepared) -> None:
         """Generate the dialogues of one plan, each followed by its verification."""

@@ -1,4 +1,4 @@
-"""Do jobs in this process: a fixed number of workers that pull when they are free."""
+"""Do jobs in this process: workers that pull when they are free."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from pipeline.executors.width import OVERLAP, FixedWidth, Width
+
 J = TypeVar("J")
 
-OVERLAP = 1.25
-"""Dialogues alive per request allowed in flight: the rest wait for a commit or an embedding."""
 YOUNG_OBJECTS = 50_000
 """New objects between two collections of the young; Python's default is some hundreds."""
 
@@ -24,39 +24,50 @@ def width_for(max_concurrency: int) -> int:
 class LocalExecutor:
     """Workers on the event loop; a job is taken only when a worker is free to do it.
 
-    Memory is bounded by the number of workers, however many jobs there are.
+    Memory is bounded by the number of workers, however many jobs there are. Where that number
+    changes, workers are added at once, and one too many ends with its job.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int | Width) -> None:
         """Do at most ``width`` jobs at once.
 
         Raises:
             ValueError: fewer than one worker.
         """
-        if width < 1:
-            raise ValueError(f"an executor needs at least 1 worker, got {width}")
-        self.width = width
+        self._width = FixedWidth(width) if isinstance(width, int) else width
 
     async def run(self, jobs: AsyncIterator[J], work: Callable[[J], Awaitable[None]]) -> None:
         """Do every job; the first error ends the others and is raised as it is."""
         next_job = asyncio.Lock()  # an async generator serves one caller at a time
+        alive, has_ended = 0, False
 
         async def worker() -> None:
-            while True:
+            nonlocal alive, has_ended
+            while not has_ended and alive <= self._width.now():
                 async with next_job:
                     try:
                         job = await anext(jobs)
                     except StopAsyncIteration:
-                        return
+                        has_ended = True
+                        break
                 await work(job)
+            alive -= 1
+
+        def fill() -> None:
+            nonlocal alive
+            while not has_ended and alive < self._width.now():
+                alive += 1
+                group.create_task(worker())
 
         try:
             with rare_collections():
                 async with asyncio.TaskGroup() as group:
-                    for _ in range(self.width):
-                        group.create_task(worker())
+                    fill()
+                    self._width.watch(fill)
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
+        finally:
+            self._width.watch(None)
 
 
 @contextmanager

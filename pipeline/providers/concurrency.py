@@ -16,9 +16,12 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
-CLIMB, PROBE, DIP = 2.0, 1.5, 0.8
+AUTO_CEILING = 1024
+"""The most requests in flight per model that are found out to be of use: one process carries no more
+calls a second than they bring, and the dialogues that wait for them fit into a laptop's memory."""
+CLIMB, PROBE, DIP, DEEPER = 2.0, 1.5, 0.8, 0.6
 """How many times the places are tried while latency does not grow, to see later on whether more
-bring more, and to see what a place brings without a queue."""
+bring more, to see what a place brings without a queue, and while there still is one."""
 SHORT = 1.67
 """So much longer latencies may become by doubling the places: throughput grows by a fifth."""
 ROOM = 1.1
@@ -32,7 +35,9 @@ SLOWER = 1.5
 LONGEST = 10.0
 """A latency counts at most as so many medians: some have tails without a mean."""
 LEAST = 32
-"""Answers that a throughput is measured over, or more: as many as there are places."""
+LEAST_EACH = 4
+"""Answers that a throughput is measured over: the former, but as many as there are places, and fewer
+for one or two places, which would keep a server from its work for long: 4 and 16."""
 QUICK = 4
 """Answers that show that latency has not grown, or half as many as there are places."""
 FIRST_HOLD = 4
@@ -40,6 +45,15 @@ LONGEST_HOLD = 32
 """Rounds that a number is kept before more is tried again; twice as many after each time."""
 
 Phase = Literal["climb", "probe", "dip", "check", "hold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Concurrent places at one model."""
+
+    most: int
+    begin_with: int | None = None
+    """How many to begin with and to find out from; None: with the most, for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +68,8 @@ class Seat:
 class _Throughput:
     places: int
     per_second: float
-    lost: float
-    """Share of the requests that were not answered in time."""
+    latency_s: float
+    """Median."""
 
 
 @dataclass(slots=True)
@@ -68,24 +82,35 @@ class _Round:
     latencies: list[float] = field(default_factory=list)
     """Of all requests that ended afterwards: those of earlier rounds are the long ones."""
     lost: int = 0
+    """Requests that were not answered in time."""
+    late_lost: int = 0
+    """Those among ``latencies``."""
+
+    @property
+    def is_swamped(self) -> bool:
+        """Whether most requests are not answered in time."""
+        ended = len(self.early) + len(self.latencies)
+        return 2 * self.lost > ended >= max(self.places // 2, QUICK)
 
     def end(self, latency_s: float, *, is_own: bool, lost: bool) -> None:
         """Take in the end of a request."""
+        self.lost += lost
         if len(self.early) >= self.places:
             self.latencies.append(latency_s)
-            self.lost += lost
+            self.late_lost += lost
         elif is_own:
             self.early.append(latency_s)
 
-    def throughput(self) -> _Throughput | None:
+    def throughput(self, least: int) -> _Throughput | None:
         """Return what was measured, once it is enough, by Little's law."""
         count = len(self.latencies)
-        if count < max(self.places, LEAST):
+        if count < max(self.places, least):
             return None
-        longest_s = LONGEST * median(self.latencies)
+        usual_s = median(self.latencies)
+        longest_s = LONGEST * usual_s
         mean_s = max(sum(min(latency, longest_s) for latency in self.latencies) / count, 1e-6)
-        lost = self.lost / count
-        return _Throughput(self.places, self.places * (1.0 - lost) / mean_s, lost)
+        answered = 1.0 - self.late_lost / count
+        return _Throughput(self.places, self.places * answered / mean_s, usual_s)
 
 
 class ConcurrencyWindow:
@@ -96,7 +121,8 @@ class ConcurrencyWindow:
         self.places = ceiling if begin_with is None else min(begin_with, ceiling)
         self._begun_with = self.places
         self._ceiling = ceiling
-        self._adapts = self.places < ceiling
+        self.adapts = self.places < ceiling
+        """Whether the number of places is found out."""
         self._seats = 0
         self._last_full = 0
         """Number of the last seat that was the last one free."""
@@ -123,7 +149,7 @@ class ConcurrencyWindow:
         self._seats += 1
         if flying >= self.places:
             self._last_full = self._seats
-        if self._adapts:
+        if self.adapts:
             self._watch_use(flying)
         return Seat(self._seats, self._numbered)
 
@@ -136,16 +162,21 @@ class ConcurrencyWindow:
         self._end(seat, latency_s, lost=True)
 
     def _end(self, seat: Seat, latency_s: float, *, lost: bool) -> None:
-        if not self._adapts:
+        if not self.adapts:
             return
         if self._last_full < seat.number:  # others would have had room: it says nothing
             self._round = _Round(self.places)
             return
         is_own = seat.round == self._numbered
         self._round.end(latency_s, is_own=is_own, lost=lost)
+        if self._round.is_swamped and self.places > 1:
+            self._next_hold = FIRST_HOLD
+            self._keep(self.places // 2, None)
+            return
         if self._phase == "climb" and self._goes_on():
             return
-        seen = self._round.throughput()
+        least = LEAST if self._phase == "hold" else min(LEAST, LEAST_EACH * self.places**2)
+        seen = self._round.throughput(least)
         if seen is None:
             return
         if self._phase in {"climb", "probe"}:
@@ -165,7 +196,8 @@ class ConcurrencyWindow:
         needed = max(2 * self._peak, self._begun_with)
         self._peak, self._peak_began = 0, self._seats + 1
         if needed <= self.places // 2:
-            self._keep(needed, None)
+            self._phase, self._latency_s, self._next_hold = "climb", None, FIRST_HOLD
+            self._change(needed)
 
     def _goes_on(self) -> bool:
         """Double the places if latency has not grown; the ceiling is tested for its throughput."""
@@ -178,24 +210,23 @@ class ConcurrencyWindow:
         self._climb(latency_s)
         return True
 
-    def _climb(self, latency_s: float | None) -> None:
+    def _climb(self, latency_s: float) -> None:
         self._phase, self._latency_s, self._kept = "climb", latency_s, self.places
         self._change(self._more(CLIMB))
 
     def _dip(self, top: _Throughput) -> None:
         """Have fewer places than brought as much as ``top``, or nearly."""
         self._top, self._phase = top, "dip"
-        self._change(_fewer(self._kept))
+        self._change(_fewer(self._kept, DIP))
 
     def _dipped(self, top: _Throughput, seen: _Throughput) -> None:
-        still_queues = seen.lost > 0.5 or seen.per_second >= SATURATED * top.per_second
-        if still_queues and self.places > 1:
-            self._change(_fewer(self.places))
+        if seen.per_second >= SATURATED * top.per_second and self.places > 1:
+            self._change(_fewer(self.places, DEEPER))
             return
-        knee = round(ROOM * seen.places * max(top.per_second / seen.per_second, 1.0))
+        knee = round(ROOM * seen.places * max(top.per_second / max(seen.per_second, 1e-9), 1.0))
         if knee > top.places and top.places < self._ceiling:
             self.places, self._next_hold = top.places, FIRST_HOLD
-            self._climb(None)
+            self._climb(seen.latency_s)
         else:
             self._phase = "check"
             self._change(max(min(knee, top.places), seen.places))
@@ -234,5 +265,5 @@ class ConcurrencyWindow:
         self._round = _Round(places)
 
 
-def _fewer(places: int) -> int:
-    return max(1, min(round(DIP * places), places - 1))
+def _fewer(places: int, factor: float) -> int:
+    return max(1, min(round(factor * places), places - 1))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from pipeline.providers.concurrency import ConcurrencyWindow, Seat
+from pipeline.providers.concurrency import ConcurrencyWindow, Places, Seat
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.pacing import MinuteLimit
 from pipeline.providers.send_rate import SendRate, Sent
@@ -90,8 +90,19 @@ class RateLimiter:
         sleep: Sleep = asyncio.sleep,
         clock: Clock = loop_time,
         begin_with: int | None = None,
+        grown: Callable[[], None] = lambda: None,
     ) -> None:
-        """Admit as much as ``limits`` allow; begin with fewer at once where that is wished."""
+        """Admit as much as ``limits`` allow.
+
+        Args:
+            limits: the most that is allowed.
+            sleep: waits.
+            clock: says what time it is, in seconds.
+            begin_with: so many places are there at first, and how many are best is found out;
+                None: as many as ``limits`` allow, for good.
+            grown: is called when there are more places than before.
+        """
+        self._grown = grown
         self.limits = limits
         self._sleep = sleep
         self._clock = clock
@@ -111,6 +122,11 @@ class RateLimiter:
     def places(self) -> int:
         """How many requests may fly at once at the moment."""
         return self._window.places
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the number of places is found out."""
+        return self._window.adapts
 
     @property
     def learned_per_second(self) -> float | None:
@@ -189,11 +205,14 @@ class RateLimiter:
             self._tell()
         elif outcome != "unavailable":
             self._rate.answered(now)
+        before = self.places
         if outcome == "answered":
             self._window.answered(entry.seat, latency_s)
         elif timed_out:
             self._window.timed_out(entry.seat, latency_s)
         self._give_back(entry, used_tokens)
+        if self.places > before:
+            self._grown()
 
     def _give_back(self, entry: Entry, used_tokens: int | None) -> None:
         self._flying -= 1
@@ -234,23 +253,48 @@ class RateLimiters:
         limits: RateLimits,
         sleep: Sleep = asyncio.sleep,
         clock: Clock = loop_time,
-        begin_with: Callable[[str], int | None] = lambda _: None,
+        places: Callable[[str], Places] | None = None,
     ) -> None:
-        """Give every limiter the same ``limits``; ``begin_with`` is asked with its provider."""
+        """Give every limiter the same ``limits``.
+
+        Args:
+            limits: of each model.
+            sleep: waits.
+            clock: says what time it is, in seconds.
+            places: says for a provider how many requests may fly at once; None: ``limits`` do.
+        """
         self._limits = limits
         self._sleep = sleep
         self._clock = clock
-        self._begin_with = begin_with
+        self._places = places
+        self._grown: Callable[[], None] | None = None
         self._limiters: dict[ModelAddress, RateLimiter] = {}
 
     def limiter(self, address: ModelAddress) -> RateLimiter:
         """Return the limiter that all requests to this model share."""
         limiter = self._limiters.get(address)
         if limiter is None:
-            begin_with = self._begin_with(address.provider)
-            limiter = RateLimiter(self._limits, self._sleep, self._clock, begin_with)
+            limits, begin_with = self._limits, None
+            if self._places is not None:
+                places = self._places(address.provider)
+                limits = replace(limits, max_concurrency=places.most)
+                begin_with = places.begin_with
+            limiter = RateLimiter(limits, self._sleep, self._clock, begin_with, self._tell)
             self._limiters[address] = limiter
+            self._tell()
         return limiter
+
+    def all(self) -> Collection[RateLimiter]:
+        """Return the limiters of all models that were asked so far."""
+        return self._limiters.values()
+
+    def watch(self, grown: Callable[[], None] | None) -> None:
+        """Have ``grown`` called when there are more places than before; None ends it."""
+        self._grown = grown
+
+    def _tell(self) -> None:
+        if self._grown is not None:
+            self._grown()
 
     @property
     def held_back_to(self) -> float | None:

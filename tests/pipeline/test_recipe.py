@@ -73,6 +73,18 @@ def test_a_misspelt_field_is_named_with_line_and_nearest_name(tmp_path: Path) ->
     assert "max_concurrency" in problem.hint
 
 
+@pytest.mark.parametrize(("written", "meant"), [("auto", None), (None, None), ("64", 64), (7, 7)])
+def test_requests_in_flight_are_a_number_or_auto(written: object, meant: int | None) -> None:
+    limits = Recipe.model_validate({"limits": {"max_concurrency": written}}).limits
+    assert limits.max_concurrency == meant
+
+
+@pytest.mark.parametrize("written", ["many", "0", 5000])
+def test_other_requests_in_flight_are_refused(written: object) -> None:
+    with pytest.raises(ValidationError, match=r"auto|greater than|less than"):
+        Recipe.model_validate({"limits": {"max_concurrency": written}})
+
+
 def test_one_value_may_stand_for_a_list_and_all_for_no_restriction() -> None:
     recipe = Recipe.model_validate(
         {"turns": 2, "strategies": "direct", "scenarios": "all", "goals": ["deception"] * 2}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 from hypothesis import given
@@ -72,6 +72,40 @@ def test_nobody_cannot_work() -> None:
 
 def test_a_quarter_more_dialogues_live_than_requests_fly() -> None:
     assert [width_for(n) for n in (1, 4, 32, 256)] == [1, 5, 40, 320]
+
+
+class Follows:
+    """A width that is set from outside."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.changed: Callable[[], None] | None = None
+
+    def now(self) -> int:
+        return self.width
+
+    def watch(self, changed: Callable[[], None] | None) -> None:
+        self.changed = changed
+
+
+@pytest.mark.anyio
+async def test_workers_follow_a_width_that_changes() -> None:
+    jobs, width, busy_at = Jobs(60), Follows(2), {}
+
+    async def work(number: int) -> None:
+        if number in {10, 30}:
+            width.width = {10: 8, 30: 3}[number]
+            assert width.changed is not None
+            width.changed()
+        await jobs.work(number)
+        busy_at[number] = jobs.busy
+
+    await LocalExecutor(width).run(jobs.stream(), work)
+    assert sorted(jobs.done) == list(range(60))
+    assert jobs.most == 8
+    assert max(busy_at[number] for number in range(9)) < 2
+    assert max(busy_at[number] for number in range(45, 60)) < 3
+    assert width.changed is None
 
 
 def collections_among(objects: int) -> int:
