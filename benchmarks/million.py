@@ -7,7 +7,6 @@ planned, then one dialogue, which SQL copies to every other case.
 from __future__ import annotations
 
 import asyncio
-import os
 import resource
 import sqlite3
 import statistics
@@ -121,7 +120,6 @@ def _command_s(arguments: Sequence[str | Path]) -> float:
         [sys.executable, "-m", "hipo", *map(str, arguments)],
         check=True,
         stdout=subprocess.DEVNULL,
-        env={**os.environ, "HIPO_NO_COLOR": "1"},
     )
     return time.perf_counter() - began
 

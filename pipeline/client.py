@@ -237,8 +237,10 @@ class Client:
             await asyncio.gather(*written)
             raise
         # A cancelled question does not wait: what had arrived is on its way to the disk.
-        for one in written if len(written) == 1 else (asyncio.gather(*written),):
-            await one
+        if len(written) == 1:
+            await written[0]
+        else:
+            await asyncio.gather(*written)
         return samples
 
     def _record(
