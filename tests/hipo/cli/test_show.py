@@ -26,7 +26,7 @@ from tests.hipo.cli.conftest import Hipo
 STATE_KEYS = [
     "name", "folder", "state", "planned", "generated", "failed", "pending", "calls",
     "cached_calls", "tokens", "cost_usd", "unpriced_calls", "charged", "arms", "verification",
-    "answering_models", "quota", "created", "updated", "next",
+    "answering_models", "batches", "quota", "disk_bytes", "created", "updated", "next",
 ]  # fmt: skip
 
 
