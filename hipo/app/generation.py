@@ -19,7 +19,7 @@ from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
-from hipo.app.workers import WorkerConnections, connected_workers
+from hipo.app.workers import RayWorkers, WorkerConnections, connected_workers
 from pipeline.engine import Engine
 from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe
@@ -42,7 +42,7 @@ def generate(
     retry_failed: bool = False,
     watcher: Watcher | None = None,
     play: Callable[[PlayContext], Awaitable[RunOutcome]] | None = None,
-    workers: int | None = None,
+    workers: int | RayWorkers | None = None,
 ) -> Run:
     """Generate the dialogues of a recipe into a folder; what is there already is not paid again.
 
@@ -66,7 +66,8 @@ def generate(
         play: plays what is planned: None plays all of it,
             :class:`hipo.app.verified_generation.VerifiedPlay` judges as well, and can go on until
             enough dialogues are accepted.
-        workers: play in so many processes of this machine; None plays in this one.
+        workers: play in so many processes of this machine, or in workers that Ray places
+            (:class:`hipo.app.workers.RayWorkers`); None plays in this process.
 
     Returns:
         The run. ``run.outcome`` says what was done, and in ``stopped`` why it ended early, if so.
@@ -99,7 +100,7 @@ async def generate_prepared(
     signals: bool = False,
     on_ready: Callable[[Prepared], None] = lambda _: None,
     play: Callable[[PlayContext], Awaitable[RunOutcome]] | None = None,
-    workers: int | None = None,
+    workers: int | RayWorkers | None = None,
 ) -> Run:
     """Generate what was prepared into a folder.
 
@@ -112,7 +113,8 @@ async def generate_prepared(
             the next one leaves at once.
         on_ready: is called when everything has been checked, right before the run begins.
         play: plays what is planned; None plays all of it, see :func:`play_plan`.
-        workers: play in so many processes of this machine; None plays in this one.
+        workers: play in so many processes of this machine, or in workers that Ray places
+            (:class:`hipo.app.workers.RayWorkers`); None plays in this process.
 
     Raises:
         UsageError: the folder is not fit; nothing was made.
@@ -146,7 +148,7 @@ async def generate_prepared(
 
 
 def _connected(
-    prepared: Prepared, workers: int | None, notice: Callable[[str], None]
+    prepared: Prepared, workers: int | RayWorkers | None, notice: Callable[[str], None]
 ) -> AbstractAsyncContextManager[Connections | WorkerConnections]:
     """Return what builds the players, in this process or in workers."""
     if workers is None:

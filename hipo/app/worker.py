@@ -23,7 +23,7 @@ from hipo.app.worker_material import prepared_from
 from pipeline.engine import Player
 from pipeline.executors.frames import StreamBroken
 from pipeline.executors.local import rare_collections
-from pipeline.executors.processes import REFUSED
+from pipeline.executors.places import REFUSED
 from pipeline.executors.worker import work
 from pipeline.run_link import RunLink
 from scenarios.errors import UsageError

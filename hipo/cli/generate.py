@@ -23,7 +23,6 @@ from hipo.app.saturation import SaturatedPlay
 from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Watcher
-from hipo.app.workers import MOST_WORKERS
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_view import Heading, render
@@ -45,6 +44,7 @@ from hipo.cli.run_report import state_as_json, summary
 from hipo.cli.saturation_report import saturation_as_json, saturation_as_text
 from hipo.cli.status_file import StatusFile
 from hipo.cli.verify_report import verification_tables
+from hipo.cli.worker_options import Workers, with_workers
 from hipo.cli.wrapping import write_text
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
@@ -69,15 +69,6 @@ _VERIFY = typer.Option(
     rich_help_panel=OptionGroup.VERIFICATION,
     help="Judge and decide on each dialogue as it is finished.",
 )
-_WORKERS = typer.Option(
-    None,
-    "--workers",
-    min=1,
-    max=MOST_WORKERS,
-    rich_help_panel=OptionGroup.LIMITS,
-    metavar="N",
-    help="Play in N processes; one is enough below some 1,000 calls a second.",
-)
 _FORMAT = typer.Option(
     Format.TEXT,
     "--format",
@@ -100,6 +91,7 @@ _PILOT = typer.Option(
 @with_verification_options
 @with_until
 @with_status_file
+@with_workers
 def generate(
     *,
     recipe: str | None = typer.Argument(
@@ -115,7 +107,7 @@ def generate(
     verify: bool = _VERIFY,
     until: Until,
     pilot: int | None = _PILOT,
-    workers: int | None = _WORKERS,
+    workers: Workers,
     output_format: Format = _FORMAT,
     quiet: bool = QUIET,
     status: StatusFile,
@@ -165,7 +157,7 @@ def run_prepared(
     folder: Path,
     *,
     retry_failed: bool = False,
-    workers: int | None = None,
+    workers: Workers = None,
     output_format: Format = Format.TEXT,
     quiet: bool = False,
     watching: Watcher | None = None,

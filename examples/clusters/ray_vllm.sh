@@ -1,0 +1,14 @@
+#!/bin/bash
+# A Ray cluster with vLLM on one machine with a GPU and hipo's workers on the others.
+# Install the same hipo everywhere: pip install "hipo[ray]"
+set -euo pipefail
+
+# on the machine with the GPU
+vllm serve Qwen/Qwen2.5-7B-Instruct --port 8000 &
+
+# on the head, where the run will lie; then on every other machine: ray start --address=HEAD:6379
+ray start --head --port=6379
+
+# on the head
+hipo generate hipo-paper --model compatible/Qwen/Qwen2.5-7B-Instruct --base-url http://gpu-machine:8000/v1 \
+  --executor ray --ray-address auto --workers 8 --max-concurrency 2048 -o /tmp/whole
