@@ -79,7 +79,7 @@ class LimitedServer:
         finally:
             self._flying -= 1
         return web.Response(
-            body=REPLIES[b"veracity_rationale" in body],
+            body=next(REPLIES[b"veracity_rationale" in body]),
             content_type="application/json",
             headers=self._headers(),
         )
