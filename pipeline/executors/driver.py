@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,8 @@ class Driver:
         self._server: asyncio.Server | None = None
         self._run: SharedRun | None = None
         self._sessions: list[WorkerSession] = []
+        self._ended: Counter[str] = Counter()
+        """Jobs that ended in workers that are gone, by the name of the worker."""
         self._serving: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._over: RunError | UsageError | None = None
@@ -132,6 +135,11 @@ class Driver:
                 if lost >= MOST_LOST:
                     reason = f"{lost} workers ended while they played it"
                     raise JobFailed(JobFailure("failed", WORKER_LOST, reason)) from None
+
+    def jobs_ended(self, name: str) -> int:
+        """Return how many jobs have ended in the workers of a name."""
+        there = sum(session.ended for session in self._sessions if session.name == name)
+        return self._ended[name] + there
 
     def give_up(self, why: RunError | UsageError) -> None:
         """Raise ``why`` to whoever wants a case played or waits for workers: none will come."""
@@ -222,6 +230,7 @@ class Driver:
             await session.serve()
         finally:
             self._sessions.remove(session)
+            self._ended[session.name] += session.ended
             self._changed.set()
 
 

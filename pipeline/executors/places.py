@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,10 +11,9 @@ from typing import Any
 from pipeline.executors.driver import Driver
 from pipeline.stop import INTERNAL, MustStop
 
-YOUNG_S = 60.0
-"""A worker that ends within so many seconds of its start may have been ended by what it does."""
-MOST_YOUNG = 3
-"""So many workers in a row may end that young before none is started in their place."""
+MOST_IDLE = 3
+"""So many workers in a row may end before one dialogue has ended in them, until none is started in
+their place."""
 LEAVE_S = 5.0
 """Seconds from the end of the stream to the end of the process; then it is killed."""
 REFUSED = 2
@@ -34,14 +32,16 @@ async def kept_going(
 
     Args:
         driver: that they join.
-        places: what starts a worker, by what people call it.
+        places: what starts a worker, by the name that it joins under.
         notice: is told of a worker that ends before its time.
 
     Raises:
         UsageError: a worker cannot build its players.
         MustStop: workers end whenever they are started.
     """
-    keeping = [asyncio.ensure_future(_keep(name, start, notice)) for name, start in places.items()]
+    keeping = [
+        asyncio.ensure_future(_keep(driver, name, start, notice)) for name, start in places.items()
+    ]
     watching = asyncio.ensure_future(_all_given_up(driver, keeping))
     try:
         await _all_ready(driver, keeping)
@@ -53,18 +53,18 @@ async def kept_going(
         await asyncio.gather(watching, *keeping, return_exceptions=True)
 
 
-async def _keep(name: str, start: Start, notice: Callable[[str], None]) -> str:
+async def _keep(driver: Driver, name: str, start: Start, notice: Callable[[str], None]) -> str:
     """Start a worker, again where it ends before its time; return why no longer."""
-    young = 0
+    idle = 0
     while True:
-        began = time.monotonic()
+        before = driver.jobs_ended(name)
         code = await start()
-        young = young + 1 if time.monotonic() - began < YOUNG_S else 0
+        idle = idle + 1 if driver.jobs_ended(name) == before else 0
         ended = f"worker {name} has ended ({_in_words(code)})"
         if code == REFUSED:
             return ended
-        if young >= MOST_YOUNG:
-            return f"{ended}, {young} times in a row"
+        if idle >= MOST_IDLE:
+            return f"{ended}, {idle} times in a row before it did anything"
         notice(f"{ended}: another one plays its dialogues again")
 
 

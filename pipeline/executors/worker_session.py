@@ -72,6 +72,8 @@ class WorkerSession:
         ``shared`` returns what the run is, or raises ValueError as long as it has not begun.
         """
         self.name = name
+        self.ended = 0
+        """How many jobs have ended here."""
         self._stream = stream
         self._shared = shared
         self._numbers = 0
@@ -240,6 +242,7 @@ class WorkerSession:
         written.add_done_callback(acknowledge)
 
     def _end(self, message: Ended) -> None:
+        self.ended += 1
         playing = self._playing.get(message.number)
         if playing is None or playing[1].done():  # nobody waits for it any more
             return
