@@ -47,8 +47,9 @@ coverage: $(VENV)/.dev
 	rm -f .coverage .coverage.*
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=
 
+# Writes the table to benchmarks/results.md, with the machine and the versions it was measured on.
 bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --report benchmarks/results.md
 
 # The wheel, the source archive, and what is in an installation: a bill of materials (CycloneDX).
 dist: $(VENV)/.dev

@@ -1,4 +1,4 @@
-"""Run the benchmarks: ``python -m benchmarks [NAME ...] [--quick] [--minutes N] [--json FILE]``."""
+"""Run the benchmarks: ``python -m benchmarks [NAME ...] [--quick] [--report FILE]``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import orjson
 
+from benchmarks.machine import machine, results_page
 from benchmarks.report import table
 
 NAMES = (
@@ -53,6 +54,9 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES + LONG)}")
     parser.add_argument("--quick", action="store_true", help="smaller and noisier")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument(
+        "--report", type=Path, help="also write the table to this page, with machine and versions"
+    )
     parser.add_argument("--minutes", type=float, help="how long to fuzz")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {*NAMES, *LONG}
@@ -60,7 +64,7 @@ def main() -> int:
         parser.error(
             f"no benchmark named {', '.join(sorted(unknown))}; there are {', '.join(NAMES + LONG)}"
         )
-    rows = []
+    facts, rows = machine(), []
     for name in arguments.names or NAMES:
         print(f"running {name} ...", file=sys.stderr, flush=True)
         options = {"minutes": arguments.minutes} if name == "fuzz" else {}
@@ -71,6 +75,9 @@ def main() -> int:
         arguments.json.write_bytes(
             orjson.dumps([asdict(row) | {"ok": row.ok} for row in rows], option=orjson.OPT_INDENT_2)
         )
+    if arguments.report:
+        page = results_page(rows, facts, quick=arguments.quick)
+        arguments.report.write_text(page, encoding="utf-8")
     return 0 if all(row.ok for row in rows) else 1
 
 

@@ -1,0 +1,71 @@
+"""On what a benchmark ran: a figure that nobody can place is of no use."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks.report import Row, table
+
+LIBRARIES = ("hipo", "aiohttp", "httpx", "openai", "orjson", "pydantic", "numpy", "torch", "ray")
+"""Those whose version decides how fast something is."""
+
+
+def machine() -> dict[str, str]:
+    """Return what this machine is and what it runs, and how busy it is at the moment."""
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "cores": str(os.cpu_count()),
+        "CPU": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB",
+        "system": platform.platform(terse=True),
+        "Python": platform.python_version(),
+        "libraries": ", ".join(f"{name} {_version(name)}" for name in LIBRARIES),
+        "load before": f"{os.getloadavg()[0]:.2f} (processes at work in the minute before)",
+    }
+
+
+def results_page(rows: Sequence[Row], facts: dict[str, str], *, quick: bool) -> str:
+    """Return a Markdown page of one run of the benchmarks.
+
+    Args:
+        rows: what was measured.
+        facts: of the machine, taken before.
+        quick: whether the benchmarks were the smaller, noisier ones.
+    """
+    goals = [row for row in rows if row.goal is not None]
+    met = f"{sum(row.ok for row in goals)} of {len(goals)} goals met."
+    command = "python -m benchmarks --quick" if quick else "python -m benchmarks"
+    lines = [
+        "# Results of the benchmarks",
+        "",
+        f"Written by `{command}`. Ratios compare what ran side by side in this one run; goals are for them.",
+        "",
+        *(f"- {name}: {value}" for name, value in facts.items()),
+        "",
+        met,
+        "",
+        table(rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _field(path: Path, name: str) -> str | None:
+    """Return the first value of a field of a file of ``name : value`` lines."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    pairs = (line.partition(":") for line in lines)
+    return next((value.strip() for key, _, value in pairs if key.strip() == name), None)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
