@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from benchmarks.probe_items import LIE, NO_LIE, ProbeItem, ProbeSets, offline_run, sets_of
 from benchmarks.probe_ridge import NestedRidge
 from benchmarks.probe_smollm2 import ASKED, BATCH, STEPS, read
-from benchmarks.probe_views import VIEWS, Embedded, View
+from benchmarks.probe_views import VIEWS, EmbeddedView, View
 from benchmarks.report import Row
 from outputs.audit.cross_fit import FOLDS, grouped_folds
 from outputs.audit.null_labels import codes
@@ -125,7 +125,7 @@ def probe(sets: ProbeSets, views: Sequence[View] = VIEWS) -> list[ProbeScore]:
         for item in (*sets.label, *sets.gold, *sets.swap)
         for text in (item.line, item.question, item.fact, *item.history)
     ]
-    embedded = Embedded(texts)
+    embedded = EmbeddedView(texts)
     folds = fold_of([item.scenario for item in sets.label])
     values = {d: sorted({item.labels[d] for item in sets.label}) for d in DIMENSIONS}
     found = []

@@ -26,12 +26,12 @@ class View:
     """What a probe is shown of a line."""
 
     name: str
-    of: Callable[[Sequence[ProbeItem], Embedded], Columns]
+    of: Callable[[Sequence[ProbeItem], EmbeddedView], Columns]
     everywhere: bool = True
     """Whether it is known of gold lines and swap items, too."""
 
 
-class Embedded:
+class EmbeddedView:
     """Embeddings of texts, each made once."""
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -64,23 +64,23 @@ def _encoder() -> Any:
     return load_model()
 
 
-def _line(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+def _line(items: Sequence[ProbeItem], embedded: EmbeddedView) -> Columns:
     return np.array([embedded.of(item.line) for item in items])
 
 
-def _question(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+def _question(items: Sequence[ProbeItem], embedded: EmbeddedView) -> Columns:
     line = _line(items, embedded)
     question = np.array([embedded.of(item.question) for item in items])
     return np.hstack([line, question, _product(line, question)])
 
 
-def _history(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+def _history(items: Sequence[ProbeItem], embedded: EmbeddedView) -> Columns:
     line = _line(items, embedded)
     before = np.array([embedded.mean(item.history) for item in items])
     return np.hstack([_question(items, embedded), before, _product(line, before)])
 
 
-def _fact(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+def _fact(items: Sequence[ProbeItem], embedded: EmbeddedView) -> Columns:
     line = _line(items, embedded)
     fact = np.array([embedded.of(item.fact) for item in items])
     return np.hstack([_question(items, embedded), fact, _product(line, fact)])
@@ -91,8 +91,8 @@ def _product(one: Columns, other: Columns) -> Columns:
     return one * other * np.sqrt(one.shape[1])
 
 
-def _shortcuts(names: Sequence[str]) -> Callable[[Sequence[ProbeItem], Embedded], Columns]:
-    def columns(items: Sequence[ProbeItem], embedded: Embedded) -> Columns:
+def _shortcuts(names: Sequence[str]) -> Callable[[Sequence[ProbeItem], EmbeddedView], Columns]:
+    def columns(items: Sequence[ProbeItem], embedded: EmbeddedView) -> Columns:
         del embedded
         audited = AuditItems(
             tuple(item.within for item in items), tuple(item.said for item in items), "goal"

@@ -14,7 +14,7 @@ GIVE_UP_AFTER = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class QuotaCell:
     """One combination of labels, goal and category, and how many utterances of it are wanted."""
 
     labels: Wanted
@@ -40,7 +40,7 @@ class Cell:
         """The cell in words: ``veracity Quality, goal deception``."""
         return ", ".join(f"{name} {label}" for name, label in self.key)
 
-    def takes_in(self, other: Cell) -> bool:
+    def takes_in(self, other: QuotaCell) -> bool:
         """Whether every utterance of another cell is one of this cell, too."""
         return set(self.key) <= set(other.key)
 
@@ -49,7 +49,7 @@ class Cell:
 class Quota:
     """All cells of a quota."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[QuotaCell, ...]
     give_up_after: int = GIVE_UP_AFTER
 
     def fields(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Quota:
     def from_fields(cls, fields: Mapping[str, Any]) -> Self:
         """Read what :meth:`fields` gave."""
         cells = tuple(
-            Cell(
+            QuotaCell(
                 tuple((str(name), str(label)) for name, label in cell["labels"]),
                 cell["goal"],
                 cell["category"],
@@ -86,7 +86,7 @@ class Quota:
 class CellTally:
     """What a run has of one cell, counted from its store."""
 
-    cell: Cell
+    cell: QuotaCell
     accepted: int = 0
     """Accepted utterances of it, those that were asked for something else included."""
     asked: int = 0

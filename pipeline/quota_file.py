@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.aims import CATEGORY
-from pipeline.quota import GIVE_UP_AFTER, Cell, Quota
+from pipeline.quota import GIVE_UP_AFTER, Quota, QuotaCell
 from pipeline.tactic_design import drawable
 from scenarios.errors import InputError, Problem
 from scenarios.located import Located, Step, shortened
@@ -59,7 +59,7 @@ def read_quota(located: Located, scheme: Scheme, categories: Sequence[str]) -> Q
     """
     content = validate_model(QuotaFile, located)
     reader = _Reader(located, scheme, categories, content.accepted)
-    cells: dict[object, Cell] = {}
+    cells: dict[object, QuotaCell] = {}
     for cell, _ in reader.products(content.each):
         cells[cell.key] = cell
     single: dict[object, tuple[Step, ...]] = {}
@@ -93,7 +93,7 @@ class _Reader:
             self._dimensions[scheme.assigned] = scheme.goal
         self._names = (*self._dimensions, CATEGORY)
 
-    def products(self, each: object) -> Iterator[tuple[Cell, tuple[Step, ...]]]:
+    def products(self, each: object) -> Iterator[tuple[QuotaCell, tuple[Step, ...]]]:
         """Yield a cell for every combination of the products."""
         if each is None:
             return
@@ -122,7 +122,9 @@ class _Reader:
             for combination in itertools.product(*choices.values()):
                 yield self._cell(dict(zip(choices, combination, strict=True)), self.accepted), where
 
-    def single(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Cell, tuple[Step, ...]]]:
+    def single(
+        self, rows: Sequence[Mapping[str, Any]]
+    ) -> Iterator[tuple[QuotaCell, tuple[Step, ...]]]:
         """Yield the cells that are named one by one."""
         for index, row in enumerate(rows):
             where: tuple[Step, ...] = ("cells", index)
@@ -188,10 +190,10 @@ class _Reader:
         resolved = resolve_label(self._dimensions[name], raw)
         return None if resolved is None else str(resolved[0])
 
-    def _cell(self, chosen: Mapping[str, str], accepted: int) -> Cell:
+    def _cell(self, chosen: Mapping[str, str], accepted: int) -> QuotaCell:
         assigned = self.scheme.assigned
         labels = tuple(
             (name, chosen[name]) for name in self._dimensions if name in chosen and name != assigned
         )
         goal = chosen.get(assigned) if assigned else None
-        return Cell(labels, goal, chosen.get(CATEGORY), accepted, assigned or "")
+        return QuotaCell(labels, goal, chosen.get(CATEGORY), accepted, assigned or "")

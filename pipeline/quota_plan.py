@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from pipeline.aims import Aim, CellKey, aimed
 from pipeline.plan import Plan
-from pipeline.quota import Cell, CellTally, Quota
+from pipeline.quota import CellTally, Quota, QuotaCell
 from pipeline.tactic_contexts import Context, context_at, contexts_of
 from pipeline.tactic_design import MAX_COMBINATIONS, drawable, possible
 from scenarios.case import Case
@@ -27,7 +27,7 @@ MOST_GROWTH = 3
 class Lane:
     """The cases that can be drawn for one cell, in an order that visits them evenly."""
 
-    cell: Cell
+    cell: QuotaCell
     plan: Plan
 
 
@@ -54,7 +54,7 @@ class Lanes:
             else:
                 self.out_of_reach[cell.key] = lane
 
-    def cases(self, cell: Cell, turns: int, drawn: frozenset[str]) -> Iterator[Case]:
+    def cases(self, cell: QuotaCell, turns: int, drawn: frozenset[str]) -> Iterator[Case]:
         """Yield cases for a cell, without end: those of the plan in turn, then repetitions.
 
         Args:
@@ -68,7 +68,7 @@ class Lanes:
                 if found is not None:
                     yield found
 
-    def _lane(self, cell: Cell, goals: Sequence[str]) -> Lane | str:
+    def _lane(self, cell: QuotaCell, goals: Sequence[str]) -> Lane | str:
         """Return where a cell is drawn from, or why it cannot be."""
         if cell.goal is not None and cell.goal not in goals:
             return f"the goal {cell.goal} is not selected"
@@ -95,7 +95,7 @@ class Lanes:
             cell, replace(self.plan, scenarios=ordered, goals=reached, n=None, repetitions=1)
         )
 
-    def _why(self, cell: Cell, goals: Sequence[str]) -> str:
+    def _why(self, cell: QuotaCell, goals: Sequence[str]) -> str:
         """Say whether it is the scheme or the scenarios that keep a cell from being drawn."""
         anywhere = any(
             self._allows(Context(goal, role=role), cell.labels)
@@ -106,7 +106,7 @@ class Lanes:
             return "the rules of the scheme forbid it"
         return "none of its scenarios allows it"
 
-    def _is_open(self, cell: Cell, scenario: Scenario, goal: str) -> bool:
+    def _is_open(self, cell: QuotaCell, scenario: Scenario, goal: str) -> bool:
         contexts = contexts_of(self.plan.scheme, scenario, goal, self.plan.turns)
         return any(self._allows(context, cell.labels) for context, _ in contexts)
 
@@ -131,7 +131,7 @@ class Lanes:
         named = {name for name, _ in labels}
         return [d for d in every if d.id in named]
 
-    def _asking(self, case: Case, cell: Cell, turns: int) -> Case | None:
+    def _asking(self, case: Case, cell: QuotaCell, turns: int) -> Case | None:
         """Return a case that asks as many of its turns for a cell as it may; None: it may of none.
 
         Which turns a requirement of the scheme falls on is known when the case is: so places are
@@ -266,7 +266,7 @@ def plan_round(
     return [case for _, _, case in planned[:room]]
 
 
-def _turns_asked(case: Case, cell: Cell) -> int:
+def _turns_asked(case: Case, cell: QuotaCell) -> int:
     """Return how many utterances of a case are asked for the cell."""
     aim = Aim.of(case)
     return len(aim.turns) if aim is not None and cell.labels else case.turns

@@ -11,7 +11,7 @@ from hipo.app.estimates import BYTES_PER_TOKEN
 from hipo.app.foils import foil_jobs
 from hipo.app.judges import Panels
 from hipo.app.models import ModelUse
-from hipo.app.verification import Ready
+from hipo.app.verification import JudgingReady
 from pipeline.chunks import chunks
 from pipeline.providers.protocol import Usage
 from pipeline.store.run_store import RunStore
@@ -109,7 +109,7 @@ def unjudged(
 
 
 def estimate_judging(
-    store: RunStore, ready: Ready, *, retry_unreadable: bool = False
+    store: RunStore, ready: JudgingReady, *, retry_unreadable: bool = False
 ) -> JudgingEstimate:
     """Count what every judge has yet to be asked, and estimate what that costs."""
     left = unjudged(store, ready.panels, ready.prompts, retry_unreadable=retry_unreadable)

@@ -158,7 +158,7 @@ class VerificationOverrides:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class JudgingReady:
     """Everything verification takes, found and checked; nothing is connected or sent."""
 
     recipe: Recipe
@@ -180,7 +180,7 @@ class Verified:
     notes: tuple[str, ...] = field(default=())
 
 
-def make_ready(store: RunStore, overrides: VerificationOverrides) -> Ready:
+def make_ready(store: RunStore, overrides: VerificationOverrides) -> JudgingReady:
     """Find and check what verifying a run takes.
 
     Raises:
@@ -194,7 +194,7 @@ def make_ready(store: RunStore, overrides: VerificationOverrides) -> Ready:
     prompts = judge_prompts(
         material.scheme, scenarios, overrides.prompt_dir, material.own_templates
     )
-    return Ready(recipe, material, panels, prompts, policy, gates)
+    return JudgingReady(recipe, material, panels, prompts, policy, gates)
 
 
 def judge_prompts(
@@ -333,7 +333,7 @@ async def verify_async(
 
 
 def verification_of(
-    ready: Ready,
+    ready: JudgingReady,
     store: RunStore,
     pool: EndpointPool,
     stop: Stop,
@@ -371,7 +371,7 @@ async def run_all(verification: Verification, store: RunStore, executor: Executo
 
 
 @asynccontextmanager
-async def comparing(ready: Ready, note: Note) -> AsyncIterator[Encoder | None]:
+async def comparing(ready: JudgingReady, note: Note) -> AsyncIterator[Encoder | None]:
     """Give what dialogues are embedded with, and close it unless the user leaves at once.
 
     None where nobody wants embeddings, or where the encoder's packages are not installed. Nothing
