@@ -18,6 +18,7 @@ NAMES = (
     "prefix",
     "voting",
     "throughput",
+    "scaling",
     "workers",
     "rate_limits",
     "scale",

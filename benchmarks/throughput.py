@@ -54,7 +54,8 @@ class _Seen:
     cpu_ms: list[float] = field(default_factory=list)
 
 
-def _recipe(provider: str, base_url: str, n: int, in_flight: int) -> Recipe:
+def recipe_of(provider: str, base_url: str, n: int, in_flight: int | None) -> Recipe:
+    """Return a recipe of ``n`` dialogues of two turns; ``in_flight`` None is found out."""
     return Recipe.model_validate(
         {
             "name": "bench",
@@ -70,7 +71,7 @@ def _pipeline(provider: str, base_url: str, n: int, in_flight: int) -> tuple[flo
     """Generate ``n`` dialogues; return wall and CPU seconds, and how many calls were made."""
     with tempfile.TemporaryDirectory() as folder:
         wall, cpu = time.perf_counter(), time.process_time()
-        run = generate(_recipe(provider, base_url, n, in_flight), output=Path(folder) / "run")
+        run = generate(recipe_of(provider, base_url, n, in_flight), output=Path(folder) / "run")
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         state = run.state()
         if state.generated != n:
@@ -78,11 +79,11 @@ def _pipeline(provider: str, base_url: str, n: int, in_flight: int) -> tuple[flo
     return wall, cpu, run.calls
 
 
-def _bodies(base_url: str) -> list[dict[str, object]]:
+def sent_bodies(base_url: str) -> list[dict[str, object]]:
     """Return request bodies as the pipeline sends them, so that both sides send as many bytes."""
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
-        generate(_recipe("compatible", base_url, 8, 8), output=run)
+        generate(recipe_of("compatible", base_url, 8, 8), output=run)
         store = RunStore.open(run, readonly=True)
         try:
             prompts = [
@@ -108,7 +109,7 @@ def _measure(load: _Load, rounds: int) -> dict[str, _Seen]:
     """Let the loop and every provider have their turn, round after round."""
     seen = {provider: _Seen() for provider in load.goals}
     with running_server(load.delay_s) as base_url:
-        sample = _bodies(base_url)
+        sample = sent_bodies(base_url)
         for provider in seen:
             _pipeline(provider, base_url, 4, 4)  # imports and caches are not what is measured
         for _ in range(rounds):
