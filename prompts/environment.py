@@ -6,8 +6,10 @@ import re
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import CodeType
 
 from jinja2 import (
+    BytecodeCache,
     Environment,
     FunctionLoader,
     StrictUndefined,
@@ -16,6 +18,7 @@ from jinja2 import (
     TemplateSyntaxError,
 )
 from jinja2 import nodes as jinja_nodes
+from jinja2.bccache import Bucket
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -230,6 +233,30 @@ class Templates:
         return str(self._files[name])
 
 
+class _CompiledOnce(BytecodeCache):
+    """Keeps what was compiled in this process, by the text it was compiled from."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Give back what was compiled from the same text."""
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled; all is forgotten where it has become very much."""
+        if len(self._codes) >= MOST_COMPILED:
+            self._codes.clear()
+        if bucket.code is not None:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+MOST_COMPILED = 1_000
+"""Templates kept, of each kind; some eighty ship."""
+_compiled = {sandboxed: _CompiledOnce() for sandboxed in (False, True)}
+"""In a sandbox other code is made of the same text."""
+
+
 def _environment(
     load: Callable[[str], tuple[str, str, None] | None], *, sandboxed: bool
 ) -> Environment:
@@ -244,6 +271,7 @@ def _environment(
         keep_trailing_newline=True,
         auto_reload=False,
         autoescape=False,
+        bytecode_cache=_compiled[sandboxed],
     )
 
 
