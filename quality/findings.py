@@ -22,6 +22,7 @@ FindingCode = Literal[
     "too_slow",
     "timing_outlier",
     "unlike_others",
+    "inattentive",
     "self_contradiction",
     "split",
     "wide_range",
@@ -65,5 +66,11 @@ class QcSettings(Strict):
     """Fewer times than this have no usual time to differ from (ours)."""
     fewest_shared: Annotated[int, Field(ge=2)] = 20
     """Fewer items shared with others do not tell who answers unlike them (ours)."""
+    fewest_attention: Annotated[int, Field(ge=1)] = 5
+    """Fewer attention items than this tell nothing about a person (ours)."""
+    attention_chance: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    """Largest probability that guessing gets as much right of somebody who does not guess (ours)."""
+    attention_failed: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    """Somebody is reported whose share of failed attention items is above this beyond doubt (ours)."""
     range_share: Annotated[float, Field(gt=0, lt=1)] = 0.75
     """Answers further apart than this share of an interval scale are reported (1.5 on -1..1)."""

@@ -100,6 +100,28 @@ class GivenLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class AttentionAnswer:
+    """A line whose labels are known, in the hands of one annotator among the items of a study."""
+
+    seq: int
+    code: str
+    """Of the annotator."""
+    study: str
+    line: str
+    """Id of the line."""
+    state: AssignmentState
+    opened_at: float
+    done_at: float | None
+    lead_s: float | None
+    labels: tuple[GivenLabel, ...]
+    note: str
+    right: int
+    """How many of the questions that are known were answered as they should be."""
+    chances: tuple[float, ...]
+    """For each of these questions how often a guess is right; empty: not answered yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class Opinion:
     """What somebody says about a dialogue beside its labels."""
 

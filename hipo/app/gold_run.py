@@ -51,16 +51,12 @@ def make_gold_run(folder: Path) -> int:
         UsageError: something is in the folder already, or it cannot be written.
     """
     entries = Catalogue.load(environment={}).entries
-    files = [
-        _spoken(lines, entries[name].template)
-        for name in scenarios_with("gold")
-        if (lines := gold_lines(name)) is not None
-    ]
+    files = [spoken_gold(name, entries[name].template) for name in scenarios_with("gold")]
     scenarios = {file.scenario: entries[file.scenario].scenario for file in files}
     scheme = load_scheme("hipo")
     arm = Arm(STRATEGY, {}, {CANARY: _canary(files)})
     dialogues = [
-        _dialogue(line, scenarios[file.scenario], arm) for file in files for line in file.lines
+        gold_dialogue(line, scenarios[file.scenario], arm) for file in files for line in file.lines
     ]
     contents = RunContents(
         recipe=Recipe(name=run_name(folder), scheme=scheme.id),
@@ -75,8 +71,11 @@ def make_gold_run(folder: Path) -> int:
     return len(dialogues)
 
 
-def _spoken(lines: GoldLines, template: Scenario) -> GoldLines:
-    """Fill in the fictional names of a scenario."""
+def spoken_gold(name: str, template: Scenario) -> GoldLines:
+    """Return the gold lines of a scenario that has some, with its fictional names filled in."""
+    lines = gold_lines(name)
+    if lines is None:
+        raise KeyError(name)
     names = {key: placeholder.alias for key, placeholder in template.placeholders.items()}
     return GoldLines.model_validate(with_names(lines.model_dump(), names))
 
@@ -86,7 +85,8 @@ def _canary(files: list[GoldLines]) -> str:
     return canary
 
 
-def _dialogue(line: GoldLine, scenario: Scenario, arm: Arm) -> Dialogue:
+def gold_dialogue(line: GoldLine, scenario: Scenario, arm: Arm) -> Dialogue:
+    """Return the dialogue of a line: its question and itself, with its labels as declared."""
     case = make_case(
         scheme=scenario.scheme,
         scenario=scenario.id,

@@ -14,6 +14,7 @@ from quality.annotation_qc import annotation_qc
 from quality.annotation_schema import check_schema
 from quality.annotations import Answer, RawAnswer, Timing
 from quality.annotator_agreement import AnnotatorAgreement, annotator_agreement
+from quality.attention_scores import AttentionScore, attention_findings, attention_scores
 from quality.bootstrap import Resampling
 from quality.disagreement.adjudication import ExpertLabel
 from quality.disagreement.references import ReferenceRow, against_released
@@ -26,6 +27,7 @@ from quality.tables.checking import CheckedTable, read_files
 from quality.tables.measured import Numbers
 from scenarios.annotations import ADJUDICATED, HUMAN
 from scenarios.errors import UsageError
+from scenarios.reviews import AttentionAnswer
 from scenarios.schemes.model import LabelValue, Scheme
 
 _KINDS = (HUMAN, ADJUDICATED)
@@ -48,6 +50,8 @@ class QcReport:
     """Level 3: over everything (group ""), then by group."""
     beside_others: tuple[AnnotatorAgreement, ...]
     """Every annotator beside the others, by dimension."""
+    attention: tuple[AttentionScore, ...]
+    """Of a run: every annotator who was given attention items."""
     dimensions: tuple[DisagreementReport, ...]
     """Level 4, and how people disagree, of every labelled dimension."""
     released: tuple[tuple[str, tuple[ReferenceRow, ...]], ...]
@@ -69,6 +73,7 @@ class _Material:
     """dimension -> item -> label."""
     notes: Mapping[str, str]
     """item -> what is remarked about it."""
+    attention: Sequence[AttentionScore] = ()
 
 
 def quality_control(
@@ -114,10 +119,14 @@ def quality_control(
         items=len({answer.item for answer in checked.answers}),
         annotators=tuple(sorted({answer.annotator for answer in checked.answers})),
         answers=len(checked.answers),
-        findings=checked.findings,
+        findings=(
+            *checked.findings,
+            *attention_findings(material.attention, settings or QcSettings()),
+        ),
         vocabulary=tuple(vocabulary_table(asked, material.raw)),
         agreement=tuple(agreement_table(asked, checked.answers, groups=groups, how=how)),
         beside_others=tuple(annotator_agreement(asked, checked.answers)),
+        attention=tuple(material.attention),
         dimensions=_disagreements(
             asked, checked.answers, material, groups=groups, settings=settings
         ),
@@ -199,15 +208,19 @@ def _of_reviews(annotated: Annotated) -> _Material:
     """Gather the same with the time that answers took and with what experts noted."""
     times: list[Timing] = []
     notes: dict[str, str] = {}
+    attention: list[AttentionAnswer] = []
     with ReviewStore.open(Path(annotated.sources[0])) as store:
         for study in store.studies.all():
             times += timings(store.sheets.sheets(study))
+            attention += store.attention.given(study.id)
             items = {item.seq: item for item, _ in store.sheets.items(study)}
             for decided in store.sheets.adjudications(study).values():
                 item = items[decided.item]
                 for label in decided.labels:
                     notes[item_name(item, label.turn)] = decided.note
-    return replace(_of_run(annotated), times=times, notes=notes)
+    return replace(
+        _of_run(annotated), times=times, notes=notes, attention=attention_scores(attention)
+    )
 
 
 def _experts(material: _Material, dimension: str) -> dict[str, ExpertLabel]:

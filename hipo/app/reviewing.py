@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipo.app.attention import attention_mixing
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
@@ -47,6 +48,8 @@ class ReviewOptions:
     consent: Path | None = None
     translations: Sequence[Path] = ()
     lease_minutes: float = 20.0
+    attention: int = 0
+    """How many lines with known labels are mixed among the items of each annotator of a quiz."""
 
 
 def run_material(folder: Path) -> RunMaterial:
@@ -87,6 +90,7 @@ def open_review(
             access=access_of(store.people.accounts()),
             lease_s=options.lease_minutes * 60,
             announce=announce,
+            mixing=attention_mixing(store, study, material, options.attention),
         )
     except BaseException:
         store.close()

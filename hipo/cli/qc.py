@@ -91,6 +91,8 @@ def _text(report: QcReport) -> Iterator[str]:
     yield _agreement(report)
     if report.beside_others:
         yield _beside_others(report)
+    if report.attention:
+        yield _attention(report)
     for dimension in report.dimensions:
         yield from _disagreement(dimension)
     for name, rows in report.released:
@@ -164,6 +166,18 @@ def _beside_others(report: QcReport) -> str:
     return "each annotator beside the others (Cohen's kappa; of numbers Spearman's rho)\n" + (
         columns(header, rows)
     )
+
+
+def _attention(report: QcReport) -> str:
+    rows = [
+        [row.annotator, f"{row.failed} of {row.items}", bounds(row.interval),
+         f"{row.right} of {row.asked}", f"{row.guessed:.1f}", f"{row.chance:.2g}"]
+        for row in report.attention
+    ]  # fmt: skip
+    header = [
+        "annotator", "failed", "95% interval", "questions right", "by guessing", "chance of that",
+    ]  # fmt: skip
+    return "attention items (lines with known labels)\n" + columns(header, rows)
 
 
 def _disagreement(report: DisagreementReport) -> Iterator[str]:

@@ -18,7 +18,8 @@ def qc_as_json(report: QcReport) -> dict[str, Any]:
     """Return what ``hipo qc --json`` writes.
 
     ``findings`` of levels 1 to 3 and ``found``, their number by level and code; ``vocabulary``;
-    ``agreement``; ``beside_others``, every annotator by dimension; by dimension ``difficulty``, ``confused``, ``adjacency``, ``split_polarity``,
+    ``agreement``; ``beside_others``, every annotator by dimension; ``attention``, who answered lines with known
+    labels; by dimension ``difficulty``, ``confused``, ``adjacency``, ``split_polarity``,
     ``polarity_matches``, ``means``, ``references``, ``to_adjudicate`` and ``gold`` with notes;
     ``released``; of files ``files`` and ``oddities``.
     """
@@ -46,6 +47,13 @@ def qc_as_json(report: QcReport) -> dict[str, Any]:
                 interval=None if row.interval is None else [row.interval.low, row.interval.high],
             )
             for row in report.beside_others
+        ],
+        "attention": [
+            plain(
+                row, "annotator items failed interval right asked guessed chance",
+                interval=[row.interval.low, row.interval.high],
+            )
+            for row in report.attention
         ],
         "dimensions": [_dimension(one) for one in report.dimensions],
         "released": [

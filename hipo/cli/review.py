@@ -52,6 +52,13 @@ _HIDE = typer.Option(
 _TRANSLATIONS = typer.Option(
     [], "--translations", help='JSON lines {"language", "text", "translation"}; repeatable.'
 )
+_ATTENTION = typer.Option(
+    0,
+    "--attention",
+    min=0,
+    metavar="N",
+    help="Of a quiz: lines with known labels mixed among each annotator's items; see hipo qc RUN.",
+)
 _LEASE = typer.Option(
     20.0, "--lease-minutes", min=1, help="An item somebody leaves goes to others after this."
 )
@@ -85,6 +92,7 @@ def serve(
     category: list[str] = typer.Option([], "--category", help="Only this category; repeatable."),
     reason: list[str] = typer.Option([], "--reason", help="Only flagged for this; repeatable."),
     hide: list[str] = _HIDE,
+    attention: int = _ATTENTION,
     consent: Path | None = typer.Option(None, "--consent", help="Text people agree to (Markdown)."),
     translations: list[Path] = _TRANSLATIONS,
     lease_minutes: float = _LEASE,
@@ -114,6 +122,7 @@ def serve(
         consent=consent,
         translations=translations,
         lease_minutes=lease_minutes,
+        attention=attention,
     )
     _check_packages()
     from quality.web.server import Address  # noqa: PLC0415 - optional

@@ -38,7 +38,7 @@ from scenarios.errors import UsageError
 from scenarios.reviews import FormDraft
 
 PEOPLE = "people.sqlite"
-VERSION = 1
+VERSION = 2
 
 _TABLES = (
     "create table meta (key text primary key, value text not null) strict, without rowid",
@@ -60,6 +60,11 @@ _TABLES = (
         scenario_problem text not null) strict""",
     "create index notes_code on notes(code)",
 )
+_ATTENTION = """create table attention (
+    seq integer primary key, code text not null, study text not null, line text not null,
+    state text not null check (state in ('open', 'done', 'given_back')),
+    opened_at real not null, done_at real, lead_s real, labels text, note text not null,
+    right_answers integer, chances text, unique (study, code, line)) strict"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +79,20 @@ NO_NOTE = Note()
 
 
 def create_people(connection: sqlite3.Connection, run: str) -> None:
-    """Make the tables in an empty database, unless another process just did.
+    """Make the tables that are missing, unless another process just did.
 
     Args:
         connection: not in a transaction.
         run: what tells the run from others, see :func:`run_mark`.
     """
     connection.execute("begin immediate")
-    if connection.execute("pragma user_version").fetchone() == (0,):
+    (version,) = connection.execute("pragma user_version").fetchone()
+    if version == 0:
         for statement in _TABLES:
             connection.execute(statement)
         connection.execute("insert into meta values ('run', ?)", (run,))
+    if version < VERSION:
+        connection.execute(_ATTENTION)
         connection.execute(f"pragma user_version = {VERSION}")
     connection.execute("commit")
 
@@ -295,7 +303,7 @@ _TAKE_BACK = (
 )
 _FORGET = tuple(
     f"delete from {table} where code = :code"  # noqa: S608 - constants only
-    for table in ("sessions", "drafts", "notes", "people")
+    for table in ("sessions", "drafts", "notes", "attention", "people")
 )
 
 

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from pipeline.store import assignments
+from pipeline.store.attention import AttentionLog
 from pipeline.store.config_epochs import ConfigEpoch, read_configs
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
@@ -58,6 +59,7 @@ class ReviewStore:
         self._file = file
         self.people = PeopleLog(reader, self._writer, file)
         self.sheets = SheetLog(reader, self._writer, file)
+        self.attention = AttentionLog(file)
         self.judgements = JudgementLog(reader, self._writer)
         self.dialogues = DialogueReader(reader)
 
@@ -155,6 +157,25 @@ class ReviewStore:
         ).fetchone()
         return None if row is None else int(row[0])
 
+    def done_times(self, study: ReviewStudy, annotator: int) -> list[tuple[float, int]]:
+        """Return (Unix time, assignment) of everything an annotator has answered."""
+        return self._reader.execute(
+            "select s.done_at, s.seq from assignments s join review_items i on i.seq = s.item"
+            " where i.study = ? and s.annotator = ? and s.state = 'done'",
+            (study.seq, annotator),
+        ).fetchall()
+
+    def holds_item(self, study: ReviewStudy, annotator: int) -> bool:
+        """Whether an annotator has begun an item that nobody else can be given yet."""
+        row = self._reader.execute(
+            "select 1 from assignments s join review_items i on i.seq = s.item"
+            " where i.study = ? and s.annotator = ? and s.state in ('open', 'labelled')"
+            " and s.leased_until > ?"
+            " and not exists (select 1 from adjudications j where j.item = i.seq)",
+            (study.seq, annotator, time.time()),
+        ).fetchone()
+        return row is not None
+
     def progress(
         self, study: ReviewStudy, annotator: int, *, category: str = "", reason: str = ""
     ) -> tuple[int, int]:
@@ -205,7 +226,11 @@ class ReviewStore:
             assignments.hold(connection, study, assignment, annotator, now=now, lease_s=lease_s)
 
         await self._writer.post(write)
-        await self._file.save_draft(self.people.code(annotator), assignment, draft)
+        await self.keep_draft(assignment, annotator, draft)
+
+    async def keep_draft(self, number: int, annotator: int, draft: FormDraft) -> None:
+        """Keep a half-filled form under a number; that of an attention item is negative."""
+        await self._file.save_draft(self.people.code(annotator), number, draft)
 
     async def lock_labels(
         self,

@@ -11,12 +11,13 @@ from quality.agreement import AgreementRow, agreement_table
 from quality.annotation_qc import annotation_qc
 from quality.annotations import Answer, RawAnswer
 from quality.annotator_agreement import annotator_agreement
+from quality.attention_scores import AttentionScore, attention_findings, attention_scores
 from quality.bootstrap import Resampling
 from quality.disagreement.difficulty import DifficultyRow, difficulty_table
-from quality.findings import Finding
+from quality.findings import Finding, QcSettings
 from quality.review.answer_table import answers, timings
 from scenarios.errors import UsageError
-from scenarios.reviews import Item, ReviewStudy, Sheet, Standing
+from scenarios.reviews import AttentionAnswer, Item, ReviewStudy, Sheet, Standing
 from scenarios.schemes.model import Scheme
 
 QUICK = Resampling(resamples=200)
@@ -99,6 +100,7 @@ class Overview:
     people: tuple[AnnotatorProgress, ...]
     agreement: AgreementGrid
     beside_others: tuple[BesideOthers, ...]
+    attention: tuple[AttentionScore, ...]
     difficulty: Mapping[str, DifficultyRow]
     """By question."""
     minutes_left: int | None
@@ -115,13 +117,18 @@ def overview(
     items: Sequence[tuple[Item, int]],
     *,
     standings: Sequence[Standing],
+    attention: Sequence[AttentionAnswer] = (),
     now: float,
 ) -> Overview:
     """Compute the dashboard from the answers so far."""
     table = answers(sheets)
     rows, why_not = _agreement(scheme, sheets)
     raw = [RawAnswer(a.item, a.dimension, a.annotator, a.value, a.dialogue) for a in table]
-    findings = annotation_qc(scheme, raw, timings(sheets)).findings
+    scores = attention_scores(attention)
+    findings = (
+        *annotation_qc(scheme, raw, timings(sheets)).findings,
+        *attention_findings(scores, QcSettings()),
+    )
     of_person = Counter(finding.annotator for finding in findings)
     open_answers = max(0, len(items) * study.per_item - sum(n for _, n in items))
     return Overview(
@@ -132,6 +139,7 @@ def overview(
         people=tuple(_progress(one, of_person[one.code], now) for one in standings),
         agreement=_grid(scheme, rows),
         beside_others=_beside_others(scheme, table),
+        attention=tuple(scores),
         minutes_left=minutes_left([s for one in standings for s in one.seconds], open_answers),
         difficulty={
             (d.title or d.id).partition(" (")[0]: difficulty_table(d, table)[0]

@@ -149,7 +149,14 @@ async def dashboard(request: Request) -> Response:
     standings = service.store.sheets.standings(service.study)
     items = service.store.sheets.items(service.study)
     result = await asyncio.to_thread(
-        overview, service.scheme, service.study, sheets, items, standings=standings, now=time.time()
+        overview,
+        service.scheme,
+        service.study,
+        sheets,
+        items,
+        standings=standings,
+        attention=service.store.attention.given(service.study.id),
+        now=time.time(),
     )
     return page(
         request,

@@ -38,21 +38,15 @@ async def next_item(request: Request) -> Response:
     await service.refresh()
     if service.store.has_finished(service.study, guest.person.seq):
         return RedirectResponse("/finish", 303)
-    assignment = await service.store.take(
-        service.study,
-        guest.person.seq,
-        lease_s=service.lease_s,
-        category=guest.visit.category,
-        reason=guest.visit.reason,
-    )
-    return RedirectResponse("/finish" if assignment is None else f"/item/{assignment}", 303)
+    number = await service.giving.take(guest.person, guest.visit)
+    return RedirectResponse("/finish" if number is None else f"/item/{number}", 303)
 
 
 @router.get("/undo")
 async def undo(request: Request) -> Response:
     """Go back to the item that was sent last."""
     service, guest = desk_of(request), annotator(request)
-    latest = service.store.latest_done(service.study, guest.person.seq)
+    latest = service.giving.latest_done(guest.person)
     return RedirectResponse("/next" if latest is None else f"/item/{latest}", 303)
 
 
@@ -68,15 +62,14 @@ async def draft(request: Request, number: RowNumber) -> Response:
     """Keep a form that is not finished."""
     service, guest = desk_of(request), annotator(request)
     data = await sent_form(request, guest.token)
-    stage = "opinion" if _opines(service, _mine(service, guest, number)) else "labels"
+    assignment = _mine(service, guest, number)
+    stage = "opinion" if _opines(service, assignment) else "labels"
     if first(data, "stage") != stage:
         raise RefusedRequest(409, "This part of the item has been sent already.")
     kept = {name: values for name, values in data.items() if name not in _NO_DRAFT}
     content = FormDraft(orjson.dumps(kept).decode(), _edits(data), _lead_s(data))
     try:
-        await service.store.save_draft(
-            service.study, number, guest.person.seq, content, lease_s=service.lease_s
-        )
+        await service.giving.save_draft(assignment, guest.person, content)
     except AnswerRefused as error:
         raise RefusedRequest(_STATUS[error.code], str(error)) from error
     return JSONResponse({"saved": True})
@@ -102,7 +95,7 @@ async def give_back(request: Request, number: RowNumber) -> Response:
     service, guest = desk_of(request), annotator(request)
     await sent_form(request, guest.token)
     try:
-        await service.store.give_back(service.study, number, guest.person.seq)
+        await service.giving.give_back(_mine(service, guest, number), guest.person)
     except AnswerRefused as error:
         raise RefusedRequest(_STATUS[error.code], str(error)) from error
     return RedirectResponse("/next", 303)
@@ -112,17 +105,18 @@ async def _send_labels(
     request: Request, guest: VisitorSession, assignment: Assignment, data: dict[str, list[str]]
 ) -> Response:
     service = desk_of(request)
-    filled = read_form(service.exhibits.of(assignment.item).sections, data)
+    filled = read_form(service.giving.exhibit(assignment, guest.person).sections, data)
     if filled.problems:
         return _incomplete(request, guest, assignment, data, filled)
     if not service.study.asks_opinion:
         opinion = Opinion(note=read_text(data, "note"), lead_s=_time_spent(assignment, data))
-        await service.submit(assignment, filled.labels, opinion)
+        if not await service.giving.submit_line(assignment, guest.person, filled.labels, opinion):
+            await service.submit(assignment, filled.labels, opinion)
         return saved(request, "/next")
     await service.store.lock_labels(
         service.study, assignment.seq, assignment.annotator, filled.labels, lease_s=service.lease_s
     )
-    return saved(request, f"/item/{assignment.seq}")
+    return saved(request, f"/item/{service.giving.shown(assignment.seq)}")
 
 
 async def _send_opinion(
@@ -178,15 +172,13 @@ def _item_page(
 ) -> Response:
     """Render an item at its stage; the declared labels reach the template in the second only."""
     service = desk_of(request)
-    exhibit = service.exhibits.of(assignment.item)
+    exhibit = service.giving.exhibit(assignment, guest.person)
     opining = _opines(service, assignment)
     draft = service.store.draft_of(assignment.seq)
-    values = _kept_values(service, assignment, exhibit)
+    values = _kept_values(service, guest, assignment, exhibit)
     if draft is not None:
         values |= orjson.loads(draft.content)
-    done, total = service.store.progress(
-        service.study, guest.person.seq, category=guest.visit.category, reason=guest.visit.reason
-    )
+    done, total = service.giving.progress(guest.person, guest.visit)
     visible_flags = service.exhibits.flags(assignment.item) if opining else ()
     return page(
         request,
@@ -194,6 +186,7 @@ def _item_page(
         guest,
         422 if problems else 200,
         assignment=assignment,
+        number=service.giving.shown(assignment.seq),
         exhibit=exhibit,
         values=sent or values,
         problems=problems or {},
@@ -203,26 +196,30 @@ def _item_page(
         total=total,
         minutes=_minutes(service, guest, total - done),
         position=done if assignment.state == "done" else done + 1,
-        back=service.store.latest_done(service.study, guest.person.seq, before=assignment.seq),
+        back=service.giving.latest_done(guest.person, before=assignment),
         flags=visible_flags,
         reasons=reasons(service.scheme, visible_flags, keeps_back=bool(exhibit.facts))
         if opining
         else (),
-        given={(g.turn, g.dimension): g.value for g in service.store.labels_of(assignment.seq)},
+        given={
+            (g.turn, g.dimension): g.value
+            for g in service.giving.labels_of(assignment, guest.person)
+        },
         shows_fact=service.study.shows_fact,
     )
 
 
 def _kept_values(
-    service: ReviewService, assignment: Assignment, exhibit: ReviewDialogue
+    service: ReviewService, guest: VisitorSession, assignment: Assignment, exhibit: ReviewDialogue
 ) -> dict[str, list[str]]:
     """Return what was sent before, as form values."""
     if assignment.state == "open":
         return {}
-    opinion = service.store.opinion_of(assignment.seq)
+    opinion = service.giving.opinion_of(assignment, guest.person)
     if service.study.asks_opinion:
         return opinion_values(opinion)
-    values = form_values(exhibit.sections, service.store.labels_of(assignment.seq))
+    labels = service.giving.labels_of(assignment, guest.person)
+    values = form_values(exhibit.sections, labels)
     return values | opinion_values(opinion)
 
 
@@ -257,9 +254,7 @@ async def finish_page(request: Request) -> Response:
     service, guest = desk_of(request), annotator(request)
     person = guest.person
     finished = service.store.has_finished(service.study, person.seq)
-    done, total = service.store.progress(
-        service.study, person.seq, category=guest.visit.category, reason=guest.visit.reason
-    )
+    done, total = service.giving.progress(person, guest.visit)
     return page(
         request,
         "finish",
@@ -295,7 +290,7 @@ def _scores(service: ReviewService, code: str) -> list[object]:
 
 def _mine(service: ReviewService, guest: VisitorSession, number: int) -> Assignment:
     """Return one of the guest's own items; what is not theirs does not exist."""
-    assignment = service.store.assignment(service.study, number, guest.person.seq)
+    assignment = service.giving.find(number, guest.person)
     if assignment is None or assignment.state == "given_back":
         raise RefusedRequest(404, "There is no such item among yours.")
     return assignment

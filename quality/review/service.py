@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pipeline.store.reviews import ReviewStore
 from quality.review.consent import Consent
 from quality.review.exhibits import Exhibits, ScenarioOf
+from quality.review.giving import AttentionMixing, Giving
 from quality.review.password_checks import PasswordChecks
 from quality.review.queueing import QueueSelection, fill
 from quality.review.translations import Translations, page_languages
@@ -44,7 +45,10 @@ class ReviewService:
     access: Access
     lease_s: float = 1200.0
     announce: Callable[[PersonRole, str], None] = lambda role, token: None
+    mixing: AttentionMixing | None = None
+    """Attention items among the others; None: there are none."""
     exhibits: Exhibits = field(init=False)
+    giving: Giving = field(init=False)
     links: Links[PersonRole] = field(init=False)
     languages: Mapping[str, PageLanguage] = field(init=False)
     """What the page itself can be read in besides English, by code."""
@@ -55,6 +59,7 @@ class ReviewService:
     def __post_init__(self) -> None:
         """Join what depends on the rest."""
         self.exhibits = Exhibits(self.store, self.scheme, self.study, self.scenario_of)
+        self.giving = Giving(self.store, self.study, self.exhibits, self.lease_s, self.mixing)
         self.links = Links(self.announce)
         self.languages = page_languages(self.scheme)
 

@@ -19,6 +19,7 @@ READERS_OF_GOLD = {
     Path("quality/gold.py"),
     Path("outputs/evaluation_items/gold.py"),
     Path("hipo/app/gold_run.py"),
+    Path("hipo/app/attention.py"),
     Path("hipo/app/review_agreement.py"),
 }
 """Outside ``scenarios/lines``: what measures readers, and what shows the lines to people."""

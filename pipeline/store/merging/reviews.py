@@ -173,6 +173,7 @@ class ReviewMerging:
                         "insert into drafts values (?, ?, ?, ?, ?, ?) on conflict do nothing",
                         (assignments[assignment], codes[code], *form),
                     )
+            _copy_attention(old, new, codes)
             new.execute("commit")
 
     def finish(self) -> None:
@@ -189,6 +190,21 @@ class ReviewMerging:
         for _, statement in self._guards:
             run.execute(statement)
         run.execute("commit")
+
+
+def _copy_attention(
+    old: sqlite3.Connection, new: sqlite3.Connection, codes: dict[str, str]
+) -> None:
+    """Copy attention items, of which files from before there were any have no table."""
+    if old.execute("select 1 from sqlite_schema where name = 'attention'").fetchone() is None:
+        return
+    for _, code, *row in old.execute("select * from attention order by seq"):
+        if code in codes:
+            marks = ", ".join("?" * (len(row) + 2))
+            new.execute(
+                f"insert into attention values ({marks}) on conflict do nothing",  # noqa: S608
+                (None, codes[code], *row),
+            )
 
 
 def _copy_names(
