@@ -187,23 +187,24 @@ class Report:
     key: str
     """Hexadecimal digits."""
     messages: tuple[tuple[str, str], ...]
-    requests: tuple[RequestRow, ...]
+    settled: tuple[int, ...]
+    """The numbers of the permits of the requests: their rows came with :class:`Settled` and are not
+    sent again. A row is in one report."""
     choices: tuple[ChoiceRow, ...]
     kind: Literal["report"] = "report"
 
     @classmethod
-    def of(cls, number: int, report: CallReport) -> Report:
-        """Return the message of a report."""
-        return cls(number, report.key.hex(), report.messages, report.requests, report.choices)
+    def of(cls, number: int, report: CallReport, settled: tuple[int, ...]) -> Report:
+        """Return the message of a report, whose requests were settled under these numbers."""
+        return cls(number, report.key.hex(), report.messages, settled, report.choices)
 
-    @property
-    def report(self) -> CallReport:
-        """The report.
+    def report(self, requests: tuple[RequestRow, ...]) -> CallReport:
+        """Return the report with the rows of its requests.
 
         Raises:
             ValueError: the key is no hexadecimal digits.
         """
-        return CallReport(bytes.fromhex(self.key), self.messages, self.requests, self.choices)
+        return CallReport(bytes.fromhex(self.key), self.messages, requests, self.choices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from pipeline.executors.messages import (
 from pipeline.run_link import CallReport, Permit, PermitRequest, Settlement
 from pipeline.runner import JobFailed, JobFailure
 from pipeline.stop import MustStop, Stop, Stopped
-from pipeline.store.calls import ChoiceRow, KnownChoice
+from pipeline.store.calls import ChoiceRow, KnownChoice, RequestRow
 from scenarios.errors import UsageError
 
 LEASE_S = 0.25
@@ -50,6 +50,9 @@ class RemoteRun:
         self._numbers = 0
         self._asked: dict[int, asyncio.Future[Granted]] = {}
         self._reported: dict[int, tuple[CallReport, asyncio.Future[None]]] = {}
+        self._settled: dict[int, tuple[int, RequestRow]] = {}
+        """Rows that the driver has and no report names yet, with the number of their permit, by the
+        identity of the object, which is kept with it."""
         self._known: dict[bytes, Samples] = {}
         self._cases: dict[str, set[bytes]] = {}
         """The keys that are known for the sake of each case."""
@@ -91,21 +94,21 @@ class RemoteRun:
 
     def settle(self, settlement: Settlement) -> None:
         """Tell the driver what a request came to."""
-        self._stream.send(
-            Settled(
-                settlement.permit.reservation.number,
-                settlement.row,
-                settlement.outcome,
-                settlement.retry_after_s,
-            )
-        )
+        number, row = settlement.permit.reservation.number, settlement.row
+        self._settled[id(row)] = (number, row)
+        self._stream.send(Settled(number, row, settlement.outcome, settlement.retry_after_s))
 
     def record(self, report: CallReport) -> Awaitable[None]:
-        """Send a report; awaiting the result waits until the driver's commit is acknowledged."""
+        """Send a report; awaiting the result waits until the driver's commit is acknowledged.
+
+        Raises:
+            KeyError: a request of it has not been settled before, or is in another report.
+        """
+        settled = tuple(self._settled.pop(id(row))[0] for row in report.requests)
         number = self._next()
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._reported[number] = (report, durable)
-        self._stream.send(Report.of(number, report))
+        self._stream.send(Report.of(number, report, settled))
         return durable
 
     # The cases under way

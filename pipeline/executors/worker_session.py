@@ -34,6 +34,7 @@ from pipeline.open_requests import OpenRequests
 from pipeline.run_link import LocalRun, Permit, Settlement
 from pipeline.runner import JobFailed
 from pipeline.stop import Stop
+from pipeline.store.calls import RequestRow
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import RunError
 
@@ -82,6 +83,8 @@ class WorkerSession:
         """How many jobs it has of each case."""
         self._asking: dict[int, asyncio.Task[None]] = {}
         self._leases: dict[int, _Lease] = {}
+        self._settled: dict[int, RequestRow] = {}
+        """Rows of settled permits that no report has named yet: the worker says both at once."""
         self._lost = False
 
     @property
@@ -172,7 +175,7 @@ class WorkerSession:
     # Leases
 
     def _ask(self, message: AskPermit) -> None:
-        if message.number in self._asking or message.number in self._leases:
+        if any(message.number in held for held in (self._asking, self._leases, self._settled)):
             raise ValueError(f"permit {message.number} is asked for twice")
         task = asyncio.get_running_loop().create_task(self._permit(message))
         self._asking[message.number] = task
@@ -206,6 +209,7 @@ class WorkerSession:
 
     def _settle(self, message: Settled) -> None:
         lease = self._leases.pop(message.number)
+        self._settled[message.number] = message.row
         self._open_requests.end(lease.open_request)
         self._shared().link.settle(
             Settlement(lease.permit, message.row, message.outcome, message.retry_after_s)
@@ -225,7 +229,13 @@ class WorkerSession:
     # Replies and endings
 
     def _record(self, message: Report) -> None:
-        """Queue a report for writing, and acknowledge it when it is durable."""
+        """Queue a report for writing, and acknowledge it when it is durable.
+
+        Raises:
+            KeyError: it names a permit that was not settled, or is in another report.
+            ValueError: its key is no hexadecimal digits.
+        """
+        report = message.report(tuple(self._settled.pop(number) for number in message.settled))
 
         def acknowledge(written: asyncio.Future[Any]) -> None:
             error = None if written.cancelled() else written.exception()
@@ -235,7 +245,7 @@ class WorkerSession:
                 self._stream.send(Durable(message.number))
 
         try:
-            written = asyncio.ensure_future(self._shared().link.record(message.report))
+            written = asyncio.ensure_future(self._shared().link.record(report))
         except RunError as error:  # the store is closed
             self._stream.send(NotDurable(message.number, as_failure(error)))
             return

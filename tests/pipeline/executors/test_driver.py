@@ -17,10 +17,12 @@ from pipeline.executors.driver import MOST_LOST, WORKER_LOST, Driver
 from pipeline.executors.frames import Stream
 from pipeline.executors.messages import (
     FromDriver,
+    FromWorker,
     GiveBack,
     Granted,
     Hits,
     Ready,
+    Report,
     Settled,
     from_driver,
 )
@@ -239,8 +241,15 @@ async def test_a_reply_that_cannot_be_stored_stops_the_run(store: RunStore) -> N
 
 
 @pytest.mark.anyio
-async def test_a_worker_that_settles_what_it_was_not_granted_is_sent_away_and_no_other(
-    store: RunStore,
+@pytest.mark.parametrize(
+    "said_by_it",
+    [
+        Settled(99, make_request_row(), "answered", None),
+        Report(1, KEY.hex(), (), (99,), (make_choice_row(),)),
+    ],
+)
+async def test_a_worker_that_tells_of_what_it_was_not_granted_is_sent_away_and_no_other(
+    store: RunStore, said_by_it: FromWorker
 ) -> None:
     bench = Bench(store)
     async with bench.driving(1) as players:
@@ -249,7 +258,7 @@ async def test_a_worker_that_settles_what_it_was_not_granted_is_sent_away_and_no
         await rogue.join(bench.driver.token)
         rogue.send(Ready("rogue"))
         await bench.driver.ready(2)
-        rogue.send(Settled(99, make_request_row(), "answered", None))
+        rogue.send(said_by_it)
         assert await reader.read() is not None
         assert reader.at_eof()
         await rogue.close()

@@ -46,7 +46,7 @@ Talk = Callable[[Stream[FromWorker]], Awaitable[None]]
 OF_WORKER = (
     AskPermit(1, PermitRequest(ModelAddress("compatible", "http://x", "m"), 9, None, 12, "judge")),
     Settled(1, make_request_row(), "slow_down", 2.5),
-    Report(2, "ab" * 32, (("system", "Hello"),), (make_request_row(),), (make_choice_row(),)),
+    Report(2, "ab" * 32, (("system", "Hello"),), (1,), (make_choice_row(),)),
     Hits(3),
     Ended(4, make_dialogue("Why?", "So.", tactic=make_tactic(veracity="Quality")).turns, None),
     Ended(5, (), JobFailure("failed", "refusal", "it would not", fault="refused")),
