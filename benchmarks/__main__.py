@@ -19,6 +19,7 @@ NAMES = (
     "voting",
     "throughput",
     "scaling",
+    "tokens",
     "workers",
     "rate_limits",
     "scale",

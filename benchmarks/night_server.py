@@ -158,7 +158,7 @@ class NightServer:
 
     def _reply(self, place: int, body: dict[str, Any]) -> dict[str, Any]:
         messages = [(message["role"], message["content"]) for message in body["messages"]]
-        texts = [_answer(messages, body["seed"] + i) for i in range(body.get("n", 1))]
+        texts = [answered_by_rules(messages, body["seed"] + i) for i in range(body.get("n", 1))]
         prompt = sum(len(text.encode()) // 4 for _, text in messages)
         completion = sum(len(text.encode()) // 4 for text in texts)
         self._note(place, "answered", prompt, completion)
@@ -203,7 +203,8 @@ class NightServer:
         await self._listen()
 
 
-def _answer(messages: list[tuple[str, str]], seed: int) -> str:
+def answered_by_rules(messages: list[tuple[str, str]], seed: int) -> str:
+    """Return what the embedded rules answer, or the embedded judge where they understand nothing."""
     try:
         return answer(messages, seed)
     except PromptNotUnderstood:

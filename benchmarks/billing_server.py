@@ -1,0 +1,96 @@
+"""A chat-completions server that bills prompts as providers with automatic prefix caches do.
+
+Run as its own process (``python -m benchmarks.billing_server``): it prints its port and serves until
+its standard input closes. A prompt counts once however many choices are asked for; of its tokens
+those are cached that an earlier prompt to the same model began with, from 1,024 on in steps of 128
+(OpenAI's rule). Caches are never emptied. A token is four bytes of role and text; the schema of the
+answer, which providers render in ways of their own, counts nothing.
+
+The answers are those of the engines behind ``offline/rules`` and ``offline/judge``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+
+import orjson
+from aiohttp import web
+
+from benchmarks.night_server import answered_by_rules
+from benchmarks.server import own_process, serve_until_stdin_closes
+
+BYTES_PER_TOKEN = 4
+LEAST_CACHED = 1_024
+STEP = 128
+
+
+class PrefixCache:
+    """The beginnings of all prompts so far."""
+
+    def __init__(self) -> None:
+        self._known: set[bytes] = set()
+
+    def cached(self, model: str, prompt: bytes) -> int:
+        """Return how many tokens of a prompt are cached, and keep all of it."""
+        tokens, digest = len(prompt) // BYTES_PER_TOKEN, blake2b(model.encode())
+        found, read, hit = 0, 0, True
+        for end in range(LEAST_CACHED, tokens + 1, STEP):
+            digest.update(prompt[read : end * BYTES_PER_TOKEN])
+            read, key = end * BYTES_PER_TOKEN, digest.copy().digest()
+            hit = hit and key in self._known
+            found = end if hit else found
+            self._known.add(key)
+        return found
+
+
+async def _serve() -> None:
+    cache = PrefixCache()
+
+    async def complete(request: web.Request) -> web.Response:
+        body = orjson.loads(await request.read())
+        messages = [(message["role"], message["content"]) for message in body["messages"]]
+        prompt = "".join(f"<{role}>{text}" for role, text in messages).encode()
+        texts = [
+            answered_by_rules(messages, body.get("seed", 0) + i) for i in range(body.get("n", 1))
+        ]
+        said = sum(len(text.encode()) for text in texts) // BYTES_PER_TOKEN
+        return web.json_response(
+            {
+                "id": "chatcmpl-billed",
+                "object": "chat.completion",
+                "created": 0,
+                "model": body["model"],
+                "choices": [
+                    {
+                        "index": i,
+                        "finish_reason": "stop",
+                        "message": {"role": "assistant", "content": text},
+                    }
+                    for i, text in enumerate(texts)
+                ],
+                "usage": {
+                    "prompt_tokens": len(prompt) // BYTES_PER_TOKEN,
+                    "completion_tokens": said,
+                    "total_tokens": len(prompt) // BYTES_PER_TOKEN + said,
+                    "prompt_tokens_details": {"cached_tokens": cache.cached(body["model"], prompt)},
+                },
+            }
+        )
+
+    app = web.Application(client_max_size=2**24)
+    app.router.add_post("/v1/chat/completions", complete)
+    await serve_until_stdin_closes(app)
+
+
+@contextmanager
+def billing_server() -> Iterator[str]:
+    """Start the server in a process of its own; yield its base URL (ending in ``/v1``)."""
+    with own_process("benchmarks.billing_server") as port:
+        yield f"http://127.0.0.1:{port}/v1"
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve())
