@@ -11,8 +11,9 @@ PYTEST_ARGS ?= -n 2 --dist loadfile
 # What `make quick` runs: the rooms below the door, without what starts servers, browsers or processes.
 QUICK := tests/scenarios tests/prompts tests/pipeline tests/quality \
 	--ignore=tests/pipeline/integration --ignore=tests/quality/review -m "not slow"
-# Tests read exports with its converter alone, which does without the old versions it depends on.
-LLAMA_FACTORY := llamafactory==0.9.5
+# Tests read exports with the converter of the one and the schema of the other, which do without the
+# versions that the trainers depend on.
+TRAINERS := llamafactory==0.9.5 axolotl==0.19.0
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Tests start hundreds of commands: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -77,5 +78,5 @@ $(VENV)/.quick: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.torch
 	$(BIN)/pip install -q -c constraints.txt -e ".[all,dev]"
-	$(BIN)/pip install -q -c constraints.txt --no-deps $(LLAMA_FACTORY)
+	$(BIN)/pip install -q -c constraints.txt --no-deps $(TRAINERS)
 	touch $@ $(VENV)/.demo
