@@ -21,6 +21,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.batch_kills import batch_kills
 from benchmarks.night import AGAIN, count_served, night_server
 from benchmarks.report import Goal, Row
 from benchmarks.review_client import AnnotatorClient
@@ -51,10 +52,12 @@ class Kills:
     review: int
     cases: int
     in_workers: WorkerKills
+    in_batches: int
+    """At every step of a batch."""
 
 
-FULL = Kills(120, 15, 15, 30, 20, 1500, WorkerKills(500, 10, 10))
-QUICK = Kills(6, 4, 3, 4, 3, 200, WorkerKills(200, 3, 3))
+FULL = Kills(120, 15, 15, 30, 20, 1500, WorkerKills(500, 10, 10), 20)
+QUICK = Kills(6, 4, 3, 4, 3, 200, WorkerKills(200, 3, 3), 1)
 
 
 def _hipo(*arguments: str) -> list[str]:
@@ -288,6 +291,7 @@ def run(*, quick: bool = False) -> list[Row]:
             lambda: _export(played, folder, size, dice),
             lambda: _review(played, size, dice),
             lambda: size.in_workers.measure(folder / "workers", dice, url),
+            lambda: batch_kills(folder / "batches", size.in_batches),
             lambda: _clock(folder / "clocked", min(size.cases, 100)),
         ):
             started = time.perf_counter()
