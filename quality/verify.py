@@ -17,7 +17,7 @@ from quality.unverified import VerificationSetup, VerificationTask
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 from scenarios.log import logger
-from scenarios.verdicts import Assessment, Decision, Flag, JudgeRun
+from scenarios.verdicts import Assessment, Decision, Judgement, JudgeRun
 
 VerificationJob = VerificationTask | Dialogue
 """A dialogue alone is one that no judge has been asked about yet."""
@@ -105,10 +105,11 @@ class Verification:
         if isinstance(task.flags, Exception):
             raise task.flags
         failed: ProviderError | None = None
+        judgements: list[Judgement] = []
         for seat, epoch in task.seats:
             self._stop.check()
             try:
-                await self._judge(seat, task, epoch)
+                judgements += sorted(await self._judge(seat, task, epoch), key=_place)
             except OutOfFunds:
                 raise
             except (Unauthorised, UnknownModel) as error:
@@ -117,7 +118,12 @@ class Verification:
                 failed = error  # the other judges are asked all the same
         if failed is not None:
             raise failed
-        return self._assessed(task, task.flags)
+        setup = self._setup
+        if len(task.seats) < len(setup.judges[task.dialogue.arm]):  # others were asked before
+            judgements = self._stored(task)
+        flags = (*judgement_flags(setup.scheme, task.dialogue, judgements), *task.flags)
+        assessment = Assessment(*task.key, self._config(task.dialogue.arm), flags)
+        return assessment, setup.policy.decide(assessment)
 
     async def record(self, job: VerificationJob, result: tuple[Assessment, Decision]) -> None:
         """Store flags and verdict."""
@@ -132,32 +138,31 @@ class Verification:
         if failure.traceback:
             await self._setup.records.fail(case, arm, failure.traceback)
 
-    async def _judge(self, seat: JudgeIdentity, task: VerificationTask, epoch: int) -> None:
+    async def _judge(
+        self, seat: JudgeIdentity, task: VerificationTask, epoch: int
+    ) -> list[Judgement]:
         judge = self._setup.judge(task.dialogue.arm, seat)
         judgements = await judge.judge(task.dialogue, task.scenario, epoch)
         readable = [judgement.readable for judgement in judgements]
         run = JudgeRun(*task.key, seat.source, seat.judge, seat.config, epoch, all(readable))
         await self._setup.records.record(run, judgements)
         self._unreadable.count(seat, readable=not judgements or any(readable))
+        return judgements
 
-    def _assessed(
-        self, task: VerificationTask, gate_flags: tuple[Flag, ...]
-    ) -> tuple[Assessment, Decision]:
-        """Flag and decide, by the rules and the judgements of the judges that are named now.
-
-        Judgements are read back from the store: some judges may have been asked in an earlier
-        session.
-        """
-        setup, (case, arm) = self._setup, task.key
+    def _stored(self, task: VerificationTask) -> list[Judgement]:
+        """Return what the judges that are named now have said, some of them in an earlier session."""
+        setup, arm = self._setup, task.dialogue.arm
         seated = {(judge.seat.source, judge.seat.judge) for judge in setup.judges[arm]}
-        judgements = [
+        return [
             judgement
             for judgement in setup.records.judgements([task.key]).get(task.key, ())
             if (judgement.source, judgement.judge) in seated
         ]
-        flags = (*judgement_flags(setup.scheme, task.dialogue, judgements), *gate_flags)
-        assessment = Assessment(case, arm, self._config(arm), flags)
-        return assessment, setup.policy.decide(assessment)
+
+
+def _place(judgement: Judgement) -> tuple[int, str]:
+    """Return where a judgement stands among those of its judge, as the store sorts them."""
+    return -1 if judgement.turn is None else judgement.turn, judgement.dimension
 
 
 def _dialogue_of(job: VerificationJob) -> Dialogue:

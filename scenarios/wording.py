@@ -205,6 +205,8 @@ def script_share(text: str, languages: Sequence[str]) -> float:
         for language in languages
         for script in SCRIPTS.get(language.split("-")[0].casefold(), ("LATIN",))
     }
+    if text.isascii() and "LATIN" in expected:
+        return 1.0
     letters = [char for char in text if char.isalpha()]
     fitting = sum(_script_of(letter) in expected for letter in letters)
     return fitting / len(letters) if letters else 1.0

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
 from pipeline.offline.reading import AnswerKey, PromptNotUnderstood, answer_fields
 
 MODEL: Final = "offline/judge"
+MESSAGES: Final = 1024
+"""User messages of which the parts are kept: two judges of a dialogue are shown the same ones."""
 _USER_HEADINGS: Final = (
     "Situation", "The people", "Language", "What only the responder knows",
     "What the fact makes false", "What the responder is after", "Conversation so far",
@@ -81,37 +83,48 @@ def read_prompt(
         PromptNotUnderstood: a section that judging needs is missing.
     """
     system = "\n".join(content for role, content in messages if role == "system")
-    user = [content for role, content in messages if role == "user"]
-    if not user:
+    user = next((content for role, content in messages if role == "user"), None)
+    if user is None:
         raise PromptNotUnderstood("user message", model)
-    sections = _sections(user[0])
+    sections, shown = _shown(user, model)
     form = sections.get("Answer format")
     fields = answer_fields(system if form is None else f"# Answer format\n{form}")
-    fact, about = _private(sections, model)
-    utterance = _UTTERANCE.search(
-        sections.get("Utterance to judge", "") or sections.get("Utterance to label", "")
-    )
     carried = any(field.name.endswith("_carried") for field in fields)
-    if carried and utterance is None:
+    if carried and _utterance(sections) is None:
         raise PromptNotUnderstood("section '# Utterance to judge'", model)
     labels = {**_labels(system), **_lettered(sections.get("Options", ""), fields)}
     if not labels and not carried:
         raise PromptNotUnderstood("section '# Labels'", model)
+    return replace(shown, fields=fields, labels=labels, remembers=remembers)
+
+
+@lru_cache(maxsize=MESSAGES)
+def _shown(user: str, model: str) -> tuple[Mapping[str, str], JudgeRequest]:
+    """Return the sections of a user message, and all that follows from it alone."""
+    sections = _sections(user)
+    fact, about = _private(sections, model)
     asked = _SAID.search(sections.get("Standing question", ""))
-    return JudgeRequest(
-        fields=fields,
-        labels=labels,
+    return sections, JudgeRequest(
+        fields=(),
+        labels={},
         situation=f"{sections.get('Situation', '')}\n{sections.get('The people', '')}",
         about=about,
         fact=fact,
         said=tuple(_SAID.findall(sections.get("Conversation so far", ""))),
-        utterance=utterance[1].strip() if utterance else "",
+        utterance=_utterance(sections) or "",
         declared=dict(_DECLARED.findall(sections.get("Declared", ""))),
         false_claims=tuple(_CLAIM.findall(sections.get("What the fact makes false", ""))),
         people=" ".join(_PERSON.findall(sections.get("The people", ""))),
         standing=asked[2].strip() if asked else "",
-        remembers=remembers,
     )
+
+
+def _utterance(sections: Mapping[str, str]) -> str | None:
+    """Return what is to be judged; None where the prompt is about the conversation."""
+    found = _UTTERANCE.search(
+        sections.get("Utterance to judge", "") or sections.get("Utterance to label", "")
+    )
+    return None if found is None else found[1].strip()
 
 
 def _private(sections: Mapping[str, str], model: str) -> tuple[str, str]:

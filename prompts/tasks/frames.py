@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from prompts.environment import MultilineText, Templates, as_data
-from prompts.tasks.items import FactView
+from prompts.tasks.items import FactView, SceneView, plain_view
 from scenarios.dialogue import History
 
 _FRAMES: Final = 4096
@@ -31,6 +32,8 @@ class UserParts:
     utterance: str
     fact: FactView | None
     goal: str | None
+    view: SceneView | None = None
+    """The scene part by part, for templates of judges, which name its parts."""
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -41,6 +44,7 @@ class UserParts:
             bool(self.question),
             None if self.fact is None else len(self.fact.false_claims),
             bool(self.goal),
+            self.view is None,
         )
 
     def variables(self) -> dict[str, object]:
@@ -58,6 +62,7 @@ class UserParts:
             "options": (),
             "explaining": False,
             "explanation": None,
+            "view": None if self.view is None else plain_view(self.view, self.fact),
         }
 
     def texts(self) -> list[str]:
@@ -68,7 +73,22 @@ class UserParts:
             self.question or "", self.utterance, self.goal or "", *private, *claims,
             *(text for _, text in self.history),
         )  # fmt: skip
-        return [self.scene, self.skeleton, *map(str, map(as_data, data))]
+        scene = () if self.view is None else _told(self.view)
+        return [self.scene, self.skeleton, *map(_line, data), *scene]
+
+
+@lru_cache(maxsize=_FRAMES)
+def _line(text: str) -> str:
+    return str(as_data(text))
+
+
+def _told(view: SceneView) -> list[str]:
+    """Return the parts of a scene of question and answer."""
+    names = (
+        view.situation, view.initiator, view.initiator_description, view.responder,
+        view.responder_description, view.language,
+    )  # fmt: skip
+    return list(map(_line, names))
 
 
 class UserFrames:
@@ -116,4 +136,7 @@ def _marked(parts: UserParts) -> UserParts:
         about, text = mark(), mark()
         fact = FactView(about, text, tuple(mark() for _ in parts.fact.false_claims))
     history = tuple((role, mark()) for role, _ in parts.history)
-    return UserParts(scene, skeleton, parts.several, history, question, utterance, fact, goal)
+    view = None
+    if parts.view is not None:
+        view = SceneView(mark(), mark(), mark(), mark(), mark(), mark())
+    return UserParts(scene, skeleton, parts.several, history, question, utterance, fact, goal, view)

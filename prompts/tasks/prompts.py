@@ -37,6 +37,8 @@ from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.spec import RoleKey
 
+_OF_JUDGES: Final = ("judge_turn", "judge_dialogue")
+"""The templates that name a scene part by part."""
 _SCENES = 1024
 """Rendered scenes that are kept: about as many as there are scenarios and languages."""
 
@@ -87,8 +89,9 @@ class TaskPrompts:
         self.dimensions = asked_dimensions(task, scheme)
         _require_templates(templates, task)
         self._templates = templates
-        # Nobody knows what templates of the user's do to a text, and those of judges name other things.
-        pasted = templates.shipped and task.template is None
+        # Nobody knows what templates of the user's do to a text.
+        self._is_judges = task.template in _OF_JUDGES
+        pasted = templates.shipped and (task.template is None or self._is_judges)
         self._frames = UserFrames(templates, f"{task.stem}_user.j2") if pasted else None
         self._scheme = scheme
         self._pool = (examples or shipped_examples(scheme)) if self.mode == "icl" else None
@@ -180,6 +183,7 @@ class TaskPrompts:
             utterance=seen.utterance,
             fact=self._fact(item),
             goal=item.goal if self.task.sees.goal else None,
+            view=item.scene if self._is_judges else None,
         )
         listed = is_listed(item.scene)
         plain = not (examples or listing.lettered or explaining or explanation or listed)

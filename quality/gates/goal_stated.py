@@ -12,7 +12,7 @@ from quality.gates.goal_wordings import states_goal
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
 from scenarios.schemes.model import Dimension
 from scenarios.verdicts import Flag
-from scenarios.wording import is_negated, sentences, stem, words
+from scenarios.wording import REMEMBERED, is_negated, sentences, stem, words
 
 _AIM = (
     "goal|aim|objective|task|assignment|mission|strategy|tactic|role|job|instructions?|orders|"
@@ -107,6 +107,7 @@ def _names(goal: Dimension) -> _Names:
     return _Names(tuple(dict.fromkeys(phrases)), frozenset(stems), tuple(sorted(titles)))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _tells(sentence: str, names: _Names) -> bool:
     if stem("lie") in names.stems and states_goal(sentence):
         return True

@@ -80,6 +80,9 @@ _NO_LIES = (
     r"lying)\b|(?:say\w*|tell\w*|stat\w+|assert\w*) (?:\w+ ){0,2}?(?:nothing|anything) (?:\w+ )?(?:false|untrue)|"
     r"no falsehoods?|never (?:\w+ ){0,2}?untrue)"
 )
+_KEEPS = re.compile(rf"\b{_KEEP}")
+_TELLS_NO_LIES = re.compile(rf"\b{_NO_LIES}")
+_KNOWN = re.compile(_KNOWN_TO_ONE)
 _ELSE = re.compile(
     r"\b(?:he|she|they|who|what|whether|that it|find|expose|prove|stop|catch|prevent|learn|hear|"
     r"be (?:called|told)|you are|you were)\b"
@@ -127,9 +130,9 @@ def states_goal(sentence: str) -> bool:
 
     A question, a supposition and what is denied ("I am not trying to mislead you") do not count.
     """
-    text = _plain(sentence)
     if sentence.rstrip().endswith("?"):
         return False
+    text = _plain(sentence)
     known = _UNREAL.search(text) is None
     return known and (_misleads(text) or _conceals(text))
 
@@ -157,10 +160,10 @@ def _misleads(text: str) -> bool:
 
 def _conceals(text: str) -> bool:
     """Tell whether something is to be kept back by assignment, or kept back without a lie."""
-    if re.search(rf"\b{_KEEP}", text) is None:
+    if _KEEPS.search(text) is None:
         return False
-    no_lies = re.search(rf"\b{_NO_LIES}", text) is not None
-    secret = re.search(_KNOWN_TO_ONE, text) is not None
+    no_lies = _TELLS_NO_LIES.search(text) is not None
+    secret = _KNOWN.search(text) is not None
     return (
         _ROLE_KEEPS.search(text) is not None
         or _AFTERWARDS.search(text) is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, ClassVar, Final
@@ -52,26 +51,30 @@ class WrongLanguage:
             return []
         found = []
         for turn in subject.dialogue.turns:
-            improbable, seen = self._other(turn.text, expected)
+            improbable, seen = _other(turn.text, expected, self.fewest_words, self.doubt)
             if improbable:
                 reason = f"expected {expected}, looks like {seen}"
                 found.append(subject.flag(self.code, reason, turn, improbable))
         return found
 
-    def _other(self, text: str, expected: str) -> tuple[float, str]:
-        """Return how improbable the expected language is (0: it may be), and what it looks like."""
-        if any(char.isalpha() for char in text) and (expected in SCRIPTS or _is_known(expected)):
-            fitting = script_share(text, [expected])
-            if fitting < _FOREIGN_LETTERS:
-                return 1 - fitting, "another script"
-        if not _is_known(expected) or len(words(text)) < self.fewest_words:
-            return 0.0, ""
-        shares = guess(text)
-        likely = max(shares, key=shares.__getitem__)
-        probability = sum(shares.get(code, 0.0) for code in _kin(expected))
-        if probability < self.doubt and likely not in _kin(expected):
-            return 1 - probability, likely
+
+@lru_cache(maxsize=REMEMBERED)
+def _other(text: str, expected: str, fewest_words: int, doubt: float) -> tuple[float, str]:
+    """Return how improbable the expected language is (0: it may be), and what it looks like."""
+    known = _is_known(expected)
+    if (expected in SCRIPTS or known) and any(char.isalpha() for char in text):
+        fitting = script_share(text, [expected])
+        if fitting < _FOREIGN_LETTERS:
+            return 1 - fitting, "another script"
+    if not known or len(words(text)) < fewest_words:
         return 0.0, ""
+    clean, kin = text.encode("utf-8", "replace").decode(), _kin(expected)
+    likely, _ = _identifier().classify(clean)
+    if likely in kin:
+        return 0.0, ""
+    shares = dict(_identifier().rank(clean))
+    probability = sum(shares.get(code, 0.0) for code in kin)
+    return (1 - probability, likely) if probability < doubt else (0.0, "")
 
 
 @lru_cache(maxsize=1)
@@ -84,13 +87,7 @@ def _is_known(language: str) -> bool:
     return bool(_kin(language) & set(_identifier().labels))
 
 
-@lru_cache(maxsize=REMEMBERED)
-def guess(text: str) -> Mapping[str, float]:
-    """Return the probability of each language by its code; they sum to 1."""
-    clean = text.encode("utf-8", "replace").decode()
-    return dict(_identifier().rank(clean))
-
-
+@lru_cache(maxsize=256)
 def _kin(language: str) -> frozenset[str]:
     return next((group for group in _SAME if language in group), frozenset({language}))
 

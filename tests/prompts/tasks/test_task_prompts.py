@@ -290,6 +290,29 @@ def test_the_fingerprint_follows_task_and_mode(prompts_of):
 text = st.text(max_size=40)
 
 
+@settings(max_examples=80, deadline=None)
+@given(texts=st.lists(text, min_size=12, max_size=12), said=st.integers(0, 3))
+def test_a_question_of_a_judge_that_is_pasted_is_the_one_that_its_template_renders(
+    templates, texts, said
+):
+    utterance, about, fact, claim, *scene = texts[:10]
+    parts = UserParts(
+        scene=MultilineText(""),
+        skeleton=MultilineText("{\n}"),
+        several=True,
+        history=tuple((("initiator", "responder")[n % 2], texts[n]) for n in range(said)),
+        question=None,
+        utterance=utterance,
+        fact=FactView(about, fact, (claim,) * said),
+        goal=None,
+        view=SceneView(*scene),
+    )
+    for name in ("judge_turn_user.j2", "judge_dialogue_user.j2"):
+        frames = UserFrames(templates, name)
+        rendered = templates.render(name, parts.variables())
+        assert frames.render(parts) == frames.render(parts) == rendered
+
+
 @settings(max_examples=150, deadline=None)
 @given(texts=st.lists(text, min_size=12, max_size=12), said=st.integers(0, 3), shown=st.booleans())
 def test_a_message_that_is_pasted_is_the_one_that_its_template_renders(
