@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +20,9 @@ from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Limits
 from pipeline.stop import Stop
-from pipeline.store.batches import BatchLog, BatchRow
+from pipeline.store.batches import BatchLog, BatchRow, LeftBatch
 from pipeline.store.calls import CallLog
+from pipeline.store.evaluation_store import EvaluationStore
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.extensions import imported
@@ -93,9 +94,27 @@ async def batching(
 
 
 def give_up_batches(folder: Path) -> int:
-    """Give up the requests of a run that lie at providers; return how many there were."""
-    with RunStore.open(folder) as store:
+    """Give up what a run or an evaluation has at providers; return how many requests that were.
+
+    Raises:
+        UsageError: another process is writing it, or it cannot be opened.
+    """
+    is_asked = EvaluationStore.exists(folder)
+    with EvaluationStore.begin(folder) if is_asked else RunStore.open(folder) as store:
         return asyncio.run(store.calls.batches.drop())
+
+
+def left_notes(batches: Sequence[LeftBatch]) -> list[str]:
+    """Say of a run that was made of others what it has at providers; nothing where it has nothing."""
+    count = sum(batch.requests for batch in batches)
+    if not count:
+        return []
+    requests = "1 request" if count == 1 else f"{count:,} requests"
+    told = (
+        f"{requests} in batches are paid for and not used yet: the command that asked, with --batch,"
+        " picks them up in the new folder; go on there alone, or what comes after is paid for twice"
+    )
+    return [told]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Literal
 
 import orjson
 
+from hipo.app.batching import left_notes
 from hipo.app.preparation import plan_of
 from hipo.app.run_folders import check_output, is_run
 from outputs.recorded_exports import EXPORTS, RecordedExport, folder_seen_from, record_export
@@ -96,7 +97,7 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
         state = store.state()
     return MergedRun(
         output, tuple(folders), merged, state.generated, sum(state.failed.values()), missing,
-        _missing_shards(sources) if missing else (), tuple(merged.notes),
+        _missing_shards(sources) if missing else (), (*merged.notes, *left_notes(state.batches)),
     )  # fmt: skip
 
 

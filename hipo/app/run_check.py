@@ -14,6 +14,7 @@ from typing import get_args
 import orjson
 from pydantic import ValidationError
 
+from hipo.app.batching import left_notes
 from hipo.app.old_runs import bring_up_to_date
 from pipeline.recipe import Recipe
 from pipeline.run_material import named_items
@@ -201,6 +202,7 @@ def _into(folder: Path, draft: Path, target: Path) -> Repaired:
     _replace_changed(target)
     with RunStore.open(target) as store:  # charges what was lost
         write_recipe(target, store.config.config.recipe)
+        notes += left_notes(store.state().batches)
     return Repaired(target, saved, tuple(notes), tuple(check_run(target)))
 
 

@@ -14,7 +14,7 @@ from hipo.app.merging import merge_runs
 from hipo.app.quota import MOST_COUNTED, quota_standing
 from hipo.app.run import Run
 from hipo.app.run_check import check_run, repair_run
-from hipo.app.run_folders import RUNS, find_run, locate_run, runs_in
+from hipo.app.run_folders import RUNS, find_run, is_evaluation, locate_run, runs_in
 from hipo.app.tail import follow
 from hipo.cli.console import Format, columns, number, plural, write_json
 from hipo.cli.errors import ExitCode, say
@@ -110,13 +110,20 @@ def tail(
 
 
 @app.command("drop-batches")
-def drop_batches(run: str = RUN) -> None:
+def drop_batches(
+    run: str = typer.Argument(
+        ...,
+        metavar="RUN|EVALUATION",
+        help="A run, by folder or name, or the folder of an evaluation.",
+    ),
+) -> None:
     """Give up what lies at providers in batches, or came back and was not used.
 
     It counts at its worst, and is asked for and paid for again. For batches that are deleted at
     the provider; any other is picked up by the command that sent it.
     """
-    dropped = give_up_batches(find_run(run))
+    folder = Path(run)
+    dropped = give_up_batches(folder if is_evaluation(folder) else find_run(run))
     print(f"{plural(dropped, 'request')} given up")
 
 

@@ -87,33 +87,36 @@ class PatientCalls:
             ProviderError: it failed in a way that trying again does not mend.
             Stopped: the run leaves, or the endpoint was waited for long enough.
         """
-        backoff, began = self.backoff(), None
+        patience = self.patience()
         while True:
             try:
                 return await self.once(call)
             except ProviderError as error:
-                began = self._clock() if began is None else began
-                if self._clock() - began > self._wait_s and not isinstance(error, NotConnected):
-                    self._leaving.request(f"the batch API fails: {error.message}", UNAVAILABLE)
-                await self.pause_after(error, backoff)
+                await patience.after(error)
+
+    def patience(self) -> Patience:
+        """Return what waits after each failure of one call."""
+        return Patience(self)
 
     def backoff(self) -> Backoff:
         """Return the pauses of one call, without an end."""
         return Backoff(self._policy, self._rng)
 
-    async def pause_after(self, error: ProviderError, backoff: Backoff) -> None:
-        """Wait before a call is tried again; the gate itself holds back during an outage.
+    def leave_if_late(self, since: float | None, error: ProviderError) -> float:
+        """Have the run leave where faults have lasted for too long.
 
-        Raises:
-            ProviderError: ``error`` itself, where trying again does not mend it.
-            Stopped: the run leaves.
+        Args:
+            since: when the first of them came; None: this is it.
+            error: the newest.
+
+        Returns:
+            When the first of them came.
         """
-        delay = backoff.after(error)
-        if delay is None:
-            raise error
+        now = self._clock()
+        if since is not None and now - since > self._wait_s:
+            self._leaving.request(f"the batch API fails: {error.message}", UNAVAILABLE)
         self._leaving.check()
-        if not isinstance(error, NotConnected):
-            await self.pause(delay)
+        return now if since is None else since
 
     async def pause(self, seconds: float) -> None:
         """Sleep, and wake when the run leaves.
@@ -122,6 +125,35 @@ class PatientCalls:
             Stopped: the run leaves.
         """
         await pause(seconds, self._leaving.check, self._sleep)
+
+
+class Patience:
+    """The failures of one call: a pause after each, and an end when faults have lasted too long.
+
+    How long connections that do not come about and refusals for the rate are waited for is the
+    matter of the gate: something else may be answered meanwhile.
+    """
+
+    def __init__(self, calls: PatientCalls) -> None:
+        """Wait as ``calls`` do; nothing has failed yet."""
+        self._calls = calls
+        self._backoff = calls.backoff()
+        self._since: float | None = None
+
+    async def after(self, error: ProviderError) -> None:
+        """Wait before the call is tried again; the gate itself holds back during an outage.
+
+        Raises:
+            ProviderError: ``error`` itself, where trying again does not mend it.
+            Stopped: the run leaves, or the endpoint was waited for long enough.
+        """
+        delay = self._backoff.after(error)
+        if delay is None:
+            raise error
+        if not isinstance(error, NotConnected | RateLimited):
+            self._since = self._calls.leave_if_late(self._since, error)
+        if not isinstance(error, NotConnected):
+            await self._calls.pause(delay)
 
 
 def _sign_of(error: ProviderError) -> Sign:

@@ -153,7 +153,7 @@ class Journey:
 
     async def _submitted(self) -> str | None:
         """Send the batch; return the provider's name of it, or None where it was refused."""
-        around, backoff = self.around, self.around.calls.backoff()
+        around, patience = self.around, self.around.calls.patience()
         upload = await around.calls.insist(lambda: around.api.upload(self.token, self.lines))
         await self._intend()
         while True:
@@ -178,7 +178,7 @@ class Journey:
                     return None
                 self.sent = False
                 try:
-                    await around.calls.pause_after(error, backoff)
+                    await patience.after(error)
                 except Stopped:
                     await self._void_unsent()
                     raise
@@ -208,6 +208,8 @@ class Journey:
                 )
             except StillUnknown:
                 pass
+            except ProviderError as error:  # it may be there, and is paid for then
+                raise self._out_of_reach("", error) from error
             else:
                 if remote is not None:
                     return remote
@@ -337,9 +339,10 @@ class Journey:
         )
 
     def _out_of_reach(self, remote: str, error: ProviderError) -> UsageError:
+        which = f"batch {remote}" if remote else "a batch that was perhaps sent"
         return UsageError(
-            f"batch {remote} cannot be asked about: {error.message}",
-            "it stays at the provider; mend what it says and give the same command",
+            f"{which} cannot be asked about: {error.message}",
+            "what is there stays at the provider; mend what it says and give the same command",
         )
 
 

@@ -33,6 +33,8 @@ JSON = {
 }
 """Columns that have to be JSON; a row is lost where they are not."""
 LOST_TEXT = "[this part of the prompt could not be read from the damaged run]\n"
+_OF_BATCH = ("batch", "place", "digest", "result")
+"""What a reservation says of the batch it is part of."""
 _UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError, OverflowError)
 
 
@@ -273,6 +275,10 @@ class _Copy:
         stored = self._stored(statement, named)
         if not stored and table == "requests":  # what was paid counts, whatever it was for
             stored = self._stored(statement, named | {"prompt": None})
+        if (
+            not stored and named.get("digest") is not None
+        ):  # asked in a batch that is lost: paid for
+            stored = self._stored(statement, named | dict.fromkeys(_OF_BATCH))
         is_of_speaker = table == "turns" or named.get("source") == DECLARED_SOURCE
         if not stored and is_of_speaker and isinstance(named.get("dialogue"), int):
             self._note_broken(int(str(named["dialogue"])))

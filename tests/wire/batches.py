@@ -8,7 +8,9 @@ batches is the same as one asked directly.
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,6 +25,8 @@ Body = dict[str, Any]
 AnswerOne = Callable[[formats.Wire, Body, int], Body]
 """Answers one request: format, body, number."""
 
+BatchStep = Literal["upload", "create", "list", "poll", "download"]
+
 
 @dataclass(slots=True)
 class BatchFaults:
@@ -30,10 +34,8 @@ class BatchFaults:
 
     lose_creation: int = 0
     """Batches that are made though the connection breaks before anybody hears of it."""
-    refuse_creation: int = 0
-    """Calls to make a batch that are answered with 500, and make none."""
-    failing_polls: int = 0
-    """Questions about a batch that are answered with 500."""
+    refusals: dict[BatchStep, list[int]] = field(default_factory=dict)
+    """Statuses with which the next calls of a step are refused, which do nothing then."""
     end: Literal["completed", "expired", "cancelled", "failed", "full"] = "completed"
     """How the next batches end; ``full``: there is no room for them."""
     processed: float = 1.0
@@ -60,6 +62,8 @@ class Batch:
     """Custom id and body."""
     metadata: Body
     created: float
+    size: int = 0
+    """Bytes of what was uploaded."""
     polls: int = 0
     state: str = "in_progress"
     lines: list[bytes] = field(default_factory=list)
@@ -81,6 +85,8 @@ class Batches:
         """Whether batches do not end."""
         self.foreign = 0
         """Batches of others, of the same size, that are listed before each of ours."""
+        self.interrupts = False
+        """Whether this process is interrupted, as by Ctrl-C, when it next asks about a batch."""
         self._number = 0
 
     def routes(self) -> list[web.RouteDef]:
@@ -111,6 +117,8 @@ class Batches:
     # OpenAI
 
     async def _upload(self, request: web.Request) -> web.Response:
+        if (refusal := self._refusal("upload", formats.OPENAI)) is not None:
+            return refusal
         form = await request.post()
         uploaded = form["file"]
         assert isinstance(uploaded, web.FileField)
@@ -120,31 +128,36 @@ class Batches:
         return web.json_response({"id": name, "object": "file", "purpose": "batch"})
 
     async def _content(self, request: web.Request) -> web.Response:
+        if (refusal := self._refusal("download", formats.OPENAI)) is not None:
+            return refusal
         content = self.files.get(request.match_info["name"])
         if content is None:
             return web.json_response(formats.OPENAI.error(404, "no such file", None), status=404)
         return web.Response(body=content, content_type="application/octet-stream")
 
     async def _create_openai(self, request: web.Request) -> web.Response:
-        if self._refused():
-            return web.json_response(formats.OPENAI.error(500, "broke", None), status=500)
+        if (refusal := self._refusal("create", formats.OPENAI)) is not None:
+            return refusal
         asked = await request.json()
-        lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+        content = self.files[asked["input_file_id"]]
+        lines = [json.loads(line) for line in content.splitlines()]
         assert {line["url"] for line in lines} == {asked["endpoint"]}
         requests = [(line["custom_id"], line["body"]) for line in lines]
         batch = self._make("batch", formats.OPENAI, requests, asked.get("metadata") or {})
+        batch.size = len(content)
         self._lose(request)
         return web.json_response(self._as_openai(batch))
 
     async def _list_openai(self, request: web.Request) -> web.Response:
+        if (refusal := self._refusal("list", formats.OPENAI)) is not None:
+            return refusal
         page, more = self._page(request, "after", formats.OPENAI)
         data = [self._as_openai(batch) for batch in page]
         return web.json_response({"object": "list", "data": data, "has_more": more})
 
     async def _status_openai(self, request: web.Request) -> web.Response:
-        if self.faults.failing_polls:
-            self.faults.failing_polls -= 1
-            return web.json_response(formats.OPENAI.error(500, "broke", None), status=500)
+        if (refusal := self._refusal("poll", formats.OPENAI)) is not None:
+            return refusal
         batch = self._asked_about(request)
         if batch is None:
             return web.json_response(formats.OPENAI.error(404, "no such batch", None), status=404)
@@ -187,29 +200,34 @@ class Batches:
     # Anthropic
 
     async def _create_anthropic(self, request: web.Request) -> web.Response:
-        if self._refused():
-            return web.json_response(formats.ANTHROPIC.error(500, "broke", None), status=500)
-        asked = await request.json()
+        if (refusal := self._refusal("create", formats.ANTHROPIC)) is not None:
+            return refusal
+        content = await request.read()
+        asked = json.loads(content)
         requests = [(one["custom_id"], one["params"]) for one in asked["requests"]]
         batch = self._make("msgbatch", formats.ANTHROPIC, requests, {})
+        batch.size = len(content)
         self._lose(request)
         return web.json_response(self._as_anthropic(batch))
 
     async def _list_anthropic(self, request: web.Request) -> web.Response:
+        if (refusal := self._refusal("list", formats.ANTHROPIC)) is not None:
+            return refusal
         page, more = self._page(request, "after_id", formats.ANTHROPIC)
         data = [self._as_anthropic(batch) for batch in page]
         return web.json_response({"data": data, "has_more": more})
 
     async def _status_anthropic(self, request: web.Request) -> web.Response:
-        if self.faults.failing_polls:
-            self.faults.failing_polls -= 1
-            return web.json_response(formats.ANTHROPIC.error(500, "broke", None), status=500)
+        if (refusal := self._refusal("poll", formats.ANTHROPIC)) is not None:
+            return refusal
         batch = self._asked_about(request)
         if batch is None:
             return web.json_response(formats.ANTHROPIC.error(404, "none", None), status=404)
         return web.json_response(self._as_anthropic(batch, str(request.url.origin())))
 
     async def _results_anthropic(self, request: web.Request) -> web.Response:
+        if (refusal := self._refusal("download", formats.ANTHROPIC)) is not None:
+            return refusal
         batch = self._find(request.match_info["name"])
         if batch is None:
             return web.json_response(formats.ANTHROPIC.error(404, "none", None), status=404)
@@ -237,9 +255,15 @@ class Batches:
 
     # Both
 
-    def _refused(self) -> bool:
-        self.faults.refuse_creation -= 1
-        return self.faults.refuse_creation >= 0
+    def _refusal(self, step: BatchStep, wire: formats.Wire) -> web.Response | None:
+        statuses = self.faults.refusals.get(step)
+        if not statuses:
+            return None
+        status = statuses.pop(0)
+        headers = {"Retry-After": "0"}
+        return web.json_response(
+            wire.error(status, "not now", None), status=status, headers=headers
+        )
 
     def _make(
         self, kind: str, wire: formats.Wire, requests: list[tuple[str, Body]], metadata: Body
@@ -276,6 +300,9 @@ class Batches:
 
     def _asked_about(self, request: web.Request) -> Batch | None:
         batch = self._find(request.match_info["name"])
+        if self.interrupts:
+            self.interrupts = False
+            os.kill(os.getpid(), signal.SIGINT)
         if batch is not None:
             self._progress(batch)
         return batch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pipeline.store.merging.batches import take_batches
 from pipeline.store.merging.target import MergeTarget, numbered
 
 _TEXTS_OF_MESSAGE = """
@@ -37,16 +38,7 @@ class CallMerging:
             "requests", {"prompt": "prompt.new"}, joined=prompt, where=_NEW, without="seq"
         )
         target.copy("choices", {"prompt": "prompt.new"}, joined=numbered("prompt", "s.prompt"))
-        target.copy("batches", without="seq")
-        target.number("batch", "batches", "m.token = s.token")
-        target.copy(
-            "reservations",
-            {"batch": "batch.new"},
-            joined=numbered("batch", "s.batch", optional=True),
-            where="not exists (select 1 from main.reservations m where m.reserved_at = s.reserved_at"
-            " and m.tokens = s.tokens and m.usd is s.usd and m.digest is s.digest)",
-            without="seq",
-        )
+        take_batches(target)
         if sent:
             run.execute(
                 "update main.totals set cached_choices = cached_choices"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from hipo.app import batching
 from hipo.app.batching import give_up_batches
 from hipo.app.generation import generate, generate_prepared
 from hipo.app.plan_estimates import estimate_plan
@@ -25,23 +24,10 @@ from pipeline.offline.engine import answer as offline_answer
 from pipeline.offline.reading import PromptNotUnderstood
 from pipeline.offline_judge.engine import answer as judge_answer
 from scenarios.errors import UsageError
-from tests.pipeline.batches.runs import KEYS, QUICK, assert_whole, recipe
+from tests.pipeline.batches.runs import assert_whole, recipe
 from tests.pipeline.integration.records import count, rows
 from tests.wire.batches import BatchFaults
 from tests.wire.server import WireServer
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "RULES", QUICK)
-    for name, key in KEYS.items():
-        monkeypatch.setenv(name, key)
-
-
-@pytest.fixture
-def server() -> Iterator[WireServer]:
-    with WireServer() as running:
-        yield running
 
 
 def texts(run: Path) -> list[tuple[str, ...]]:
@@ -87,8 +73,8 @@ def test_anthropic_takes_batches_too(server: WireServer, tmp_path: Path) -> None
         BatchFaults(errored=0.4),
         BatchFaults(repeat=0.5, garbage=(b"", b"{", b"[1]", b'{"custom_id": 7}', b"\xff" * 50)),
         BatchFaults(lose_creation=1),
-        BatchFaults(refuse_creation=2),
-        BatchFaults(failing_polls=3),
+        BatchFaults(refusals={"create": [500, 500]}),
+        BatchFaults(refusals={"poll": [500] * 3}),
     ],
     ids=["partly expired", "expired", "errors", "garbage", "lost answer", "refused", "polls fail"],
 )

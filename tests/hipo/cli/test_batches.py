@@ -1,0 +1,215 @@
+"""Batches by the commands: made, left at the provider, picked up, given up, merged and repaired."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hipo.app import batching
+from hipo.cli.errors import ExitCode
+from pipeline.offline.engine import answer as offline_answer
+from pipeline.offline.reading import PromptNotUnderstood
+from pipeline.offline_judge.engine import answer as judge_answer
+from tests.hipo.cli.conftest import Hipo, Result
+from tests.hipo.cli.damage import sql
+from tests.hipo.evaluation.answering import first_option
+from tests.pipeline.batches.runs import KEYS, QUICK
+from tests.pipeline.integration.records import count, rows
+from tests.wire.fixtures import wire_server
+from tests.wire.server import WireServer
+
+__all__ = ["wire_server"]
+
+RUN = Path("run")
+
+
+@pytest.fixture
+def asked(hipo: Hipo, wire_server: WireServer, monkeypatch: pytest.MonkeyPatch) -> Hipo:
+    """Call commands that ask the local server; whoever makes dialogues there can judge them, too."""
+    monkeypatch.setattr(batching, "RULES", QUICK)
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
+
+    def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
+        try:
+            return offline_answer(messages, seed)
+        except PromptNotUnderstood:
+            return judge_answer(messages, seed)
+
+    wire_server.answer = answer
+
+    def call(*arguments: str, option: str = "--base-url") -> Result:
+        return hipo(*arguments, option, wire_server.openai_url)
+
+    return call
+
+
+def generate(asked: Hipo, *more: str, n: int = 4, output: str = "run") -> Result:
+    """Generate in batches, two requests for each dialogue."""
+    return asked(
+        "generate", "-m", "openai/rules", "--scenarios", "used_car", "-n", str(n), "--turns", "1",
+        "--openings", "by-goal", "--batch", "-o", output, "-q", *more,
+    )  # fmt: skip
+
+
+def generate_and_leave(
+    asked: Hipo, server: WireServer, *more: str, n: int = 4, output: str = "run"
+) -> None:
+    """Generate until the first batch is at the provider, where it stays."""
+    server.batches.held = server.batches.interrupts = True
+    assert generate(asked, *more, n=n, output=output).code == ExitCode.INTERRUPTED
+    server.batches.held = False
+
+
+def test_what_lies_at_the_provider_is_shown_and_given_up_by_a_command(
+    asked: Hipo, hipo: Hipo, wire_server: WireServer
+) -> None:
+    generate_and_leave(asked, wire_server)
+    assert "a batch of 4 requests lies at the provider" in hipo("runs", "show", "run").out
+    dropped = hipo("runs", "drop-batches", "run")
+    assert (dropped.code, dropped.out) == (0, "4 requests given up\n")
+    assert hipo("runs", "drop-batches", "run").out == "0 requests given up\n"
+    assert generate(asked).code == 0
+    assert [len(batch.requests) for batch in wire_server.batches.made] == [4, 4, 4]
+    lost = "select count(*), min(charged_tokens) > 0 from requests where code = 'lost'"
+    assert rows(RUN, lost) == [(4, 1)]
+
+
+def test_to_give_up_what_is_nowhere_is_refused(hipo: Hipo) -> None:
+    refused = hipo("runs", "drop-batches", "nowhere")
+    assert refused.code == 2
+    assert "there is no run 'nowhere'" in refused.err
+
+
+def verify(asked: Hipo, *more: str) -> Result:
+    judge = ("--judge", "openai/judge", "--no-embeddings")
+    return asked("verify", "run", *judge, "-q", *more, option="--judge-base-url")
+
+
+def test_judges_are_asked_in_batches_and_picked_up_after_an_interrupt(
+    asked: Hipo, hipo: Hipo, wire_server: WireServer
+) -> None:
+    assert hipo(
+        "generate", "-m", "offline/rules", "--scenarios", "used_car", "-n", "4", "-o", "run", "-q"
+    ).code == 0  # fmt: skip
+    wire_server.batches.held = wire_server.batches.interrupts = True
+    assert verify(asked, "--batch").code == ExitCode.INTERRUPTED
+    shown = hipo("runs", "show", "run", "--format", "json").data
+    (left,) = shown["batches"]
+    assert (left["model"], left["state"]) == ("openai/judge", "submitted")
+    refused = verify(asked)
+    assert refused.code == 2
+    assert "lies at openai in a batch" in refused.err
+    assert wire_server.count == 0
+    wire_server.batches.held = False
+    assert verify(asked, "--batch").code == 0
+    assert wire_server.count == 0
+    state = hipo("runs", "show", "run", "--format", "json").data
+    assert state["verification"]["judged"]["external openai/judge"] == 4
+    assert sum(state["verification"]["verdicts"].values()) == 4
+    assert (state["batches"], count(RUN, "reservations")) == ([], 0)
+    sent = sum(len(batch.requests) for batch in wire_server.batches.made)
+    answered = "select count(*) from requests where model = 'openai/judge' and code = 'ok'"
+    assert rows(RUN, answered) == [(sent,)]
+
+
+def evaluate(asked: Hipo, *more: str) -> Result:
+    return asked(
+        "evaluate", "run", "run", "--any", "--task", "hipo-utterance-paper", "--mode", "zero-shot",
+        "--model", "openai/one", "--no-page", "-o", "results", "-q", *more,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def evaluated(asked: Hipo, hipo: Hipo, wire_server: WireServer) -> int:
+    """Leave a batch of an evaluation at the provider; return how many requests that are."""
+    assert hipo(
+        "generate", "-m", "offline/rules", "--scenarios", "used_car", "-n", "4", "-o", "run", "-q"
+    ).code == 0  # fmt: skip
+    wire_server.answer = first_option
+    wire_server.batches.held = wire_server.batches.interrupts = True
+    assert evaluate(asked, "--batch").code == ExitCode.INTERRUPTED
+    wire_server.batches.held = False
+    (batch,) = wire_server.batches.made
+    return len(batch.requests)
+
+
+def test_models_are_evaluated_in_batches_and_picked_up_after_an_interrupt(
+    asked: Hipo, wire_server: WireServer, evaluated: int
+) -> None:
+    refused = evaluate(asked)
+    assert refused.code == 2
+    assert "hipo runs drop-batches" in refused.err
+    done = evaluate(asked, "--batch", "--format", "json")
+    assert done.code == 0
+    sent = [len(batch.requests) for batch in wire_server.batches.made]
+    assert sent == [evaluated] * 4  # the questions of an item build on one another
+    assert done.data["calls"] == sum(sent)
+    assert wire_server.count == 0
+
+
+def test_what_an_evaluation_has_at_the_provider_can_be_given_up(
+    asked: Hipo, hipo: Hipo, wire_server: WireServer, evaluated: int
+) -> None:
+    dropped = hipo("runs", "drop-batches", "results")
+    assert (dropped.code, dropped.out) == (0, f"{evaluated} requests given up\n")
+    assert evaluate(asked).code == 0
+    assert wire_server.count == 4 * evaluated
+
+
+def test_runs_of_shards_are_merged_with_what_they_have_at_the_provider(
+    asked: Hipo, hipo: Hipo, wire_server: WireServer
+) -> None:
+    for shard in ("1", "2"):
+        generate_and_leave(asked, wire_server, "--shard", f"{shard}/2", output=f"s{shard}", n=8)
+    merged = hipo("runs", "merge", "s1", "s2", "-o", "run", "--format", "json")
+    assert merged.code == 0
+    (note,) = merged.data["notes"]
+    assert "8 requests in batches are paid for and not used yet" in note
+    assert len(hipo("runs", "show", "run", "--format", "json").data["batches"]) == 2
+    assert generate(asked, n=8).code == 0
+    assert rows(RUN, "select status, count(*) from dialogues group by 1") == [("generated", 8)]
+    assert [len(batch.requests) for batch in wire_server.batches.made] == [4, 4, 8]
+    assert len(set(wire_server.batches.paid)) == len(wire_server.batches.paid) == 16
+    assert count(RUN, "reservations") == 0
+
+
+@pytest.mark.parametrize("order", [("copy", "run"), ("run", "copy")])
+def test_a_run_and_an_earlier_copy_of_it_are_merged_with_nothing_open_that_came_back(
+    asked: Hipo, hipo: Hipo, wire_server: WireServer, order: tuple[str, str]
+) -> None:
+    generate_and_leave(asked, wire_server)
+    shutil.copytree("run", "copy")
+    assert generate(asked).code == 0
+    merged = hipo("runs", "merge", *order, "-o", "merged", "--format", "json").data
+    assert (merged["generated"], merged["missing"], merged["notes"]) == (4, 0, [])
+    states = [hipo("runs", "show", name, "--format", "json").data for name in ("run", "merged")]
+    assert states[0]["charged"] == states[1]["charged"]
+    assert states[1]["batches"] == []
+    assert rows(Path("merged"), "select state from batches order by seq") == [("ended",)] * 2
+
+
+def test_a_repaired_run_picks_up_what_it_has_at_the_provider(
+    asked: Hipo, hipo: Hipo, wire_server: WireServer
+) -> None:
+    generate_and_leave(asked, wire_server)
+    repaired = hipo("runs", "repair", "run", "-o", "new", "--format", "json").data
+    assert "4 requests in batches are paid for" in repaired["notes"][0]
+    assert generate(asked, output="new").code == 0
+    assert [len(batch.requests) for batch in wire_server.batches.made] == [4, 4]
+    assert count(Path("new"), "reservations") == 0
+
+
+def test_requests_whose_batch_is_lost_stay_charged_in_a_repaired_run(
+    asked: Hipo, hipo: Hipo, wire_server: WireServer
+) -> None:
+    generate_and_leave(asked, wire_server)
+    (held,) = rows(RUN, "select sum(tokens) from reservations")[0]
+    sql("pragma foreign_keys = off", "delete from batches")(RUN / "run.sqlite")
+    assert hipo("runs", "repair", "run", "-o", "new").code == 0
+    state = hipo("runs", "show", "new", "--format", "json").data
+    assert (state["charged"]["tokens"], state["batches"]) == (held, [])
+    assert generate(asked, output="new").code == 0
