@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 RUN ?= runs/demo
 # A plain pip on Linux brings the CUDA build of torch (gigabytes). To have the CPU build, pass the
 # index that PyTorch's own "Get started" page shows: make demo TORCH_ARGS="--index-url ..."
@@ -18,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Tests start hundreds of commands: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick check coverage bench dist clean
+.PHONY: demo test quick check coverage bench bench-peers dist clean
 
 demo: $(VENV)/.demo
 	$(BIN)/hipo demo -o $(RUN)
@@ -52,6 +53,10 @@ coverage: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks --report benchmarks/results.md
 
+# The same calls through Bespoke Curator and datatrove, each in an environment of its own.
+bench-peers: $(VENV)/.dev $(PEERS)/curator/.done $(PEERS)/datatrove/.done
+	$(BIN)/python -m benchmarks peers --report benchmarks/results-peers.md
+
 # The wheel, the source archive, and what is in an installation: a bill of materials (CycloneDX).
 dist: $(VENV)/.dev
 	rm -rf dist
@@ -59,7 +64,7 @@ dist: $(VENV)/.dev
 	$(BIN)/python -m release.sbom dist/hipo-*.whl
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .coverage .coverage.* .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) dist build .pytest_cache .coverage .coverage.* .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -80,3 +85,9 @@ $(VENV)/.dev: pyproject.toml constraints.txt $(VENV)/.torch
 	$(BIN)/pip install -q -c constraints.txt -e ".[all,dev]"
 	$(BIN)/pip install -q -c constraints.txt --no-deps $(TRAINERS)
 	touch $@ $(VENV)/.demo
+
+# Every version is written down, so there is nothing to resolve.
+$(PEERS)/%/.done: benchmarks/peer_scripts/%.txt
+	$(PYTHON) -m venv $(PEERS)/$*
+	$(PEERS)/$*/bin/pip install -q --no-deps -r $<
+	touch $@

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -29,23 +29,35 @@ def machine() -> dict[str, str]:
     }
 
 
-def results_page(rows: Sequence[Row], facts: dict[str, str], *, quick: bool) -> str:
+def results_page(
+    rows: Sequence[Row],
+    facts: Mapping[str, str],
+    seconds: Mapping[str, float],
+    *,
+    quick: bool,
+    names: Sequence[str] = (),
+) -> str:
     """Return a Markdown page of one run of the benchmarks.
 
     Args:
         rows: what was measured.
         facts: of the machine, taken before.
+        seconds: by benchmark, how long it ran.
         quick: whether the benchmarks were the smaller, noisier ones.
+        names: of the benchmarks that were asked for; none where all were.
     """
     goals = [row for row in rows if row.goal is not None]
     met = f"{sum(row.ok for row in goals)} of {len(goals)} goals met."
-    command = "python -m benchmarks --quick" if quick else "python -m benchmarks"
+    command = " ".join(["python -m benchmarks", *names, *(["--quick"] if quick else [])])
+    whole = sum(seconds.values())
+    took = ", ".join(f"{name} {round(took)} s" for name, took in seconds.items())
     lines = [
         "# Results of the benchmarks",
         "",
         f"Written by `{command}`. Ratios compare what ran side by side in this one run; goals are for them.",
         "",
         *(f"- {name}: {value}" for name, value in facts.items()),
+        f"- took: {whole / 60:.1f} min ({took})",
         "",
         met,
         "",

@@ -47,6 +47,12 @@ class Row:
         return self.goal is None or self.goal.met(self.value)
 
 
+def broken_off(name: str, error: BaseException) -> Row:
+    """Return the row of a benchmark that did not come to its end."""
+    said = " ".join(str(error).split()).replace("|", "/")
+    return Row(f"{name}: broke off, {type(error).__name__}: {said[:200]}", 1, "", Goal.below(0))
+
+
 def table(rows: Sequence[Row]) -> str:
     """Lay the rows out as a Markdown table."""
     lines = ["| measured | value | goal | |", "|---|---|---|---|"]

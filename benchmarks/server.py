@@ -66,8 +66,12 @@ async def _serve(delay_s: float, port: int = 0) -> None:
             body=next(REPLIES[b"veracity_rationale" in body]), content_type="application/json"
         )
 
+    async def models(_: web.Request) -> web.Response:
+        return web.json_response({"object": "list", "data": [{"id": "bench", "object": "model"}]})
+
     app = web.Application(client_max_size=2**22)
     app.router.add_post("/v1/chat/completions", complete)
+    app.router.add_get("/v1/models", models)  # some clients ask for it before anything else
     await serve_until_stdin_closes(app, port)
 
 

@@ -67,7 +67,7 @@ def recipe_of(provider: str, base_url: str, n: int, in_flight: int | None) -> Re
     )
 
 
-def _pipeline(provider: str, base_url: str, n: int, in_flight: int) -> tuple[float, float, int]:
+def played(provider: str, base_url: str, n: int, in_flight: int) -> tuple[float, float, int]:
     """Generate ``n`` dialogues; return wall and CPU seconds, and how many calls were made."""
     with tempfile.TemporaryDirectory() as folder:
         wall, cpu = time.perf_counter(), time.process_time()
@@ -111,10 +111,10 @@ def _measure(load: _Load, rounds: int) -> dict[str, _Seen]:
     with running_server(load.delay_s) as base_url:
         sample = sent_bodies(base_url)
         for provider in seen:
-            _pipeline(provider, base_url, 4, 4)  # imports and caches are not what is measured
+            played(provider, base_url, 4, 4)  # imports and caches are not what is measured
         for _ in range(rounds):
             for provider, of_provider in seen.items():
-                wall, cpu, calls = _pipeline(provider, base_url, load.dialogues, load.in_flight)
+                wall, cpu, calls = played(provider, base_url, load.dialogues, load.in_flight)
                 bodies = [{**sample[i % len(sample)], "seed": i} for i in range(calls)]
                 began = time.process_time()
                 plain = asyncio.run(plain_loop(base_url, bodies, load.in_flight))

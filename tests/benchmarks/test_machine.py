@@ -1,23 +1,43 @@
-"""The page of results names the machine, every goal, and which of them were met."""
+"""The page of results names the machine, every goal, which of them were met, and what broke off."""
 
 from __future__ import annotations
 
 import platform
 
+import pytest
+
+from benchmarks import startup
+from benchmarks.__main__ import measured
 from benchmarks.machine import machine, results_page
-from benchmarks.report import Goal, Row
+from benchmarks.report import Goal, Row, table
 
 
-def test_the_page_tells_machine_versions_and_goals() -> None:
+def test_the_page_tells_machine_versions_times_and_goals() -> None:
     rows = [
         Row("kept", 1.1, "x", Goal.below(1.2)),
         Row("missed", 0.5, "", Goal.above(0.9)),
         Row("told", 3),
     ]
-    page = results_page(rows, machine(), quick=True)
+    page = results_page(
+        rows, machine(), {"one": 60.0, "two": 30.2}, quick=True, names=["one", "two"]
+    )
     assert f"- Python: {platform.python_version()}" in page
     assert "pydantic " in page
-    assert "--quick" in page
+    assert "`python -m benchmarks one two --quick`" in page
+    assert "- took: 1.5 min (one 60 s, two 30 s)" in page
     assert "1 of 2 goals met." in page
     assert "| kept | 1.1x | <= 1.2 | ok |" in page
     assert "| missed | 0.5 | >= 0.9 | MISSED |" in page
+
+
+@pytest.mark.parametrize("error", [ValueError("a | b\nc"), SystemExit("a | b\nc")])
+def test_a_benchmark_that_breaks_off_is_a_missed_goal_and_not_the_end(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*, quick: bool) -> list[Row]:
+        raise error
+
+    monkeypatch.setattr(startup, "run", run)
+    rows = measured("startup", {"quick": True})
+    name = f"startup: broke off, {type(error).__name__}: a / b c"
+    assert f"| {name} | 1 | <= 0 | MISSED |" in table(rows)
