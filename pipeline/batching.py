@@ -34,8 +34,9 @@ Work = Callable[[Sequence[BatchJob[In, Out]]], Sequence[Out | Exception]]
 class BatchThread(Generic[In, Out]):
     """Hands what many coroutines ask for to one thread, batch by batch.
 
-    The thread waits for one item and takes along what else is there. While a batch is worked off,
-    the next one gathers by itself. What ``work`` raises goes to everyone in its batch.
+    The thread waits for one item and takes along what else is there. What coroutines ask for in one
+    step of their event loop arrives together, so that those whom one batch woke up are the next one.
+    While a batch is worked off, the next one gathers by itself. What ``work`` raises goes to everyone in its batch.
 
     Args:
         name: of the thread.
@@ -56,7 +57,8 @@ class BatchThread(Generic[In, Out]):
         self._work = work
         self._choose = choose
         self._linger_s = linger_s
-        self._queue: SimpleQueue[BatchJob[In, Out] | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[BatchJob[In, Out]] | None] = SimpleQueue()
+        self._asked: dict[asyncio.AbstractEventLoop, list[BatchJob[In, Out]]] = {}
         self._waiting: list[BatchJob[In, Out]] = []
         self._ended = False
         self._thread: threading.Thread | None = None
@@ -75,8 +77,17 @@ class BatchThread(Generic[In, Out]):
             self._thread.start()
         loop = asyncio.get_running_loop()
         job: BatchJob[In, Out] = BatchJob(item, loop, loop.create_future())
-        self._queue.put(job)
+        if loop in self._asked:
+            self._asked[loop].append(job)
+        else:
+            self._asked[loop] = [job]
+            loop.call_soon(self._hand_over, loop)
         return await job.result
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Give the thread what was asked for on a loop since the last time."""
+        if jobs := self._asked.pop(loop, None):
+            self._queue.put(jobs)
 
     async def close(self) -> None:
         """Finish what was asked for and end the thread; closing twice does nothing."""
@@ -84,6 +95,7 @@ class BatchThread(Generic[In, Out]):
             return
         self._closed = True
         if self._thread is not None:
+            self._hand_over(asyncio.get_running_loop())
             self._queue.put(None)
             await asyncio.to_thread(self._thread.join)
 
@@ -121,11 +133,11 @@ class BatchThread(Generic[In, Out]):
             return False
         return True
 
-    def _take(self, job: BatchJob[In, Out] | None) -> None:
-        if job is None:
+    def _take(self, jobs: list[BatchJob[In, Out]] | None) -> None:
+        if jobs is None:
             self._ended = True
         else:
-            self._waiting.append(job)
+            self._waiting += jobs
 
 
 def _settle(outcomes: Iterable[tuple[BatchJob[In, Out], Out | Exception]]) -> None:

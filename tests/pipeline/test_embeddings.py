@@ -82,6 +82,27 @@ async def test_what_waits_is_encoded_together_and_equal_texts_once(lengths):
 
 
 @pytest.mark.anyio
+async def test_those_who_ask_in_one_moment_are_encoded_together_by_an_idle_encoder(lengths):
+    model, encoder = lengths
+
+    async def two_votes(number):
+        await encoder.encode([f"first of {number}"])
+        await encoder.encode([f"second of {number}"])
+
+    await asyncio.gather(*(two_votes(number) for number in range(50)))
+    assert [len(call) for call in model.calls] == [50, 50]
+
+
+@pytest.mark.anyio
+async def test_closing_in_the_moment_of_asking_still_answers(lengths):
+    model, encoder = lengths
+    asked = asyncio.create_task(encoder.encode(["a"]))
+    closing = asyncio.create_task(encoder.close())
+    await asyncio.gather(asked, closing)
+    assert model.calls == [["a"]]
+
+
+@pytest.mark.anyio
 async def test_one_drain_takes_no_more_than_its_share(lengths):
     model, encoder = lengths
     first = await held_up(model, encoder)
