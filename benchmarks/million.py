@@ -35,6 +35,7 @@ from pipeline.stop import Stop
 from pipeline.store.sqlite import DATABASE
 
 _CHUNK = 2_000
+ROUNDS = 3
 _COPIES = (
     """insert into dialogues
         (status, retry_epoch, config_epoch, finished_at, case_seq, arm_seq)
@@ -153,11 +154,11 @@ def _first_rows(folder: Path, many: int, few: int) -> list[Row]:
     return rows
 
 
-def _command_rows(folder: Path, many: int, few: int, rounds: int) -> list[Row]:
+def _command_rows(folder: Path, many: int, few: int) -> list[Row]:
     rows = []
     for name in (("runs", "--dir"), ("runs", "show"), ("show",)):
         times: dict[int, list[float]] = {few: [], many: []}
-        for _ in range(rounds):
+        for _ in range(ROUNDS):
             for size, seen in times.items():
                 run = folder / f"run-{size}"
                 target = folder / f"only-{size}" if "--dir" in name else run
@@ -173,14 +174,14 @@ def _command_rows(folder: Path, many: int, few: int, rounds: int) -> list[Row]:
 
 def run(*, quick: bool = False) -> list[Row]:
     """Compare a run of a million dialogues with one of a thousand, in processes of their own."""
-    many, few, rounds = (20_000, 1_000, 1) if quick else (1_000_000, 1_000, 3)
+    many, few = (50_000 if quick else 1_000_000), 1_000
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for size in (few, many):
             _child("settle", folder / f"run-{size}", size, size - size // 100)
             (folder / f"only-{size}").mkdir()
             (folder / f"only-{size}" / "run").symlink_to(folder / f"run-{size}")
-        return _first_rows(folder, many, few) + _command_rows(folder, many, few, rounds)
+        return _first_rows(folder, many, few) + _command_rows(folder, many, few)
 
 
 def _main(what: str, folder: str, *counts: str) -> None:
