@@ -1,44 +1,26 @@
 """Two worker processes against one process: the rate of calls, and how long the stream takes.
 
-Rates are those of the middle four fifths of a run: a worker takes some seconds to start, which is
-told apart. One process and workers alternate within one run. On a machine that does other things as
-well, three processes get more of it than one does; the processor time per call does not depend on
-that, nor does what it allows: the rate of two free cores, as far as the busiest process is not alone.
+A rate is that of a whole run: all of its calls, from when it begins, all workers being there by then,
+to its last stored dialogue. What comes before is told as a row of its own. One process and workers alternate within one
+run, each in processes that are started for it. On a machine that does other things as well, three
+processes get more of it than one does, and none gets all: the processor time per call depends less
+on that, and so does what it allows, the ratio of the rates that two free cores would come to.
 """
 
 from __future__ import annotations
 
 import os
-import resource
-import sqlite3
 import statistics
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import Path
 
+from benchmarks.played_run import PlayedRun, played
 from benchmarks.report import Goal, Row
 from benchmarks.server import running_server
-from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 
 WORKERS = 2
 CONCURRENCY = 512
 DELAY_S = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What one run came to."""
-
-    rate: float
-    """Calls per second."""
-    cpu_ms: float
-    """Processor time of all processes per call, their start included."""
-    gaps: Sequence[float]
-    """Seconds from each reply to the next request of its dialogue, in order."""
 
 
 def _recipe(n: int, model: Mapping[str, str], concurrency: int) -> Recipe:
@@ -53,90 +35,66 @@ def _recipe(n: int, model: Mapping[str, str], concurrency: int) -> Recipe:
     )
 
 
-def _played(recipe: Recipe, workers: int | None) -> _Run:
-    with tempfile.TemporaryDirectory() as folder:
-        before = _cpu_s()
-        run = generate(recipe, output=Path(folder) / "run", workers=workers)
-        cpu_s = _cpu_s() - before
-        if run.state().generated != recipe.n:
-            raise RuntimeError(f"{run.state().generated} of {recipe.n} dialogues were generated")
-        database = f"file:{Path(folder) / 'run' / 'run.sqlite'}?mode=ro"
-        with closing(sqlite3.connect(database, uri=True)) as connection:
-            calls = connection.execute(
-                "select case_id, sent_at, latency_s from requests order by case_id, sent_at"
-            ).fetchall()
-    gaps = sorted(b[1] - a[1] - a[2] for a, b in pairwise(calls) if a[0] == b[0])
-    return _Run(_rate([sent_at for _, sent_at, _ in calls]), cpu_s / len(calls) * 1e3, gaps)
-
-
-def _cpu_s() -> float:
-    """Return the processor time of this process and of those that it has started and seen end."""
-    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
-def _rate(times: Sequence[float]) -> float:
-    """Return calls per second between the first and the last tenth of them."""
-    tenths = statistics.quantiles(times, n=10)
-    return 0.8 * len(times) / (tenths[-1] - tenths[0])
-
-
-def _compared(recipe: Recipe, rounds: int) -> tuple[list[_Run], list[_Run]]:
+def _compared(recipe: Recipe, rounds: int) -> list[tuple[PlayedRun, PlayedRun]]:
     """Play in one process and in workers, in turn."""
-    _played(recipe.with_changes({"n": 8}), None)  # imports and caches are not what is measured
-    alone, together = [], []
-    for _ in range(rounds):
-        alone.append(_played(recipe, None))
-        together.append(_played(recipe, WORKERS))
-    return alone, together
+    return [(played(recipe, None), played(recipe, WORKERS)) for _ in range(rounds)]
 
 
-def _ratios(alone: Sequence[_Run], together: Sequence[_Run]) -> float:
-    return statistics.median(b.rate / a.rate for a, b in zip(alone, together, strict=True))
+def _allowed(alone: PlayedRun, together: PlayedRun) -> float:
+    """Return how many times as many calls two free cores could make, by processor time alone.
 
-
-def _added_ms(alone: Sequence[_Run], together: Sequence[_Run], percent: int) -> float:
-    """Return what workers add to a percentile of the time from a reply to the next request."""
-    added = [
-        statistics.quantiles(b.gaps, n=100)[percent - 1]
-        - statistics.quantiles(a.gaps, n=100)[percent - 1]
-        for a, b in zip(alone, together, strict=True)
-    ]
-    return statistics.median(added) * 1e3
+    The busiest process bounds it as well: none can use more than a core.
+    """
+    busiest = max(together.cpu_ms / 2, together.own_ms, together.worker_ms / WORKERS)
+    return alone.cpu_ms / busiest
 
 
 def run(*, quick: bool = False) -> list[Row]:
-    """Measure three rounds of each and compare the medians of the ratios."""
+    """Measure three rounds of each and take the medians of the ratios."""
     rounds = 1 if quick else 3
     inside = {"model": "offline/rules"}
-    rows = []
-    alone, together = _compared(_recipe(150 if quick else 400, inside, 32), rounds)
-    rows += _rows("in-process provider", alone, together, 1.6)
+    pairs = _compared(_recipe(500 if quick else 1500, inside, 32), rounds)
+    rows = _rows("in-process provider", pairs, 1.6)
+    allowed = statistics.median(_allowed(one, two) for one, two in pairs)
+    name = f"workers: {WORKERS} / 1 process, in-process provider, what processor time allows"
+    rows.append(Row(f"{name} on 2 free cores", allowed, "x"))
     with running_server(DELAY_S) as base_url:
         served = {"model": "compatible/bench", "base_url": base_url}
-        alone, together = _compared(_recipe(500 if quick else 1500, served, CONCURRENCY), rounds)
-        rows += _rows(f"loopback server, {CONCURRENCY} in flight", alone, together, 1.25)
+        pairs = _compared(_recipe(800 if quick else 2000, served, CONCURRENCY), rounds)
+        rows += _rows(f"loopback server, {CONCURRENCY} in flight", pairs, 1.25)
         # fewer dialogues than places: what is waited for is the stream and the commit
-        alone, together = _compared(_recipe(100, served, CONCURRENCY), rounds)
-    for percent, goal in ((50, 20.0), (95, 80.0)):
-        added = _added_ms(alone, together, percent)
+        pairs = _compared(_recipe(100, served, CONCURRENCY), rounds)
+    for percent, goal in (("50", 20.0), ("95", 80.0)):
+        added = statistics.median(two.gap_ms[percent] - one.gap_ms[percent] for one, two in pairs)
         name = f"workers: added from a reply to the next request, p{percent}, 100 dialogues"
         rows.append(Row(name, added, " ms", Goal.below(goal)))
     return rows
 
 
-def _rows(what: str, alone: Sequence[_Run], together: Sequence[_Run], bound: float) -> list[Row]:
-    ratio = _ratios(alone, together)
-    cores = os.cpu_count() or 1
+def _rows(what: str, pairs: Sequence[tuple[PlayedRun, PlayedRun]], bound: float) -> list[Row]:
+    median, cores = statistics.median, os.cpu_count() or 1
+    ratio = median(two.rate / one.rate for one, two in pairs)
+    name = f"workers: {WORKERS} / 1 process, {what}, {cores} cores"
+    starts = [("1", [one for one, _ in pairs]), (f"{WORKERS}", [two for _, two in pairs])]
     return [
-        Row(
-            f"workers: {WORKERS} / 1 process, {what}, {cores} cores", ratio, "x", Goal.above(bound)
+        Row(name, ratio, "x", Goal.above(bound)),
+        *(
+            row
+            for count, runs in starts
+            for row in (
+                Row(f"workers: rate of {count}, {what}", median(r.rate for r in runs), " calls/s"),
+                Row(f"workers: start of {count}, {what}", median(r.start_s for r in runs), " s"),
+            )
         ),
-        Row(f"workers: rate of 1, {what}", statistics.median(r.rate for r in alone), " calls/s"),
-        Row(f"workers: CPU a call of 1, {what}", statistics.median(r.cpu_ms for r in alone), " ms"),
+        Row(f"workers: CPU a call of 1, {what}", median(one.cpu_ms for one, _ in pairs), " ms"),
         Row(
-            f"workers: CPU a call of {WORKERS} and the driver, {what}, their start included",
-            statistics.median(r.cpu_ms for r in together),
+            f"workers: CPU a call of the driver, {what}",
+            median(two.own_ms for _, two in pairs),
+            " ms",
+        ),
+        Row(
+            f"workers: CPU a call of {WORKERS} workers, {what}",
+            median(two.worker_ms for _, two in pairs),
             " ms",
         ),
     ]

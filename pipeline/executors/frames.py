@@ -1,9 +1,10 @@
 """Framed JSON over an asyncio stream, and the handshake that both ends begin with.
 
 A frame is its length in four bytes (big-endian) and a JSON array of messages: what one end has to
-say within one turn of its event loop travels together. Before the first message each end proves
-that it knows the token, by an HMAC over the nonces of both; the token itself is never sent, and
-what follows is not encrypted. Keep the stream on one machine or in a network of your own.
+say within one turn of its event loop travels together, or within a part of a long one. Before the
+first message each end proves that it knows the token, by an HMAC over the nonces of both; the token
+itself is never sent, and what follows is not encrypted. Keep the stream on one machine or in a
+network of your own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import asyncio
 import hmac
 import secrets
 import socket
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
@@ -28,6 +30,8 @@ MOST_BYTES = 64 * 1024 * 1024
 """Size of the largest frame."""
 FULL_BYTES = 1024 * 1024
 """A frame that is so large takes no further message."""
+LONGEST_WAIT_S = 0.005
+"""A message that has waited so long for others of its turn goes with the next one, at once."""
 GREETING_BYTES = 4096
 """Size of the largest frame before the other end has proved that it knows the token."""
 GREETING_S = 20.0
@@ -51,19 +55,32 @@ class Stream(Generic[M]):
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         read: Callable[[bytes], Sequence[M]],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Join both directions of a connection; ``read`` parses a frame or raises ValueError."""
+        """Join both directions of a connection; ``read`` parses a frame or raises ValueError.
+
+        ``clock`` says how long messages wait, in seconds.
+        """
         self._reader = reader
         self._writer = writer
         self._read = read
+        self._clock = clock
         self._waiting: list[bytes] = []
+        self._waits_since = 0.0
         _keep_alive(writer)
 
     def send(self, message: object) -> None:
-        """Send a message with the others of this turn of the loop; dropped if the stream is closed."""
+        """Send a message with the others of this turn of the loop; dropped if the stream is closed.
+
+        A turn that takes long, since a model computes in it, does not hold back what it said first.
+        """
+        now = self._clock()
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._flush)
+            self._waits_since = now
         self._waiting.append(orjson.dumps(message, default=_plain))
+        if now - self._waits_since >= LONGEST_WAIT_S:
+            self._flush()
 
     async def receive(self) -> Sequence[M]:
         """Wait for the messages of the next frame.

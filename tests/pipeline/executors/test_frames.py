@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.executors.frames import GREETING_BYTES, MOST_BYTES, Stream, StreamBroken
+from pipeline.executors.frames import (
+    GREETING_BYTES,
+    LONGEST_WAIT_S,
+    MOST_BYTES,
+    Stream,
+    StreamBroken,
+)
 from pipeline.executors.messages import (
     AskPermit,
     Denied,
@@ -131,6 +137,20 @@ def test_bytes_that_are_no_frame_break_the_stream_and_nothing_else(sent: bytes) 
         raise AssertionError
 
     asyncio.run(receive())
+
+
+@pytest.mark.anyio
+async def test_a_turn_that_takes_long_does_not_hold_back_what_it_said_first() -> None:
+    async def talk(stream: Stream[FromWorker]) -> None:
+        frames = [list(await stream.receive()) for _ in range(2)]
+        assert frames == [[Hits(1), Hits(2)], [Hits(3)]]
+
+    times = iter((0.0, LONGEST_WAIT_S, LONGEST_WAIT_S))
+    async with served(talk) as (reader, writer):
+        stream = Stream(reader, writer, from_driver, lambda: next(times))
+        for number in (1, 2, 3):
+            stream.send(Hits(number))
+        await stream.close()
 
 
 @pytest.mark.anyio
