@@ -125,7 +125,7 @@ def drawing(points: Sequence[Point]) -> str:
     ideal = [(p.in_flight, p.ideal) for p in fixed if p.ideal <= reach]
     ideal.append((1.1 * reach * DELAY_S, 1.1 * reach))
     curves = [
-        Curve("ideal: in flight / latency", tuple(ideal)),
+        Curve(f"ideal: requests in flight / {DELAY_S} s", tuple(ideal)),
         Curve("plain aiohttp loop, stores nothing", tuple((p.in_flight, p.plain) for p in fixed)),
         Curve("hipo, compatible/", tuple((p.in_flight, p.hipo) for p in fixed)),
         Curve("hipo, auto", tuple((p.in_flight, p.hipo) for p in points if p.auto)),
@@ -134,7 +134,8 @@ def drawing(points: Sequence[Point]) -> str:
         curve_chart(
             curves,
             label="Calls per second by requests in flight",
-            axis=f"requests in flight, answered after {DELAY_S} s; vertical calls per second",
+            axis="requests in flight; vertical: calls per second",
+            by_powers=True,
         )
     )
 

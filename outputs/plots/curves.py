@@ -1,9 +1,9 @@
-"""Curves of any numbers over steps, both axes in proportion."""
+"""Curves of any numbers over steps, both axes in proportion or both by powers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from outputs.plots.canvas import (
@@ -33,29 +33,46 @@ class Curve:
     """In the order of their x."""
 
 
-def curve_chart(curves: Sequence[Curve], *, label: str, axis: str) -> str:
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Where numbers are placed between the first and the last of some ticks."""
+
+    ticks: Sequence[float]
+    scale: Callable[[float], float]
+
+    def share(self, value: float) -> float:
+        """Return 0 for the first tick, 1 for the last."""
+        first, last = self.scale(self.ticks[0]), self.scale(self.ticks[-1])
+        return (self.scale(value) - first) / (last - first)
+
+
+def curve_chart(curves: Sequence[Curve], *, label: str, axis: str, by_powers: bool = False) -> str:
     """Return an SVG of curves; axes begin and end at round numbers.
 
     Args:
         curves: the lines; a single point is drawn as a disc.
         label: what the plot shows, for those who cannot see it.
         axis: what x is.
+        by_powers: whether on both axes each tick is four times the one before it; for numbers
+            above 0 that differ by orders of magnitude.
 
     Raises:
-        ValueError: a number that is not finite.
+        ValueError: a number that is not finite, or not above 0 where axes go by powers.
     """
     names = [curve.name for curve in curves]
     above = legend_height(names) + 8
     canvas = Canvas(WIDTH, above + _HEIGHT + _BELOW, label)
     draw_legend(canvas, names, _sign)
     points = [point for curve in curves for point in curve.points]
-    xs, ys = round_ticks([x for x, _ in points]), round_ticks([y for _, y in points])
+    ticks, scale = (power_ticks, math.log) if by_powers else (round_ticks, float)
+    xs = _Axis(ticks([x for x, _ in points]), scale)
+    ys = _Axis(ticks([y for _, y in points]), scale)
     _axes(canvas, above, xs, ys, axis)
     for number, curve in enumerate(curves):
         places = [
             (
-                _LEFT + (WIDTH - _LEFT - _RIGHT) * _share(x, xs),
-                above + _HEIGHT * (1 - _share(y, ys)),
+                _LEFT + (WIDTH - _LEFT - _RIGHT) * xs.share(x),
+                above + _HEIGHT * (1 - ys.share(y)),
             )
             for x, y in curve.points
         ]
@@ -87,21 +104,29 @@ def round_ticks(values: Sequence[float]) -> list[float]:
     return [round(step * n, 12) for n in range(first, last + 1)]
 
 
-def _share(value: float, ticks: Sequence[float]) -> float:
-    return (value - ticks[0]) / (ticks[-1] - ticks[0])
+def power_ticks(values: Sequence[float]) -> list[float]:
+    """Return powers of four, the first at or below all values, the last at or above.
+
+    Raises:
+        ValueError: a value that is not finite, or not above 0.
+    """
+    if not all(math.isfinite(value) and value > 0 for value in values):
+        raise ValueError("only finite values above 0 can be drawn by powers")
+    low, high = min(values, default=1.0), max(values, default=4.0)
+    first = math.floor(math.log(low, 4) + 1e-9)
+    last = max(math.ceil(math.log(high, 4) - 1e-9), first + 1)
+    return [4.0**n for n in range(first, last + 1)]
 
 
-def _axes(
-    canvas: Canvas, above: float, xs: Sequence[float], ys: Sequence[float], axis: str
-) -> None:
-    for y in ys:
-        height = above + _HEIGHT * (1 - _share(y, ys))
-        kind = "base" if y == ys[0] else "grid"
+def _axes(canvas: Canvas, above: float, xs: _Axis, ys: _Axis, axis: str) -> None:
+    for y in ys.ticks:
+        height = above + _HEIGHT * (1 - ys.share(y))
+        kind = "base" if y == ys.ticks[0] else "grid"
         canvas.line((_LEFT, height), (WIDTH - _RIGHT, height), kind)
         canvas.text((_LEFT - 5, height + 4), f"{y:g}", room=_LEFT - 5, anchor="end", kind="tick")
     below = above + _HEIGHT
-    for x in xs:
-        place = _LEFT + (WIDTH - _LEFT - _RIGHT) * _share(x, xs)
+    for x in xs.ticks:
+        place = _LEFT + (WIDTH - _LEFT - _RIGHT) * xs.share(x)
         canvas.text((place, below + 15), f"{x:g}", room=2 * _RIGHT, anchor="middle", kind="tick")
     canvas.text(
         ((_LEFT + WIDTH) / 2, below + 32), axis, room=WIDTH - _LEFT, anchor="middle", kind="tick"

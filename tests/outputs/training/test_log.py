@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outputs.plots.curves import Curve, curve_chart, round_ticks
+from outputs.plots.curves import Curve, curve_chart, power_ticks, round_ticks
 from outputs.training.log import TrainingLog
 from outputs.training.summary import LossFigures, training_loss, validation_loss
 from tests.outputs.test_plots import SVG, check
@@ -84,6 +84,29 @@ def test_ticks_are_few_even_and_around_all_values(values):
 def test_any_curves_make_a_sound_drawing(points):
     curves = [Curve(f"line {i}", tuple(sorted(some))) for i, some in enumerate(points)]
     check(curve_chart(curves, label="l", axis="x"))
+
+
+above_zero = st.floats(1e-6, 1e9)
+
+
+@given(st.lists(above_zero, min_size=1, max_size=20))
+def test_ticks_by_powers_are_four_times_each_other_and_around_all_values(values):
+    ticks = power_ticks(values)
+    assert ticks[0] <= min(values) * (1 + 1e-6)
+    assert max(values) <= ticks[-1] * (1 + 1e-6)
+    assert all(b == 4 * a for a, b in pairwise(ticks))
+    assert len(ticks) >= 2
+
+
+@given(st.lists(st.tuples(above_zero, above_zero), min_size=1, max_size=9))
+def test_curves_by_powers_make_a_sound_drawing(points):
+    check(curve_chart([Curve("line", tuple(sorted(points)))], label="l", axis="x", by_powers=True))
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan")])
+def test_what_is_not_above_zero_is_not_drawn_by_powers(value):
+    with pytest.raises(ValueError, match="above 0"):
+        curve_chart([Curve("a", ((1.0, value),))], label="l", axis="x", by_powers=True)
 
 
 def test_what_is_not_finite_is_not_drawn():
