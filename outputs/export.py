@@ -314,6 +314,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         place=(draft, job.folder.name),
         lengths=table,
     )
+    facts = replace(facts, wordings=tuple(sorted(seen.wordings)))
     if document is not None:
         facts = document(draft, facts)
     notes = (*left_out_notes(counted), *_notes(job, source, facts))

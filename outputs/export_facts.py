@@ -39,6 +39,8 @@ class Seen:
     """Dialogues by run and arm."""
     labels: Counter[tuple[str, str, str, str]] = field(default_factory=Counter)
     """Utterances by dimension, label or range of numbers, goal, and split."""
+    wordings: set[tuple[str, str, str]] = field(default_factory=set)
+    """(language, who translated the texts of its scenario, who has read them)."""
     adjudicated: int = 0
     """Utterances whose labels an expert decided on."""
     by_people: int = 0
@@ -63,6 +65,11 @@ class Seen:
         self.goals[goal] += 1
         self.openings[opening_of(selected)] += 1
         self.languages[selected.dialogue.case.language] += 1
+        wording = selected.scenario.wording
+        if wording is not None:
+            origin = wording.origin
+            by = "people" if origin is None else f"{origin.model}, {origin.date}"
+            self.wordings.add((selected.dialogue.case.language, by, wording.reviewed or ""))
         self.arms[selected.source.name, selected.arm.id] += 1
         self.adjudicated += len(selected.adjudicated & turns)
         self.by_people += len(selected.people & turns)

@@ -152,7 +152,7 @@ def _connected(
 ) -> AbstractAsyncContextManager[Connections | WorkerConnections]:
     """Return what builds the players, in this process or in workers."""
     if workers is None:
-        return connected(prepared)
+        return connected(prepared, notice)
     return connected_workers(prepared, workers, notice)
 
 

@@ -12,7 +12,7 @@ from hipo.app.batching import SenderFactory
 from hipo.app.endpoints import EndpointPool, providers_for
 from hipo.app.preparation import Prepared
 from pipeline.client import InFlight
-from pipeline.embeddings import BatchingEncoder, sentence_encoder
+from pipeline.embeddings import BatchingEncoder, Note, sentence_encoder
 from pipeline.engine import Player
 from pipeline.expected_calls import ArmParts
 from pipeline.player import CasePlayer
@@ -72,8 +72,12 @@ class Connections:
 
 
 @asynccontextmanager
-async def connected(prepared: Prepared) -> AsyncIterator[Connections]:
+async def connected(prepared: Prepared, note: Note = lambda _: None) -> AsyncIterator[Connections]:
     """Build the providers and the encoder of a run, and close them afterwards.
+
+    Args:
+        prepared: the run.
+        note: is told that the embedding model is about to be loaded, when the first text comes.
 
     Raises:
         UsageError: a package or a key is missing; it says which and what to do.
@@ -86,7 +90,7 @@ async def connected(prepared: Prepared) -> AsyncIterator[Connections]:
         encoder = None
         if any(STRATEGIES.get(arm.strategy).embeds for arm in prepared.arms):
             embedding = prepared.recipe.embedding
-            encoder = sentence_encoder(embedding.model, embedding.device)
+            encoder = sentence_encoder(embedding.model, embedding.device, note)
             stack.push_async_exit(_Closing(encoder))
             if embedding.model is not None or embedding.device != "auto":
                 await encoder.encode(["Is it there?"])  # a wrong name shows before anything is made

@@ -213,8 +213,13 @@ def _subsets(files: Sequence[ExportedFile]) -> list[tuple[str, str, int]]:
 
 
 def _columns(files: Sequence[ExportedFile]) -> list[tuple[str, tuple[Column, ...]]]:
-    """Return the columns of every subset."""
-    return list({file.subset: file.columns for file in files}.items())
+    """Return the columns of every subset; those with the same ones together."""
+    subsets: dict[tuple[Column, ...], list[str]] = {}
+    for file in files:
+        names = subsets.setdefault(file.columns, [])
+        if file.subset not in names:
+            names.append(file.subset)
+    return [(", ".join(names), columns) for columns, names in subsets.items()]
 
 
 def _providers(generators: Sequence[Generator]) -> list[tuple[str, str]]:

@@ -140,6 +140,8 @@ class ExportFacts:
     """Dialogues by name of their run."""
     support: tuple[Support, ...] = field(default=(), kw_only=True)
     """The same by goal and split; what does not occur is left out."""
+    wordings: tuple[tuple[str, str, str], ...] = field(default=(), kw_only=True)
+    """(language, who put scenarios into it, who has read that) of texts that were translated."""
     openings: Mapping[str, int] = field(default_factory=dict, kw_only=True)
     """Dialogues by their fixed lines: ``shared`` by all goals, ``by-goal``, or "" for imported."""
     includes_deception: bool

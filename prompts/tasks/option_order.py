@@ -89,6 +89,7 @@ def broken_rules(options: Options, right: Label, other: Label) -> Iterator[str]:
         yield "group"
 
 
+@lru_cache(maxsize=4096)
 def label_order(item_id: str) -> int:
     """Return in which of the ``ORDERS`` orders definitions are listed for an item.
 

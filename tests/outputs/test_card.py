@@ -122,6 +122,33 @@ def test_a_notice_stands_where_it_is_due_and_only_there(facts, change, notice):
     assert notice not in dataset_card(replace(facts, **{**usual, **opposite}))
 
 
+def test_subsets_with_the_same_columns_are_described_once(facts):
+    card = dataset_card(facts)
+    assert card.count("Columns of ") == len({file.columns for file in facts.primary})
+
+
+def test_what_the_judge_that_knows_the_lines_finds_is_called_no_measure(facts):
+    found = (
+        JudgeConsistency(
+            "self", ("openai/a", "openai/b"), "intention", ConfirmedShare(3, 4, Interval(0.5, 1.0))
+        ),
+        JudgeConsistency("external", ("openai/c",), "goal", ConfirmedShare(0, 0)),
+    )
+    rated = replace(
+        facts, reliability=Reliability(found), offline_baseline=True, judges=("offline/judge",)
+    )
+    assert "measures nothing" in dataset_card(rated)
+    assert "measures nothing" not in dataset_card(replace(rated, judges=("openai/gpt-4o",)))
+
+
+def test_the_card_says_who_translated_scenarios_and_who_has_read_that(facts):
+    wordings = (("de", "people", "A. Reader"), ("zh", "openai/gpt-4o, 2026-01-02", ""))
+    card = dataset_card(replace(facts, wordings=wordings))
+    assert "| zh | openai/gpt-4o, 2026-01-02 | nobody |" in card
+    assert "| de | people | A. Reader |" in card
+    assert "Translated" not in dataset_card(facts)
+
+
 def test_every_card_says_that_it_is_fiction_and_what_is_ruled_out(facts):
     card = dataset_card(facts)
     assert "`fictional: true`" in card

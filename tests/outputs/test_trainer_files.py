@@ -111,6 +111,7 @@ def test_the_card_says_how_to_train_and_the_summary_warns_of_rows_that_would_be_
     card = (tmp_path / "short" / "README.md").read_text()
     assert "## How to train with it" in card
     assert "axolotl train axolotl.yaml" in card
+    assert "\\_" not in card.partition("```sh")[2].partition("```")[0], "commands stand as they are"
     manifest = orjson.loads((tmp_path / "short" / "manifest.json").read_bytes())
     assert {one["over_1024"] for one in manifest["tokens"].values()} == {0}
     assert "Some rows are longer" not in card
