@@ -25,6 +25,8 @@ from tests.pipeline.integration.records import count, rows
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
+WORKERS = [None, pytest.param(2, marks=pytest.mark.slow)]
+"""In the process of the run, and in two others."""
 BUSY = (503, {"error": {"message": "the model is loading"}})
 
 
@@ -97,11 +99,12 @@ def assert_nothing_lost(run: Path, server: WireServer, dialogues: int) -> None:
     assert sent - broken <= server.count <= sent
 
 
+@pytest.mark.parametrize("workers", WORKERS)
 def test_a_server_that_is_killed_and_started_again_costs_no_case(
-    server: WireServer, tmp_path: Path
+    server: WireServer, tmp_path: Path, workers: int | None
 ) -> None:
     watcher = Meddler(10, server.go_away, server.come_back)
-    run = generate(recipe(server), output=tmp_path / "run", watcher=watcher)
+    run = generate(recipe(server), output=tmp_path / "run", watcher=watcher, workers=workers)
     assert run.outcome is not None
     assert run.outcome.stopped is None
     assert_nothing_lost(tmp_path / "run", server, 30)
@@ -120,8 +123,9 @@ def test_a_server_that_is_started_after_the_run_is_waited_for(
     assert len(watcher.outages) == 2
 
 
+@pytest.mark.parametrize("workers", WORKERS)
 def test_a_server_that_answers_503_for_a_while_costs_no_case(
-    server: WireServer, tmp_path: Path
+    server: WireServer, tmp_path: Path, workers: int | None
 ) -> None:
     def busy() -> None:
         server.faults = Faults(canned=BUSY)
@@ -130,7 +134,7 @@ def test_a_server_that_answers_503_for_a_while_costs_no_case(
         server.faults = Faults()
 
     watcher = Meddler(10, busy, ready)
-    generate(recipe(server), output=tmp_path / "run", watcher=watcher)
+    generate(recipe(server), output=tmp_path / "run", watcher=watcher, workers=workers)
     assert_nothing_lost(tmp_path / "run", server, 30)
     assert "(status 503)" in watcher.outages[0]
     assert len(watcher.outages) == 2
@@ -228,11 +232,14 @@ def test_the_command_line_ends_with_5_and_says_what_to_do(
     assert count(tmp_path / "run", "dialogues") == 0
 
 
-def test_an_interrupt_ends_the_wait_with_3(server: WireServer, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", WORKERS)
+def test_an_interrupt_ends_the_wait_with_3(
+    server: WireServer, tmp_path: Path, workers: int | None
+) -> None:
     server.go_away()
     process = Hipo(tmp_path).start(
         "generate", "--model", "compatible/rules", "--base-url", server.openai_url, "-n", "5",
-        "-o", "run",
+        "-o", "run", *([] if workers is None else ["--workers", str(workers)]),
     )  # fmt: skip
     assert process.stderr is not None
     for line in process.stderr:
