@@ -1,6 +1,6 @@
 """Play a recipe in a process of its own, in that process or in workers, and say what it came to.
 
-``python -m benchmarks.played_run '{"recipe": {...}, "workers": 2}'`` prints a :class:`PlayedRun`. The
+``python -m benchmarks.played_run '{"recipe": {...}, "workers": 2, "ray": false}'`` prints a :class:`PlayedRun`. The
 process is new each time: what imports, templates and files of scenarios cost is the same for one
 process and for each worker, and nothing of it was done by the run before.
 """
@@ -25,6 +25,7 @@ import orjson
 
 from hipo.app.generation import generate
 from hipo.app.watching import Silent, Spending
+from hipo.app.workers import RayWorkers
 from pipeline.recipe import Recipe
 from pipeline.runner import Progress
 
@@ -38,7 +39,7 @@ class PlayedRun:
     own_ms: float
     """Processor time per call of the process that holds the store."""
     worker_ms: float
-    """The same of all workers together; 0 without any."""
+    """The same of all workers that are its children; 0 without any, and meaningless with Ray's."""
     start_s: float
     """Seconds from the start of the process to when the run began."""
     gap_ms: dict[str, float]
@@ -50,11 +51,15 @@ class PlayedRun:
         return self.own_ms + self.worker_ms
 
 
-def played(recipe: Recipe, workers: int | None) -> PlayedRun:
-    """Play a recipe in a new process, and there in so many workers, or in none."""
+def played(recipe: Recipe, workers: int | None, *, ray: bool = False) -> PlayedRun:
+    """Play a recipe in a new process, and there in so many workers, or in none.
+
+    ``ray`` has Ray place them.
+    """
     order = {
         "recipe": recipe.model_dump(mode="json"),
         "workers": workers,
+        "ray": ray,
         "began": time.time(),
     }
     ended = subprocess.run(
@@ -109,7 +114,7 @@ def _living_children_s() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def _measured(recipe: Recipe, workers: int | None, started_at: float) -> PlayedRun:
+def _measured(recipe: Recipe, workers: int | RayWorkers | None, started_at: float) -> PlayedRun:
     watch = _Watch()
     with tempfile.TemporaryDirectory() as folder:
         run = generate(recipe, output=Path(folder) / "run", workers=workers, watcher=watch)
@@ -138,5 +143,6 @@ def _percentile(values: Sequence[float], percent: int) -> float:
 
 if __name__ == "__main__":
     wanted = orjson.loads(sys.argv[1])
-    ran = _measured(Recipe.model_validate(wanted["recipe"]), wanted["workers"], wanted["began"])
+    elsewhere = RayWorkers(wanted["workers"]) if wanted["ray"] else wanted["workers"]
+    ran = _measured(Recipe.model_validate(wanted["recipe"]), elsewhere, wanted["began"])
     sys.stdout.buffer.write(orjson.dumps(ran))

@@ -1,8 +1,10 @@
-"""Two worker processes against one process: the rate of calls, and how long the stream takes.
+"""Two workers against one process: the rate of calls, and how long the stream takes.
 
-A rate is that of a whole run: all of its calls, from when it begins, all workers being there by then,
-to its last stored dialogue. What comes before is told as a row of its own. One process and workers alternate within one
-run, each in processes that are started for it. On a machine that does other things as well, three
+Workers are processes of the command and, where Ray is installed, such as Ray placed. A rate is that of
+a whole run: all of its calls, from when it begins, all workers being connected and their players built
+by then, to its last stored dialogue; neither the start of Ray nor what a worker imports is in it. What
+comes before is told as a row of its own. Beside a server a rate stands on 2,400 calls (``--quick``) or
+6,000. One process and workers alternate within one run, each in processes that are started for it. On a machine that does other things as well, three
 processes get more of it than one does, and none gets all: the processor time per call depends less
 on that, and so does what it allows, the ratio of the rates that two free cores would come to.
 """
@@ -11,7 +13,9 @@ from __future__ import annotations
 
 import os
 import statistics
+import sys
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 
 from benchmarks.played_run import PlayedRun, played
 from benchmarks.report import Goal, Row
@@ -35,9 +39,11 @@ def _recipe(n: int, model: Mapping[str, str], concurrency: int) -> Recipe:
     )
 
 
-def _compared(recipe: Recipe, rounds: int) -> list[tuple[PlayedRun, PlayedRun]]:
+def _compared(
+    recipe: Recipe, rounds: int, *, ray: bool = False
+) -> list[tuple[PlayedRun, PlayedRun]]:
     """Play in one process and in workers, in turn."""
-    return [(played(recipe, None), played(recipe, WORKERS)) for _ in range(rounds)]
+    return [(played(recipe, None), played(recipe, WORKERS, ray=ray)) for _ in range(rounds)]
 
 
 def _allowed(alone: PlayedRun, together: PlayedRun) -> float:
@@ -60,15 +66,36 @@ def run(*, quick: bool = False) -> list[Row]:
     rows.append(Row(f"{name} on 2 free cores", allowed, "x"))
     with running_server(DELAY_S) as base_url:
         served = {"model": "compatible/bench", "base_url": base_url}
-        pairs = _compared(_recipe(800 if quick else 2000, served, CONCURRENCY), rounds)
+        recipe = _recipe(800 if quick else 2000, served, CONCURRENCY)
+        pairs = _compared(recipe, rounds)
         rows += _rows(f"loopback server, {CONCURRENCY} in flight", pairs, 1.25)
-        # fewer dialogues than places: what is waited for is the stream and the commit
-        pairs = _compared(_recipe(100, served, CONCURRENCY), rounds)
-    for percent, goal in (("50", 20.0), ("95", 80.0)):
-        added = statistics.median(two.gap_ms[percent] - one.gap_ms[percent] for one, two in pairs)
-        name = f"workers: added from a reply to the next request, p{percent}, 100 dialogues"
-        rows.append(Row(name, added, " ms", Goal.below(goal)))
-    return rows
+        rows += _latency_rows("workers", served, rounds)
+        if find_spec("ray") is None:
+            print("  Ray is not installed: its workers are left out", file=sys.stderr)
+            return rows
+        pairs = _compared(recipe, rounds, ray=True)
+        ratio = statistics.median(two.rate / one.rate for one, two in pairs)
+        start_s = statistics.median(two.start_s for _, two in pairs)
+        name = f"Ray: {WORKERS} workers x {CONCURRENCY // WORKERS} / 1 process at {CONCURRENCY}"
+        rows.append(Row(name, ratio, "x", Goal.above(0.95)))
+        rows.append(Row(f"Ray: start of it and of {WORKERS} workers", start_s, " s"))
+        return [*rows, *_latency_rows("Ray", served, rounds, ray=True)]
+
+
+def _latency_rows(
+    name: str, served: Mapping[str, str], rounds: int, *, ray: bool = False
+) -> list[Row]:
+    """Play fewer dialogues than there are places: what is waited for is the stream and the commit."""
+    pairs = _compared(_recipe(100, served, CONCURRENCY), rounds, ray=ray)
+    return [
+        Row(
+            f"{name}: added from a reply to the next request, p{percent}, 100 dialogues",
+            statistics.median(two.gap_ms[percent] - one.gap_ms[percent] for one, two in pairs),
+            " ms",
+            Goal.below(goal),
+        )
+        for percent, goal in (("50", 20.0), ("95", 80.0))
+    ]
 
 
 def _rows(what: str, pairs: Sequence[tuple[PlayedRun, PlayedRun]], bound: float) -> list[Row]:
