@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from hipo.cli.main import run
+from pipeline.executors.local import width_for
 from pipeline.executors.ray import RayCluster
+from tests.pipeline.integration.command import Hipo
+from tests.pipeline.integration.records import count, rows
+from tests.processes import children
+from tests.wire.server import WireServer
 
 ray = pytest.importorskip("ray")
 PLAN = ["generate", "-m", "offline/rules", "--scenarios", "products", "-n", "12", "-q"]
+WORKER = b"ray::run_worker"
+"""What Ray calls the process of a worker."""
 
 
 class FakeRay:
@@ -44,14 +53,78 @@ def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
 
 @pytest.mark.slow  # starts Ray: some ten seconds
 def test_exports_are_the_same_bytes_as_those_of_one_process(tmp_path: Path) -> None:
-    runs = {"local": tmp_path / "a" / "run", "ray": tmp_path / "b" / "run"}
-    for executor, folder in runs.items():
-        more = ["--executor", "ray", "--workers", "3"] if executor == "ray" else []
-        command = [sys.executable, "-m", "hipo", *PLAN, "-o", str(folder), *more]
-        path = os.pathsep.join(filter(None, sys.path))
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path})
-        target = str(folder.parent / "set")
-        assert run(["export", str(folder), "--to", "dialogues", "-o", target, "-q"]) == 0
-    sets = [folder.parent / "set" for folder in runs.values()]
-    files = [{p.relative_to(s): p.read_bytes() for p in s.rglob("*") if p.is_file()} for s in sets]
-    assert files[0] == files[1]
+    plan = [*PLAN, "--strategy", "direct,consistency"]  # the latter with an encoder in each worker
+    Hipo(tmp_path)(*plan, "-o", "a/run")
+    Hipo(tmp_path)(*plan, "-o", "b/run", "--executor", "ray", "--workers", "3")
+    assert exported(tmp_path / "a") == exported(tmp_path / "b")
+
+
+def exported(folder: Path) -> dict[Path, bytes]:
+    """Return the files of an export of the run in a folder, by their path."""
+    target = folder / "set"
+    assert run(["export", str(folder / "run"), "--to", "dialogues", "-o", str(target), "-q"]) == 0
+    return {p.relative_to(target): p.read_bytes() for p in target.rglob("*") if p.is_file()}
+
+
+def workers_of(pid: int) -> list[int]:
+    """Return the processes of Ray's workers below that of a command."""
+    below = [found for child in children(pid) for found in (child, *workers_of(child))]
+    return [p for p in below if Path(f"/proc/{p}/cmdline").read_bytes().startswith(WORKER)]
+
+
+@pytest.mark.slow
+def test_a_killed_worker_and_a_killed_driver_cost_no_case_and_at_most_what_was_in_flight(
+    tmp_path: Path,
+) -> None:
+    hipo, width = Hipo(tmp_path), 4
+    with WireServer(latency_s=0.3, keep=False) as server:
+        plan = [
+            "generate", "--model", "compatible/rules", "--base-url", server.openai_url, "-n", "24",
+            "--turns", "1", "--openings", "by-goal", "--max-concurrency", str(width),
+        ]  # fmt: skip
+        hipo(*plan, "-o", "a/run")
+        needed = server.count
+        by_ray = [*plan, "-o", "b/run", "--executor", "ray", "--workers", "2"]
+
+        def killed(whom: Callable[[int], int], at: int) -> subprocess.Popen[str]:
+            process = hipo.start(*by_ray)
+            while server.count < at:
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.01)
+            os.kill(whom(process.pid), signal.SIGKILL)
+            return process
+
+        killed(lambda pid: pid, needed + 8).communicate(timeout=60)
+        again = killed(lambda pid: workers_of(pid)[0], needed + width_for(width) + 16)
+        _, said = again.communicate(timeout=300)
+        assert again.returncode == 0, said
+        requests = server.count - needed
+    assert "has ended (SIGKILL)" in said
+    played = tmp_path / "b" / "run"
+    assert rows(played, "select count(*), count(distinct case_seq) from dialogues") == [(24, 24)]
+    assert count(played, "reservations") == 0
+    assert count(played, "choices") == needed
+    assert requests <= needed + 2 * width_for(width)
+    assert exported(tmp_path / "a") == exported(tmp_path / "b")
+
+
+PLUGIN = """
+import sys
+from pipeline.providers.registry import ProviderExtension
+from pipeline.providers.offline import build
+
+if "hipo.cli.main" not in sys.modules:  # on another machine than that of the command, say
+    import not_installed_there
+EXTENSIONS = [ProviderExtension(name="mine", build=build)]
+"""
+
+
+@pytest.mark.slow
+def test_a_worker_that_cannot_import_a_plugin_says_so_before_anything_is_made(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    plan = ["generate", "--plugin", "mine.py", "-m", "mine/rules", "-n", "4", "-o", "run"]
+    done = Hipo(tmp_path)(*plan, "--executor", "ray", "--workers", "2", code=2)
+    assert "not_installed_there" in done.stderr
+    assert not (tmp_path / "run").exists()

@@ -72,10 +72,11 @@ class Seeing(Silent):
 
 
 def test_two_workers_make_the_same_run_as_one_process_byte_for_byte(tmp_path: Path) -> None:
-    here = generate(recipe(vary=["persona"]), output=tmp_path / "here" / "run")
-    there = generate(recipe(vary=["persona"]), output=tmp_path / "there" / "run", workers=2)
+    same = recipe(vary=["persona"], strategies=["direct", "reflective", "consistency"])
+    here = generate(same, output=tmp_path / "here" / "run")
+    there = generate(same, output=tmp_path / "there" / "run", workers=2)
     assert there.outcome == here.outcome
-    assert (there.outcome.done, there.calls) == (8, here.calls)  # type: ignore[union-attr]
+    assert (there.outcome.done, there.calls) == (12, here.calls)  # type: ignore[union-attr]
     expected = exported(here, tmp_path / "here" / "set")
     assert expected
     assert exported(there, tmp_path / "there" / "set") == expected
