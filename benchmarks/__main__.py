@@ -39,6 +39,8 @@ NAMES = (
 LONG = (
     "night",
     "soak",
+    "worker_kills",
+    "ray_kills",
     "fuzz",
     "real_model",
     "opening_probe",

@@ -21,12 +21,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import ray_kills, worker_kills
 from benchmarks.batch_kills import batch_kills
 from benchmarks.night import AGAIN, count_served, night_server
 from benchmarks.report import Goal, Row
 from benchmarks.review_client import AnnotatorClient
 from benchmarks.review_load import link_of, served
-from benchmarks.worker_kills import WorkerKills
 
 CONCURRENCY = 16
 MOST_STARTS = 400
@@ -51,13 +51,14 @@ class Kills:
     export: int
     review: int
     cases: int
-    in_workers: WorkerKills
+    in_workers: worker_kills.WorkerKills
+    in_ray: worker_kills.WorkerKills
     in_batches: int
     """At every step of a batch."""
 
 
-FULL = Kills(120, 15, 15, 30, 20, 1500, WorkerKills(500, 10, 10), 20)
-QUICK = Kills(6, 4, 3, 4, 3, 200, WorkerKills(200, 3, 3), 1)
+FULL = Kills(120, 15, 15, 30, 20, 1500, worker_kills.FULL, worker_kills.FULL, 20)
+QUICK = Kills(6, 4, 3, 4, 3, 200, worker_kills.QUICK, worker_kills.QUICK, 1)
 
 
 def _hipo(*arguments: str) -> list[str]:
@@ -291,6 +292,7 @@ def run(*, quick: bool = False) -> list[Row]:
             lambda: _export(played, folder, size, dice),
             lambda: _review(played, size, dice),
             lambda: size.in_workers.measure(folder / "workers", dice, url),
+            lambda: ray_kills.measured(folder / "ray", size.in_ray, dice),
             lambda: batch_kills(folder / "batches", size.in_batches),
             lambda: _clock(folder / "clocked", min(size.cases, 100)),
         ):

@@ -1,22 +1,62 @@
-"""Kill workers of one run, then the process that drives them, again and again; part of the soak."""
+"""Kill workers of one run, then the process that drives them, again and again; part of the soak.
+
+A process is killed whenever a further share of the run is played, at a random moment within a second
+after that, so that every kill falls into the work.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.night import count_served
+from benchmarks.night import count_served, night_server
 from benchmarks.report import Goal, Row
+from pipeline.executors.local import width_for
 
 WORKERS = 2
 CONCURRENCY = 16
+LEAST_CALLS = 2
+"""Of one dialogue."""
+_Process = subprocess.Popen[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerPlace:
+    """How a run is told where its workers are to be, and how they are found to be killed."""
+
+    name: str
+    """As rows call it."""
+    options: tuple[str, ...]
+    find: Callable[[int], list[int]]
+    """Returns the processes of the workers, given that of the command."""
+    environment: Mapping[str, str]
+    """Of the command, beside that of this process."""
+    timeout_s: float = 3.0
+    """Of a request; the endpoint with every fault hangs at times."""
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that a process has started and that still run."""
+    listed = Path(f"/proc/{pid}/task").glob("*/children")
+    try:
+        started = [int(child) for file in listed for child in file.read_text().split()]
+    except OSError:  # it has just ended
+        return []
+    return [child for child in started if _is_alive(child)]
+
+
+PROCESSES = WorkerPlace("soak", (), children, {})
+"""Workers as processes of the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,36 +67,37 @@ class WorkerKills:
     workers: int
     drivers: int
 
-    def measure(self, folder: Path, dice: random.Random, url: str) -> list[Row]:
-        """Kill workers in one run, and the driver of another one."""
+    def measure(
+        self, folder: Path, dice: random.Random, url: str, place: WorkerPlace = PROCESSES
+    ) -> list[Row]:
+        """Kill workers in one run, and the driver of another one.
+
+        The runs are ``workers/run`` and ``drivers/run`` in ``folder``.
+        """
         return [
-            *self._measured("a worker", folder / "workers", dice, url, self.workers),
-            *self._measured("the driver", folder / "drivers", dice, url, self.drivers),
+            *self._measured("a worker", folder / "workers" / "run", dice, url, place),
+            *self._measured("the driver", folder / "drivers" / "run", dice, url, place),
         ]
 
+    def start(self, folder: Path, url: str, place: WorkerPlace, *options: str) -> _Process:
+        """Start the run, or go on with it; only ``options`` say that there are workers."""
+        return subprocess.Popen(
+            [
+                sys.executable, "-m", "hipo", "generate", "-q", "-o", str(folder), "--model",
+                "compatible/night", "--base-url", f"{url}/v1", "-n", str(self.cases), "--turns", "1,2",
+                "--strategy", "direct", "--timeout", str(place.timeout_s), "--max-concurrency",
+                str(CONCURRENCY), "--budget-tokens", "1000000000", *options,
+            ],
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **place.environment},
+        )  # fmt: skip
+
     def _measured(
-        self, what: str, folder: Path, dice: random.Random, url: str, kills: int
+        self, what: str, folder: Path, dice: random.Random, url: str, place: WorkerPlace
     ) -> list[Row]:
+        kills = self.workers if what == "a worker" else self.drivers
         before = count_served(url)
-        process = self._start(folder, url)
-        killed = 0
-        while killed < kills:
-            _under_way(process, url)
-            time.sleep(dice.uniform(0.0, 1.0))
-            workers = _children(process.pid)
-            if process.poll() is not None:
-                break
-            if what == "a worker" and workers:
-                _kill(dice.choice(workers))
-                killed += 1
-            elif what == "the driver":
-                process.kill()
-                process.wait()
-                killed += 1
-                while any(map(_is_alive, workers)):
-                    time.sleep(0.01)
-                process = self._start(folder, url)
-        code = process.wait()
+        killed = self._kill(what, folder, dice, url, place)
         requests = count_served(url) - before
         ended, distinct = _read(folder, "select count(*), count(distinct case_seq) from dialogues")
         answered, left = _read(
@@ -64,39 +105,60 @@ class WorkerKills:
             "select (select count(*) from requests where code not in ('lost', 'unreachable')),"
             " (select count(*) from reservations)",
         )
-        extra = Goal.below(CONCURRENCY)  # what was in flight at the most
-        name = f"soak: kill -9 of {what}"
+        # a call is in flight until its reply is stored: one of each dialogue that is being played
+        extra = Goal.below(width_for(CONCURRENCY))
+        name = f"{place.name}: kill -9 of {what}"
         return [
-            Row(f"{name}: kills", killed, goal=Goal.above(kills)),
-            Row(f"{name}: exit code of the last start", code, goal=Goal.below(1)),
+            Row(f"{name}: kills", killed.number, goal=Goal.above(kills)),
+            Row(f"{name}: exit code of the last start", killed.last_code, goal=Goal.below(1)),
             Row(f"{name}: cases lost", self.cases - distinct, goal=Goal.below(0)),
             Row(f"{name}: cases ended twice", ended - distinct, goal=Goal.below(0)),
             Row(f"{name}: reservations left", left, goal=Goal.below(0)),
-            Row(f"{name}: requests repeated a kill", (requests - answered) / killed, goal=extra),
+            Row(
+                f"{name}: requests repeated a kill",
+                (requests - answered) / max(1, killed.number),
+                goal=extra,
+            ),
         ]
 
-    def _start(self, folder: Path, url: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [
-                sys.executable, "-m", "hipo", "generate", "-q", "-o", str(folder), "--model",
-                "compatible/night", "--base-url", f"{url}/v1", "-n", str(self.cases), "--turns", "1,2",
-                "--strategy", "direct", "--timeout", "3", "--workers", str(WORKERS),
-                "--max-concurrency", str(CONCURRENCY), "--budget-tokens", "1000000000",
-            ],
-            stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+    def _kill(
+        self, what: str, folder: Path, dice: random.Random, url: str, place: WorkerPlace
+    ) -> _Killed:
+        """Play a run to its end, and kill meanwhile."""
+        kills = self.workers if what == "a worker" else self.drivers
+        options = ("--workers", str(WORKERS), *place.options)
+        process = self.start(folder, url, place, *options)
+        share = LEAST_CALLS * self.cases // (kills + 1)
+        first, killed = count_served(url), 0
+        while killed < kills:
+            while process.poll() is None and count_served(url) < first + (killed + 1) * share:
+                time.sleep(0.05)
+            time.sleep(dice.uniform(0.0, 1.0))
+            workers = place.find(process.pid)
+            if process.poll() is not None:
+                break
+            if what == "the driver":
+                process.kill()
+                process.wait()
+                killed += 1
+                while any(map(_is_alive, workers)):
+                    time.sleep(0.01)
+                process = self.start(folder, url, place, *options)
+            elif workers:
+                os.kill(dice.choice(workers), signal.SIGKILL)
+                killed += 1
+        return _Killed(killed, process.wait())
 
 
-def _under_way(process: subprocess.Popen[bytes], url: str) -> None:
-    """Wait until more requests have come, or the run has ended."""
-    before = count_served(url)
-    while process.poll() is None and count_served(url) < before + 5:
-        time.sleep(0.05)
+@dataclass(frozen=True, slots=True)
+class _Killed:
+    number: int
+    last_code: int
+    """Exit code of the last start."""
 
 
-def _children(pid: int) -> list[int]:
-    listed = Path(f"/proc/{pid}/task").glob("*/children")
-    return [int(child) for file in listed for child in file.read_text().split()]
+FULL = WorkerKills(500, 10, 10)
+QUICK = WorkerKills(200, 3, 3)
 
 
 def _is_alive(pid: int) -> bool:
@@ -107,11 +169,13 @@ def _is_alive(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def _kill(pid: int) -> None:
-    subprocess.run(["kill", f"-{signal.SIGKILL.value}", str(pid)], check=False)
-
-
 def _read(run: Path, query: str) -> tuple[int, int]:
     with closing(sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)) as database:
         first, second = database.execute(query).fetchone()
     return int(first), int(second)
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Kill workers and drivers beside an endpoint with every fault."""
+    with tempfile.TemporaryDirectory() as base, night_server({"latency_s": 0.05}) as url:
+        return (QUICK if quick else FULL).measure(Path(base), random.Random(29), url)
