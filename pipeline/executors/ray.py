@@ -62,7 +62,8 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
     """Connect to a cluster by its address, or start Ray on this machine alone; leave it afterwards.
 
     What is started here has no dashboard and reports nothing to anybody. Ray's own servers listen on
-    every address of the machine, and answer those alone who know a token made for this run.
+    every address of the machine, and answer those alone who know a token: that of the environment
+    (``RAY_AUTH_TOKEN``), or one made for this process, in which Ray keeps the first that it sees.
 
     Raises:
         UsageError: Ray is not installed, or there is no cluster at the address.
@@ -70,7 +71,8 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if address is None:
-        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
         import ray  # noqa: PLC0415 - optional, and heavy
     except ImportError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from hipo.cli.main import run
 from pipeline.executors.local import width_for
 from pipeline.executors.ray import RayCluster
-from tests.pipeline.integration.command import Hipo
+from tests.pipeline.integration.command import Hipo, environment
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children
 from tests.wire.server import WireServer
@@ -106,6 +107,23 @@ def test_a_killed_worker_and_a_killed_driver_cost_no_case_and_at_most_what_was_i
     assert count(played, "choices") == needed
     assert requests <= needed + 2 * width_for(width)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
+
+
+TWICE = """
+from hipo import generate, load_recipe
+from hipo.app.workers import RayWorkers
+
+small = load_recipe("hipo-paper").with_changes({"n": 2, "models": {"default": "offline/rules"}})
+for name in ("first", "second"):
+    assert generate(small, output=name, workers=RayWorkers(1)).outcome.failed == {}
+"""
+
+
+@pytest.mark.slow
+def test_one_program_plays_two_runs_with_ray(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", TWICE], cwd=tmp_path, env=environment(), check=True)
+    done = "select count(*) > 1 from dialogues where status = 'generated'"
+    assert [rows(tmp_path / name, done) for name in ("first", "second")] == [[(1,)], [(1,)]]
 
 
 PLUGIN = """
