@@ -4,14 +4,38 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from hipo.cli.main import run
+from tests.quality.review.serving import free_port
 
 TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+SERVED = frozenset({"view", "author"})
+"""Commands that serve a page until they are interrupted."""
+
+
+def visit(arguments: list[str]) -> str:
+    """Start a command that serves a page, and return the page that its link leads to."""
+    command = [sys.executable, "-m", "hipo", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as serving:
+        try:
+            told = serving.stderr or ()
+            link = next((line.strip() for line in told if "/enter?token=" in line), "")
+            assert link, arguments
+            opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            with opener.open(link) as answer:
+                page: str = answer.read().decode()
+            return page
+        finally:
+            serving.terminate()
 
 
 @pytest.mark.slow
@@ -28,6 +52,9 @@ def test_every_command_of_a_first_hour_works(
     for line in lines:
         program, *arguments = shlex.split(line)
         assert program == "hipo"
+        if arguments[0] in SERVED:
+            assert "<h1" in visit([*arguments, "--port", str(free_port())])
+            continue
         code = run(arguments)
         told = capsys.readouterr()
         assert code == 0, f"{line}\n{told.out}\n{told.err}"
