@@ -24,6 +24,8 @@ PREPARATION = (
     "hipo verify runs/trial --judge offline/judge -q",
     "hipo export runs/trial --to benchmark --any --splits 100,0,0 -o sets/one -q",
     "hipo export runs/trial --to benchmark --any --splits 100,0,0 -o sets/two -q",
+    "hipo generate -m offline/rules --scenarios used_car -n 2 --shard 1/2 -o shards/1 -q",
+    "hipo generate -m offline/rules --scenarios used_car -n 2 --shard 2/2 -o shards/2 -q",
 )
 QUOTA = "accepted: 5\neach: {goal: all, veracity: Quality}\n"
 OWN = {
@@ -48,6 +50,7 @@ SHAPES = (
     Shape("All runs: a list of states", "hipo runs --format json"),
     Shape("Whether a run is sound", "hipo runs check trial --format json"),
     Shape("What was saved of a damaged run", "hipo runs repair trial -o runs/saved --format json"),
+    Shape("What was merged", "hipo runs merge shards/1 shards/2 -o runs/both --format json"),
     Shape("The dialogues of a run, failures included", "hipo show trial --format json"),
     Shape("One dialogue, with how answers were chosen and what models were asked",
           "hipo show trial DIALOGUE --trace --prompts --format json"),

@@ -10,6 +10,7 @@ from typing import Literal
 
 from hipo.app.batch_estimates import BatchEstimate, batch_estimate
 from hipo.app.budget_coverage import Coverage, coverage
+from hipo.app.disk_estimates import disk_bytes
 from hipo.app.estimates import (
     UTTERANCE,
     Estimate,
@@ -71,6 +72,11 @@ class PlanEstimate:
         parts = (self.generation, self.judging)
         costs = [part.cost_usd for part in parts if part is not None]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def disk_bytes(self) -> int:
+        """About how many bytes the database of the run grows by."""
+        return disk_bytes(self.generation, self.judging)
 
 
 def estimate(

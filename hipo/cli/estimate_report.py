@@ -33,7 +33,8 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     rows that data sets of the plan can have, a list of objects with ``kind``, ``most`` and ``why``.
     ``packs``: how many scenarios are selected, by where they come from. ``batches``: with
     ``--batch`` an object with ``rounds`` (batches that a dialogue waits for, one after the other),
-    ``most_rounds``, ``waves`` (how often all live dialogues are replaced) and ``usual_hours``. ``quota``: what
+    ``most_rounds``, ``waves`` (how often all live dialogues are replaced) and ``usual_hours``.
+    ``disk_bytes``: about what the database of the run grows by. ``quota``: what
     :func:`quota_estimate_as_json` returns, null without one.
     """
     judging = planned.judging
@@ -54,6 +55,7 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         "batches": None
         if planned.batches is None
         else plain(planned.batches, "rounds most_rounds waves usual_hours"),
+        "disk_bytes": planned.disk_bytes,
         "quota": None if planned.quota is None else quota_estimate_as_json(planned.quota),
     }
 
@@ -73,6 +75,8 @@ def plan_as_text(planned: PlanEstimate) -> str:
         blocks.append(_in_batches(planned.batches))
     if planned.covered is not None:
         blocks.append(_covered(planned.covered, planned.generation.dialogues))
+    if planned.generation.dialogues:
+        blocks.append(_on_disk(planned.disk_bytes, planned.generation.dialogues))
     if planned.rows:
         blocks.append(_rows(planned.rows))
     if planned.quota is not None:
@@ -88,6 +92,11 @@ def _in_batches(batches: BatchEstimate) -> str:
         f" repairs on top{waves}; some {batches.usual_hours:,.0f} h where a batch is back within"
         f" {USUAL_HOURS:.0f} h, and it may take {MOST_HOURS:.0f}"
     )
+
+
+def _on_disk(size: int, dialogues: int) -> str:
+    """Say what the database grows by, in all and by dialogue."""
+    return f"on disk about {size / 1e6:,.1f} MB more in all, {size / dialogues / 1e3:,.1f} kB a dialogue"
 
 
 def _rows(rows: Sequence[RowYield]) -> str:

@@ -10,6 +10,8 @@ import pytest
 import yaml
 
 from tests.hipo.cli.conftest import Hipo
+from tests.hipo.cli.damage import PAGE
+from tests.pipeline.integration.records import rows
 from tests.wire.server import WireServer
 
 # The embedding model would be loaded for near-duplicates, which is tested elsewhere.
@@ -110,3 +112,19 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(generate: Hipo) -> None:
     assert refused.code == 2
     assert "holds a run of another configuration" in refused.err
     assert generate("--dry-run", "--seed", "5", "--resume", "always").code == 0
+
+
+@pytest.mark.parametrize("strategy", ["direct", "reflective"])
+def test_the_size_of_the_database_is_estimated_from_what_will_be_said(
+    generate: Hipo, strategy: str
+) -> None:
+    few, many = ("--strategy", strategy, "-n", "10"), ("--strategy", strategy, "-n", "50")
+    assert generate(*few, "-q").code == 0
+    before = pages()
+    expected = planned(generate, *many)["disk_bytes"]
+    assert generate(*many, "-q").code == 0
+    assert 0.67 < expected / (PAGE * (pages() - before)) < 1.5
+
+
+def pages() -> int:
+    return int(rows(Path("run"), "pragma page_count")[0][0])
