@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from outputs.recorded_exports import EXPORTS, RecordedExport, folder_seen_from, 
 from pipeline.chunks import chunks
 from pipeline.engine import CHUNK
 from pipeline.plan import Plan
+from pipeline.quota_record import recorded_quota
 from pipeline.run_identity import differences, joined
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.shard import Shard
@@ -24,9 +25,12 @@ from pipeline.stop import INTERRUPTED
 from pipeline.store.config_epochs import write_recipe
 from pipeline.store.locks import is_locked, refuse_network_disk
 from pipeline.store.merging.merge import Merged, merge_databases
+from pipeline.store.opening import open_snapshot
+from pipeline.store.queries.aims import read_open
 from pipeline.store.queries.status import ended
 from pipeline.store.run_store import RunStore
 from scenarios.atomic_files import new_folder
+from scenarios.case import Case
 from scenarios.errors import HipoError, UsageError
 from scenarios.run_configuration import RunConfiguration, RunIdentity
 
@@ -56,6 +60,8 @@ class _Source:
     material: RunMaterial
     identity: RunIdentity
     shards: frozenset[str]
+    has_quota: bool
+    """Whether its cases were drawn for the cells of a quota, so that no plan lists them."""
 
 
 def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> MergedRun:
@@ -82,7 +88,7 @@ def merge_runs(runs: Sequence[Path], output: Path, keep: Keep = "first") -> Merg
     for other in sources[1:]:
         _refuse_different(sources[0], other)
     refuse_network_disk(output)
-    plan = _plan(sources[0])
+    plan = None if any(source.has_quota for source in sources) else _plan(sources[0])
     config = _configuration(sources, plan)
     ordered = folders if keep == "first" else folders[::-1]
     with new_folder(output, _check_new) as draft:
@@ -115,6 +121,7 @@ def _read(folder: Path) -> _Source:
     """
     with RunStore.open(folder, readonly=True) as store:
         material = load_material(store)
+        has_quota = recorded_quota(store) is not None
     identities = [c.identity for c in material.configs if c.identity is not None]
     if not identities:
         raise UsageError(
@@ -122,7 +129,7 @@ def _read(folder: Path) -> _Source:
             "only runs that hipo generate or hipo import made can be merged",
         )
     shards = {str(config.recipe.get("shard") or "") for config in material.configs}
-    return _Source(folder, material, joined(identities), frozenset(shards - {""}))
+    return _Source(folder, material, joined(identities), frozenset(shards - {""}), has_quota)
 
 
 def _refuse_different(first: _Source, other: _Source) -> None:
@@ -155,17 +162,21 @@ def _configuration(sources: Sequence[_Source], plan: Plan | None) -> RunConfigur
 
 
 def _finish(draft: Path, config: RunConfiguration, plan: Plan | None) -> int:
-    """Say where the new run stands, and return how many dialogues of the plan are missing.
+    """Say where the new run stands, and return how many dialogues of its cases are missing.
 
     Opening it charges requests that were in flight when the process of a source died.
     """
     write_recipe(draft, config.recipe)
     with RunStore.open(draft) as store:
+        arms = [] if config.identity is None else list(config.identity.arms)
+        if plan is None:
+            with open_snapshot(draft) as connection:
+                listed: Iterable[Case] = read_open(connection, arms)
+        else:
+            listed = plan
         missing = 0
-        if plan is not None:
-            arms = [] if config.identity is None else list(config.identity.arms)
-            for chunk in chunks(plan, CHUNK):
-                missing += sum(len(store.pending(chunk, arm)) for arm in arms)
+        for chunk in chunks(listed, CHUNK):
+            missing += sum(len(store.pending(chunk, arm)) for arm in arms)
         state = store.state()
         failed = bool(sum(state.failed.values()))
         name = f"stopped:{INTERRUPTED}" if missing else ended(failures=failed)

@@ -123,12 +123,12 @@ def generate(
     resolved = overridden(
         load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(), given
     )
+    until.check()
     if pilot is not None:
-        _check_pilot(dry_run=dry_run)
+        _check_pilot(until, dry_run=dry_run)
         return _pilot(resolved, overrides, output_format, cases=pilot, accepted=until.accepted)
     if preview and not dry_run:
         return _preview(resolved, preview, output_format)
-    until.check()
     folder = output or RUNS / resolved.name
     prepared = prepare_for(folder, until.first(resolved), resume.value)
     play = until.verified(resolved, overrides, verify=verify)
@@ -246,10 +246,16 @@ def _print_plan(planned: PlanEstimate, output_format: Format) -> None:
         write_text(plan_as_text(planned))
 
 
-def _check_pilot(*, dry_run: bool) -> None:
-    """Refuse a pilot that is not asked for as a forecast."""
+def _check_pilot(until: Until, *, dry_run: bool) -> None:
+    """Refuse a pilot that is not asked for as a forecast, or of what cannot be forecast."""
     if not dry_run:
         raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
+    if until.quota is not None or until.saturated is not None:
+        option = "--quota" if until.quota is not None else "--until-saturated"
+        raise UsageError(
+            f"--pilot forecasts a plan, and {option} has none: what is played next depends on what came",
+            "play a part into a run with -n; --dry-run of the same command then estimates from it",
+        )
 
 
 def _pilot(
