@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.runner import RunOutcome
-from pipeline.stop import CONFIGURATION, INTERRUPTED, STORE, Stop
+from pipeline.stop import CONFIGURATION, ENOUGH, INTERRUPTED, STORE, Stop
 from pipeline.store.queries.status import ended
 from pipeline.store.run_store import RunStore
 from pipeline.store.writer import StoreFailed
@@ -212,6 +213,27 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     if outcome.stop_code == INTERRUPTED and done == prepared.dialogues:
         outcome.stopped, outcome.stop_code = None, ""  # it came too late to leave anything
     return outcome
+
+
+def played_in_all(
+    before: int, outcomes: Iterable[RunOutcome], judging: Counter[str], stop: Stop
+) -> RunOutcome:
+    """Return what was done in several rounds; to have enough is not to have stopped early.
+
+    Args:
+        before: dialogues that were there.
+        outcomes: of the rounds.
+        judging: dialogues that could not be judged, by reason.
+        stop: of the run.
+    """
+    whole = RunOutcome(present=before)
+    for outcome in outcomes:
+        whole.done += outcome.done
+        whole.failed += outcome.failed
+    whole.failed += judging
+    if stop.code != ENOUGH:
+        whole.stopped, whole.stop_code, whole.advice = stop.reason, stop.code, stop.advice
+    return whole
 
 
 def _record_ending(store: RunStore, outcome: RunOutcome) -> None:

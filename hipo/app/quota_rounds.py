@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hipo.app.generation import PlayContext
+from hipo.app.generation import PlayContext, played_in_all
 from hipo.app.quota import CellStanding, PlannedQuota, QuotaStanding
 from pipeline.engine import Engine, Player
 from pipeline.quota import CellTally
@@ -98,15 +98,9 @@ class QuotaRounds:
 
     def outcome(self) -> RunOutcome:
         """Return what was done in all; to have every cell is not to have stopped early."""
-        whole = RunOutcome(present=self._before)
-        for outcome in self._outcomes:
-            whole.done += outcome.done
-            whole.failed += outcome.failed
-        whole.failed += self.verification.outcome.failed
-        stop = self.stage.stop
-        if stop.code != ENOUGH:
-            whole.stopped, whole.stop_code, whole.advice = stop.reason, stop.code, stop.advice
-        return whole
+        return played_in_all(
+            self._before, self._outcomes, self.verification.outcome.failed, self.stage.stop
+        )
 
     async def _generate(self, cases: Sequence[Case], *, retry_failed: bool = False) -> None:
         prepared = self.stage.connections.prepared

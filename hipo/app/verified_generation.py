@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from hipo.app.batching import batching
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.executors import executor_for
-from hipo.app.generation import PlayContext
+from hipo.app.generation import PlayContext, played_in_all
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
@@ -311,15 +311,9 @@ class _Rounds:
 
     def outcome(self) -> RunOutcome:
         """Return what was done in all; to have enough is not to have stopped early."""
-        whole = RunOutcome(present=self._before)
-        for outcome in self._outcomes:
-            whole.done += outcome.done
-            whole.failed += outcome.failed
-        whole.failed += self.verification.outcome.failed
-        stop = self.stage.stop
-        if stop.code != ENOUGH:
-            whole.stopped, whole.stop_code, whole.advice = stop.reason, stop.code, stop.advice
-        return whole
+        return played_in_all(
+            self._before, self._outcomes, self.verification.outcome.failed, self.stage.stop
+        )
 
     def _see(self, progress: Progress) -> None:
         """Show the progress of the plan, unless acceptance is what counts."""
