@@ -167,20 +167,17 @@ def prepare(recipe: Recipe, stored: RunMaterial | None = None) -> Prepared:
         arms=arms,
         uses=uses,
         config=config,
-        material=tuple(
-            material_items(
-                scheme=scheme,
-                scenarios=scenarios,
-                axes=axes,
+        material=(
+            *material_items(
+                scheme=scheme, scenarios=scenarios, axes=axes, prompts=prompts,
                 tactics=None if tactics is None else tactics.data,
-                prompts=prompts,
-            )
+            ),
         ),
         kept=tuple(ingredients.kept),
         new=tuple(ingredients.new),
         left_out=ingredients.left_out,
         packs=ingredients.packs,
-    )
+    )  # fmt: skip
     _check_budget(prepared)
     return prepared
 

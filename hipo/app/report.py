@@ -93,15 +93,14 @@ def report(
     folders = [Path(export) for export in exports] or still_there(folder, recorded)
     name = run if isinstance(run, str) else folder.name
     curve = curve_of(folder)
+    evaluated = list(_evaluations(folder, evaluations, material.scheme))
     options = ReportOptions(
         samples=samples,
         worst=samples,
         exports=tuple(recorded),
         exported=exported_dialogues(folders, run_name) if folders else None,
         cumulative=() if benchmark is None else read_scores(Path(benchmark), material.scheme),
-        evaluation=evaluation_section(
-            list(_evaluations(folder, evaluations, material.scheme)), name
-        ),
+        evaluation=evaluation_section(evaluated, name),
         statistics=tuple(statistics_sections(folder, name, material.scheme, notice)),
         yields=(
             *quota_section(quota_standing(folder)),

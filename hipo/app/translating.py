@@ -194,8 +194,7 @@ async def translate_async(
             store.answers.add_seats([ready.seat])
             store.set_state(RUNNING, planned=len(ready.jobs))
             before = store.charges().calls
-            stop = Stop()
-            ledger = _ledger(ready.settings.recipe, store)
+            stop, ledger = Stop(), _ledger(ready.settings.recipe, store)
             link = local_run(limits, store.calls, ledger, stop, watching.note)
             client = EndpointPool(limits, providers, link, watching.note).client(
                 ready.use.spec.name, {TRANSLATOR: ready.use}

@@ -73,13 +73,8 @@ def import_file(
         brought = import_tables(files, map_name, target, generator=generator)
         _show(table_as_json(brought), _table_as_text(brought), output_format)
         return ExitCode.DONE
-    if len(files) > 1:
-        raise UsageError(
-            f"{len(files)} files, and a run is made of one file of JSON lines",
-            "join them, or say with --map what tables hold",
-        )
     imported = import_dialogues(
-        files[0],
+        _only(files),
         target,
         scheme=scheme or "hipo",
         scenario_dirs=scenario_dir,
@@ -88,6 +83,20 @@ def import_file(
     )
     _show(imported_as_json(imported), _as_text(imported), output_format)
     return ExitCode.DONE
+
+
+def _only(files: list[Path]) -> Path:
+    """Return the file of JSON lines.
+
+    Raises:
+        UsageError: there are several.
+    """
+    if len(files) > 1:
+        raise UsageError(
+            f"{len(files)} files, and a run is made of one file of JSON lines",
+            "join them, or say with --map what tables hold",
+        )
+    return files[0]
 
 
 def _show(as_json: dict[str, object], as_text: str, output_format: Format) -> None:

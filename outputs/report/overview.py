@@ -137,7 +137,6 @@ def _confirmed(run: Gathered) -> Iterator[Tile]:
 
 def funnel_section(run: Gathered) -> ReportSection:
     """Return how many dialogues got how far, and why the others did not."""
-    failed = Counter(run.state.failed)
     verdicts: Counter[str] = Counter()
     deciders: Counter[tuple[str, str]] = Counter()
     for ending in run.endings:
@@ -155,27 +154,7 @@ def funnel_section(run: Gathered) -> ReportSection:
         _stage("Accepted", verdicts["accepted"] if verified else None, run.state.planned),
         _stage("Exported", run.options.exported, run.state.planned),
     ]
-    pending = run.state.pending
-    rows = [
-        ("planned → generated", failed.total() + pending,
-         _listed(reasons(failed), f"not played yet {pending:,}" if pending else "")),
-        ("generated → verified", run.generated - run.verified,
-         f"not verified yet: hipo verify {run.run}" if run.generated > run.verified else ""),
-    ]  # fmt: skip
-    if verified:
-        waiting = f"waiting for people, flagged: {_codes(run, 'pending')}"
-        rows += [
-            ("verified → reviewed", verdicts["pending"], waiting if verdicts["pending"] else ""),
-            ("reviewed → accepted", verdicts["discarded"], _discarded(run, deciders)),
-        ]
-    if run.options.exported is not None:
-        left = verdicts["accepted"] - run.options.exported
-        rows.append(("accepted → exported", max(0, left), "left out by the export's options"))
-    losses = Table(
-        "Where dialogues were lost, and why",
-        ("from → to", "lost", "reasons"),
-        tuple((name, count(lost), why if lost else "") for name, lost, why in rows),
-    )
+    losses = _losses(run, verdicts, deciders)
     numbers = Table(
         "Dialogues by stage", ("stage", "dialogues"), tuple((s.label, s.text) for s in stages)
     )
@@ -195,6 +174,31 @@ def funnel_section(run: Gathered) -> ReportSection:
         blocks.append(Remark(note, f"hipo report {run.run} --export DIR"))
     lead = "What is left after each stage, and what was lost on the way."
     return ReportSection("funnel", "From plan to export", lead, tuple(blocks))
+
+
+def _losses(run: Gathered, verdicts: Counter[str], deciders: Counter[tuple[str, str]]) -> Table:
+    """Return how many dialogues were lost between two stages, and why."""
+    failed, pending = Counter(run.state.failed), run.state.pending
+    rows = [
+        ("planned → generated", failed.total() + pending,
+         _listed(reasons(failed), f"not played yet {pending:,}" if pending else "")),
+        ("generated → verified", run.generated - run.verified,
+         f"not verified yet: hipo verify {run.run}" if run.generated > run.verified else ""),
+    ]  # fmt: skip
+    if run.verified > 0:
+        waiting = f"waiting for people, flagged: {_codes(run, 'pending')}"
+        rows += [
+            ("verified → reviewed", verdicts["pending"], waiting if verdicts["pending"] else ""),
+            ("reviewed → accepted", verdicts["discarded"], _discarded(run, deciders)),
+        ]
+    if run.options.exported is not None:
+        left = verdicts["accepted"] - run.options.exported
+        rows.append(("accepted → exported", max(0, left), "left out by the export's options"))
+    return Table(
+        "Where dialogues were lost, and why",
+        ("from → to", "lost", "reasons"),
+        tuple((name, count(lost), why if lost else "") for name, lost, why in rows),
+    )
 
 
 def _stage(label: str, value: int | None, planned: int) -> FunnelStage:
