@@ -107,17 +107,6 @@ class Templates:
             template.globals = dict(template.globals)
         return templates
 
-    def __getstate__(self) -> dict[str, object]:
-        """Return the sources; what was compiled from them cannot be sent to another process."""
-        sandboxed = isinstance(self._environment, ImmutableSandboxedEnvironment)
-        return {**self.__dict__, "_environment": sandboxed, "_templates": None}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Compile the sources again."""
-        self.__dict__ |= state
-        self._environment = _environment(self._load, sandboxed=bool(state["_environment"]))
-        self._templates = self._compiled()
-
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all templates, sorted."""
