@@ -55,7 +55,7 @@ def _round(stated: Property, number: int) -> int:
     def holds(drawn: object) -> None:
         nonlocal count
         count += 1
-        stated.holds(drawn)
+        stated.assert_holds(drawn)
 
     holds()
     return count

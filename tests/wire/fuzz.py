@@ -32,7 +32,7 @@ class Property:
     """What must hold of whatever a strategy draws."""
 
     drawn: st.SearchStrategy[Any]
-    holds: Callable[[Any], None]
+    assert_holds: Callable[[Any], None]
 
 
 NAMES = [
@@ -207,7 +207,8 @@ def _usage_is_sound(usage: Usage | None) -> None:
         assert all(type(number) is int and 0 <= number <= 3 * 10**9 for number in counts)
 
 
-def _reply_is_sound(reply: Reply) -> None:
+def assert_reply_is_sound(reply: Reply) -> None:
+    """Fail where a reply holds what could not be stored, or what nobody could have meant."""
     for choice in reply.choices:
         assert type(choice.text) is str
         assert choice.finish in get_args(FinishReason)
@@ -220,11 +221,11 @@ def _reply_is_sound(reply: Reply) -> None:
 
 
 def _reads(read: Callable[[bytes], Reply]) -> Callable[[bytes], None]:
-    def holds(body: bytes) -> None:
+    def assert_sound(body: bytes) -> None:
         with suppress(ProviderError):
-            _reply_is_sound(read(body))
+            assert_reply_is_sound(read(body))
 
-    return holds
+    return assert_sound
 
 
 def _error_is_sound(error: ProviderError) -> None:

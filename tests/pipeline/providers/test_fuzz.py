@@ -11,4 +11,4 @@ from tests.wire.fuzz import PROPERTIES
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_an_endpoint_sends_is_read_or_refused(name, data):
-    PROPERTIES[name].holds(data.draw(PROPERTIES[name].drawn))
+    PROPERTIES[name].assert_holds(data.draw(PROPERTIES[name].drawn))

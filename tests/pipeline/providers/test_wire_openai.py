@@ -11,6 +11,7 @@ from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.wire_openai import body_of, read_reply, read_usage
 from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import SCHEMA, make_request
+from tests.wire.fuzz import assert_reply_is_sound
 
 
 def answer(**fields):
@@ -142,4 +143,4 @@ json_values = st.recursive(
 @given(st.dictionaries(st.sampled_from(["choices", "usage", "id"]), json_values))
 def test_no_json_whatsoever_makes_the_reader_stumble(data):
     with contextlib.suppress(ServerFault):
-        read_reply(json.dumps(data).encode())
+        assert_reply_is_sound(read_reply(json.dumps(data).encode()))
