@@ -8,6 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from jinja2 import TemplateError
+
 from outputs.training.training_set import Conversation
 from pipeline.providers.hf.chat import PLAIN_TEMPLATE, without_system
 from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
@@ -110,8 +112,6 @@ def open_text(source: ModelSource) -> BaseText:
 
 
 def _knows_system(tokenizer: Any) -> bool:
-    from jinja2 import TemplateError  # noqa: PLC0415
-
     said = [{"role": role, "content": role} for role in ("system", "user", "assistant")]
     try:
         tokenizer.apply_chat_template(said, tokenize=False)
