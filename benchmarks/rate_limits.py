@@ -75,7 +75,7 @@ def _bucket(rate: int, seconds: float, *, retry_after: bool, headers: bool) -> l
             f"{name}: refused after {WARM_UP_S:g} s",
             refused / (refused + taken),
             "x",
-            Goal.below(0.05),
+            Goal.below(0.02),
         ),
         Row(
             f"{name}: refused in all",

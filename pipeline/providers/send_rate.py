@@ -38,6 +38,18 @@ RISE_S = 6.0
 RISE_REQUESTS = 50
 """... or so many requests after it, if those take longer."""
 LONGEST_RISE_S = 120.0
+WINDOW_S = 15.0
+"""A rise takes so much longer than a window of the endpoint, or twice as long as a shorter one:
+before the end of a window it is not known whether it was used too fast."""
+TOUCHED = 0.9
+"""Share of a rate that an endpoint of windows surely allows if it refused only the last of many."""
+IN_A_ROW, MANY_IN_A_ROW = 3, 6
+"""So many refusals in a row say that a window is used up: where windows are known, and where not.
+Then it is only looked from time to time whether the next one has begun."""
+LOOKS = 30
+"""Looks in the length of a window."""
+DEAD = 0.2
+"""A window that is used up for a larger share of it was used too fast."""
 DEAD_S = 5.0
 """So long without an accepted request, an endpoint's window was used up, and one begins with the
 next that is accepted."""
@@ -132,6 +144,7 @@ class SendRate:
         self._in_a_row = 0
         """Refusals since a request was let in."""
         self._row_began = 0.0
+        self._refused_at = 0.0
 
     def per_second(self) -> float | None:
         """Return how many requests may go per second at the moment; None: as many as like."""
@@ -157,15 +170,20 @@ class SendRate:
 
     def answered(self, now: float) -> None:
         """Note that a request was let in."""
-        dead_s, refused = now - self._row_began, self._in_a_row
+        looked_s = now - self._refused_at
+        # A window began between two looks, or when those who waited for it came all at once.
+        began = now - (looked_s / 2 if looked_s * SLOWEST_PER_S <= 1.5 else 0.0)
+        dead_s, refused = began - self._row_began, self._in_a_row
         self._in_a_row = 0
-        if self._rise is None or refused < 3 or dead_s < (LEAST_S if self._window_s else DEAD_S):
+        least_s, least = (LEAST_S, IN_A_ROW) if self._window_s else (DEAD_S, MANY_IN_A_ROW)
+        if self._rise is None or refused < least or dead_s < least_s:
             return
         self._window_s = max(self._window_s, min(dead_s, LONGEST_RISE_S))
         accepted = self._sent - self._refused
-        rate = (accepted - self._accepted_before) / (now - self._window_began)
-        self._window_began, self._accepted_before = now, accepted
-        if rate > self._rise.low:
+        rate = (accepted - self._accepted_before) / (began - self._window_began)
+        self._window_began, self._accepted_before = began, accepted
+        was_too_fast = refused >= MANY_IN_A_ROW and dead_s > DEAD * self._window_s
+        if rate > self._rise.low or was_too_fast:
             self._rise_from(rate, rate)
             self._pace.bring_forward(now + 1.0 / rate)
 
@@ -179,7 +197,9 @@ class SendRate:
         """
         self._refused += 1
         self._row_began = self._row_began if self._in_a_row else now
+        self._refused_at = now
         self._in_a_row += 1
+        self._ask_rarely(now)
         if sent.number >= self._open.first:
             self._open.refused += 1
             if self._tells_nothing(sent, now):
@@ -193,6 +213,16 @@ class SendRate:
         else:
             return
         self._lower(ended, horizon_s)
+
+    def _ask_rarely(self, now: float) -> None:
+        """Send ever fewer requests while everything is refused, until one is let in."""
+        least = IN_A_ROW if self._window_s else MANY_IN_A_ROW
+        if self._rise is None or self._in_a_row < least:
+            return
+        interval_s = 1.0 / self._rise.per_second()
+        rarest_s = self._window_s / LOOKS if self._window_s else LEAST_S
+        doubled = min(self._in_a_row - least, 20)
+        self._pace.put_off(now + max(min(2.0**doubled * interval_s, rarest_s), interval_s))
 
     def _tells_nothing(self, sent: Sent, now: float) -> bool:
         """Return whether a refusal in the open stretch is no reason to slow down (yet)."""
@@ -208,6 +238,8 @@ class SendRate:
         if self._rise is None or self._ended is None:
             young = now - self._window_began < LEAST_S
             return young and stretch.refused < max(number, 16) / 2
+        if self._in_a_row > 1 and now - self._row_began < self._window_s:
+            return True  # the window is used up, as its first refusal has said
         return now - self._ended.ended < max(ROUND_S, 3.0 / self._rise.low)
 
     def _end_stretch(self, sent: Sent, now: float) -> _Stretch:
@@ -235,16 +267,30 @@ class SendRate:
         else:
             # Where the endpoint had more in store than it could keep, more would have been
             # accepted than was: what it allows lies between what was measured and the fastest.
+            is_calm = ended.is_calm or self._ends_window(ended)
+            if is_calm and self._window_s:  # two such moments are no whole windows apart
+                measured = max(measured, TOUCHED * fastest)
             target = (min(measured, fastest) + fastest) / 2
-            low = target * BACK if ended.is_calm else measured * BACK
+            low = target * BACK if is_calm else measured * BACK
             low = min(max(low, STEEPEST * fastest), BACK * fastest)
         self._rise_from(low, target)
         self._pace.put_off(ended.ended + 1.0 / max(low, SLOWEST_PER_S))
 
+    def _ends_window(self, ended: _Stretch) -> bool:
+        """Return whether a window was used up by many requests, in one stretch or in several."""
+        if not self._window_s or len(self._refusals) < 2:
+            return False
+        accepted = self._refusals[-1].accepted - self._refusals[-2].accepted
+        return accepted >= CALM and ended.refused <= accepted / 10
+
     def _rise_from(self, low: float, target: float) -> None:
         low = max(low, SLOWEST_PER_S)
         target = max(target, low / BACK)
-        slow_s = max(RISE_S, self._window_s, min(RISE_REQUESTS / target, LONGEST_RISE_S))
+        slow_s = max(
+            RISE_S,
+            self._window_s + min(self._window_s, WINDOW_S),
+            min(RISE_REQUESTS / target, LONGEST_RISE_S),
+        )
         self._rise = _Rise(low, target, slow_s)
 
     def _measured(self) -> float | None:

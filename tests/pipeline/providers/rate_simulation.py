@@ -136,13 +136,15 @@ class Simulation:
     live: int | None = None
     """Calls at a time; None is a quarter more than there are places."""
     seed: int = 0
+    limiter: RateLimiter | None = None
+    """What the calls go through; None makes one with so many places."""
     changes: Mapping[float, Callable[[], None]] = field(default_factory=dict)
 
     def run(self) -> Traffic:
-        return run_virtually(self._run())
+        return run_virtually(self.traffic())
 
-    async def _run(self) -> Traffic:
-        self._limiter = RateLimiter(
+    async def traffic(self) -> Traffic:
+        self._limiter = self.limiter or RateLimiter(
             RateLimits(max_concurrency=self.places), begin_with=self.begin_with
         )
         self._dice = random.Random(self.seed)
