@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import cycle
+from itertools import count
 
 import orjson
 from aiohttp import web
@@ -50,9 +50,9 @@ def _reply(answer: dict[str, str]) -> bytes:
 
 
 def _replies(answer: dict[str, str]) -> Iterator[bytes]:
-    """Return replies in turn, each in other words: a line that is repeated is asked for again."""
-    spoken = answer["utterance"]
-    return cycle([_reply({**answer, "utterance": f"{spoken} ({i} of it)"}) for i in range(97)])
+    """Return replies in turn, each in words of its own: what was said before is asked for again."""
+    body = _reply({**answer, "utterance": f"{answer['utterance']} (%d of it)"})
+    return (body % number for number in count())
 
 
 REPLIES = {False: _replies(UTTERANCE), True: _replies(TACTIC)}

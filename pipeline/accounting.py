@@ -12,9 +12,11 @@ from pipeline.providers.errors import EmptyReply, ProviderError
 from pipeline.providers.failures import was_surely_free
 from pipeline.providers.prices import Price
 from pipeline.providers.protocol import Choice, Reply, Request, Usage
-from pipeline.store.calls import RequestOrigin, RequestRow
+from pipeline.store.call_rows import RequestOrigin, RequestRow
+from scenarios.quick_records import quickly_made
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class RequestAttempt:
     """One request that was sent, whatever came of it."""
@@ -32,6 +34,7 @@ _ORIGIN: Callable[[RequestOrigin], tuple[int, str, str, str, int, str, str]] = a
 )
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Bound:
     """The most that one request can use."""

@@ -13,6 +13,7 @@ from prompts.turn_views import AnsweringView
 from scenarios.case import Case
 from scenarios.dialogue import History, Wanted
 from scenarios.fingerprint import seed_from
+from scenarios.quick_records import quickly_made
 from scenarios.spec import RESPONDER, RoleKey
 
 T = TypeVar("T")
@@ -49,6 +50,7 @@ def call_context(case: Case, turn: int, purpose: str, *, role: str, epoch: int) 
     return CallContext(role=role, seed=seed, epoch=epoch, case=case.id, purpose=purpose, turn=turn)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class TurnTask:
     """One labelled utterance to be produced."""

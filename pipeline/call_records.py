@@ -10,10 +10,11 @@ from typing import Any, Generic, TypeVar
 from pipeline.endpoint import Endpoint
 from pipeline.providers.protocol import Choice
 from pipeline.providers.untrusted import storable
-from pipeline.store.calls import ChoiceRow
+from pipeline.store.call_rows import ChoiceRow
 from prompts.question import Question
 from prompts.responses import ResponseFormat, Unreadable
 from scenarios.fingerprint import canonical_json
+from scenarios.quick_records import quickly_made
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -21,10 +22,14 @@ T_co = TypeVar("T_co", covariant=True)
 HASHED_PREFIXES = 256
 """Prefixes of keys that are kept hashed."""
 
+HASHED_AT_ONCE = 2_047
+"""Bytes."""
+
 REFUSAL = "refusal"
 """Status of a sample that the model, or a filter in front of it, refused to give."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class CallContext:
     """What a call is for; everything but the seed and the epoch is only recorded."""
@@ -76,9 +81,12 @@ def _add_message(digest: Any, role: str, content: str) -> None:
     """Hash one message after its length, so that no text can pass for two messages."""
     encoded = content.encode()
     digest.update(b"\n%s %d\n" % (role.encode(), len(encoded)))
-    digest.update(encoded)
+    # Over more than this, hashlib gives Python's lock away: the event loop would wait for it.
+    for start in range(0, len(encoded), HASHED_AT_ONCE):
+        digest.update(encoded[start : start + HASHED_AT_ONCE])
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ParsedSample(Generic[T_co]):
     """One sample: its row, and what could be read from it."""

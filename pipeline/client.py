@@ -19,8 +19,8 @@ from pipeline.call_records import (
 from pipeline.endpoint import Endpoint, SampleRequest
 from pipeline.providers.errors import BadRequest
 from pipeline.run_link import CallReport, RunLink
-from pipeline.store.calls import RequestOrigin
-from pipeline.tracing import CallSpan, call_span
+from pipeline.store.call_rows import RequestOrigin
+from pipeline.tracing import CallSpan, call_span, tracer_in_use
 from prompts.question import Question
 from scenarios.errors import RunError
 
@@ -69,6 +69,7 @@ class Client:
         self._arm = arm
         self._in_flight: InFlight = {} if in_flight is None else in_flight
         self._keys = CallKeys(endpoints)
+        self._tracer = tracer_in_use()
 
     async def ask(self, question: Question[T], ctx: CallContext) -> T:
         """Return the parsed answer, after at most two repairs.
@@ -231,7 +232,7 @@ class Client:
             span.add(attempt)
 
         try:
-            with call_span(endpoint, request, len(indices)) as span:
+            with call_span(self._tracer, endpoint, request, len(indices)) as span:
                 await endpoint.ask(request, indices, record)
         except Exception:
             await asyncio.gather(*written)

@@ -27,15 +27,17 @@ from pipeline.providers.retry import Backoff, RetryPolicy
 from pipeline.run_link import Permit, PermitRequest, RunLink, Settlement
 from pipeline.schema_evidence import keeps_to_schema
 from pipeline.stop import Stop, Stopped
-from pipeline.store.calls import RequestOrigin
+from pipeline.store.call_rows import RequestOrigin
 from pipeline.tries import Tries, refuse_small_context
 from prompts.question import Message
 from scenarios.arms import Parameters, StructuredWish
 from scenarios.log import logger
+from scenarios.quick_records import quickly_made
 
 _log = logger("endpoint")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class SampleRequest:
     """A prompt with its answer format, to be sent to any model for any number of samples."""

@@ -17,12 +17,14 @@ from pipeline.tracing import dialogue_span
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.log import logger
+from scenarios.quick_records import quickly_made
 
 CHUNK = 512
 """Cases taken from the plan, and looked up in the store, at once."""
 _log = logger("runner")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Job:
     """One dialogue to play, as plain data that can be sent to a worker elsewhere."""

@@ -19,8 +19,10 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.outcome import CallOutcome
-from pipeline.store.calls import LOST, RequestRow
+from pipeline.store.call_rows import RequestRow
+from pipeline.store.calls import LOST
 from scenarios.durations import in_words
+from scenarios.quick_records import quickly_made
 
 Sign = Literal[
     "answered", "slow_down", "unconnected", "unserved", "broken", "refused", "failed", "nothing"
@@ -56,6 +58,7 @@ class WaitRules:
     """The least time of nothing but refusals for the rate after which the run stops."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Admission:
     """A call's way through; it is given back, or settled by what became of the request."""

@@ -12,11 +12,12 @@ from pipeline.strategies.protocol import ScriptStrategy, Spoken, Strategy
 from pipeline.tactics import TacticDesign
 from prompts.actors import ActorPrompts
 from prompts.script_view import script_view
-from prompts.turn_views import answering_view, asking_view
+from prompts.turn_views import AnsweringView, AskingView, answering_view, asking_view
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn, Wanted, history_of
 from scenarios.errors import UsageError
 from scenarios.flow import PlannedTurn, planned_turns
+from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import Scheme
 from scenarios.spec import RoleKey, Scenario
 from scenarios.variation import Axis, manner_lines
@@ -61,23 +62,30 @@ class CasePlayer:
             return Dialogue(case=case, arm=self.arm, turns=script)
         turns: list[Turn] = []
         answers = 0
+        asking: dict[RoleKey, AskingView] = {}
+        answering: dict[RoleKey, AnsweringView] = {}
+        coming = partial(
+            _Next, scenario, case, before=turns, epoch=epoch, asking=asking, answering=answering
+        )
         for planned in plan:
             if planned.text is not None:
                 turns.append(_fixed(len(turns), planned, planned.text))
             elif not planned.labelled:
-                turns.append(await self._ask(_Next(scenario, case, planned, turns, epoch)))
+                turns.append(await self._ask(coming(planned)))
             else:
-                next_turn = _Next(scenario, case, planned, turns, epoch)
-                turns.append(await self._answer(self.strategy, next_turn, answers))
+                turns.append(await self._answer(self.strategy, coming(planned), answers))
                 answers += 1
         return Dialogue(case=case, arm=self.arm, turns=tuple(turns))
 
     async def _ask(self, coming: _Next) -> Turn:
         """Return the next turn of somebody whose words are not labelled."""
         case, planned, index = coming.case, coming.planned, len(coming.before)
-        view = asking_view(
-            coming.scenario, self.scheme, case, planned, self._manner(case, planned.role)
-        )
+        view = coming.asking.get(planned.role)
+        if view is None:
+            manner = self._manner(case, planned.role)
+            view = asking_view(coming.scenario, self.scheme, case, planned, manner)
+            if planned.phase is None:
+                coming.asking[planned.role] = view
         text = await self.asker.ask(
             self.prompts.initiator(view, history_of(coming.before)),
             call_context(case, index, "initiator", role="initiator", epoch=coming.epoch),
@@ -132,9 +140,12 @@ class CasePlayer:
     async def _answer(self, strategy: Strategy, coming: _Next, place: int) -> Turn:
         """Return the next turn that is labelled, made by the strategy."""
         case, planned, index = coming.case, coming.planned, len(coming.before)
-        view = answering_view(
-            coming.scenario, self.scheme, case, planned, self._manner(case, planned.role)
-        )
+        view = coming.answering.get(planned.role)
+        if view is None:
+            manner = self._manner(case, planned.role)
+            view = answering_view(coming.scenario, self.scheme, case, planned, manner)
+            if planned.phase is None:
+                coming.answering[planned.role] = view
         wanted = self._wanted(case, coming.scenario, place, planned.role)
         spoken = await strategy.utter(
             TurnTask(
@@ -167,6 +178,7 @@ class CasePlayer:
         return manner_lines(self.axes, dict(case.variation), role)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class _Next:
     """A turn that somebody is to improvise."""
@@ -176,6 +188,9 @@ class _Next:
     planned: PlannedTurn
     before: list[Turn]
     epoch: int
+    asking: dict[RoleKey, AskingView]
+    answering: dict[RoleKey, AnsweringView]
+    """What roles know, where it stays the same from turn to turn: without a flow."""
 
 
 def _fixed(index: int, planned: PlannedTurn, text: str) -> Turn:

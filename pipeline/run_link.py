@@ -25,9 +25,12 @@ from pipeline.providers.errors import TimedOut
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
 from pipeline.stop import Stop
-from pipeline.store.calls import CallLog, ChoiceRow, RequestRow, lost_row
+from pipeline.store.call_rows import ChoiceRow, RequestRow
+from pipeline.store.calls import CallLog, lost_row
+from scenarios.quick_records import quickly_made
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class PermitRequest:
     """Asks for the permission to send one request."""
@@ -45,6 +48,7 @@ class PermitRequest:
     """Whose prompt it is for; the first call of every role goes out alone."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Permit:
     """The permission to send one request; settle it exactly once, whatever becomes of it."""
@@ -57,6 +61,7 @@ class Permit:
     """The place it takes at the model; None without an address."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Settlement:
     """Gives a permit back with what the request came to."""
@@ -69,6 +74,7 @@ class Settlement:
     """Seconds after which the endpoint wants to be asked again, if it named any."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class CallReport:
     """One question with the requests it was sent with and the samples that came back."""

@@ -19,6 +19,7 @@ from pipeline.stop import CONFIGURATION, INTERNAL, MustStop, Stop, Stopped
 from pipeline.stop_rules import Fault, StopRules
 from scenarios.errors import RunError, UsageError
 from scenarios.log import scrub
+from scenarios.quick_records import quickly_made
 
 J = TypeVar("J")
 R = TypeVar("R")
@@ -57,6 +58,7 @@ class JobFailed(RunError):
         self.failure = failure
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Something that has just become durable."""

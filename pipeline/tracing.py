@@ -66,10 +66,12 @@ _SILENT = nullcontext(CallSpan(None))
 
 
 def call_span(
-    endpoint: Endpoint, wanted: SampleRequest, samples: int
+    tracer: Tracer | None, endpoint: Endpoint, wanted: SampleRequest, samples: int
 ) -> AbstractContextManager[CallSpan]:
-    """Span a question from its first request to its last; see :meth:`CallSpan.add`."""
-    tracer = _tracer()
+    """Span a question from its first request to its last; see :meth:`CallSpan.add`.
+
+    ``tracer`` is what :func:`tracer_in_use` returned; None where nobody looks.
+    """
     return _SILENT if tracer is None else _call_span(tracer, endpoint, wanted, samples)
 
 
@@ -111,7 +113,7 @@ def dialogue_span(what: str, case: Case, arm: str, epoch: int = 0) -> Iterator[N
         arm: the id of the arm that plays it.
         epoch: how often the case has failed before.
     """
-    tracer = _tracer()
+    tracer = tracer_in_use()
     if tracer is None:
         yield
         return
@@ -171,7 +173,7 @@ def _api() -> Any:
     return importlib.import_module("opentelemetry.trace") if find_spec("opentelemetry") else None
 
 
-def _tracer() -> Tracer | None:
+def tracer_in_use() -> Tracer | None:
     """Return the tracer of the provider that is set; None where nobody has set one."""
     trace = _api()
     if trace is None or isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):

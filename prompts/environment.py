@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 
@@ -20,6 +21,7 @@ from jinja2 import (
 from jinja2 import nodes as jinja_nodes
 from jinja2.bccache import Bucket
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from prompts.plain_text import one_line
@@ -29,6 +31,12 @@ from scenarios.spelling import suggestion
 
 SHIPPED = Path(__file__).parent / "templates"
 _MAX_BYTES = 256 * 1024
+REMEMBERED_LINES = 8_192
+"""Values of prompts that are kept as they are put on a line; 200 bytes each, as a rule."""
+OF_THE_VIEW = ("private.j2", "scene.j2", "speaker_part.j2", "speaker_scene.j2")
+"""Shipped templates that depend on nothing but what somebody knows, and are part of many prompts."""
+REMEMBERED_VIEWS = 1_024
+"""Views for which a template that needs nothing else is kept rendered; 2 kB each, as a rule."""
 _HEADING = re.compile(r"#+(?:\s|$)")
 _RUNTIME = (
     TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError,
@@ -46,7 +54,13 @@ def as_data(value: object) -> object:
     """Put a value on one line and keep it from opening a section; a :class:`MultilineText` stays as it is."""
     if not isinstance(value, str) or isinstance(value, MultilineText):
         return value
-    line = one_line(value)
+    return _as_line(value)
+
+
+@lru_cache(maxsize=REMEMBERED_LINES)
+def _as_line(text: str) -> str:
+    """Most of what a prompt says was said in others: the situation, roles, the lines before."""
+    line = one_line(text)
     return "\\" + line if _HEADING.match(line) else line
 
 
@@ -105,6 +119,9 @@ class Templates:
         for template in templates.values():
             # Jinja copies them for every template and include it renders, and a plain dict quickly
             template.globals = dict(template.globals)
+        for name in OF_THE_VIEW if self.shipped else ():
+            template = templates[name]
+            template.root_render_func = _once_a_view(template.root_render_func)
         return templates
 
     @property
@@ -222,6 +239,30 @@ class Templates:
         return str(self._files[name])
 
 
+def _once_a_view(render: Callable[[Context], Iterator[str]]) -> Callable[[Context], Iterator[str]]:
+    """Render a template that depends on the view alone once for each view.
+
+    What somebody knows stays as it is from turn to turn, from a draft to its critique, and from
+    one strategy to the next.
+    """
+    known: dict[object, str] = {}
+
+    def rendered(context: Context) -> Iterator[str]:
+        view = context["view"]
+        try:
+            text = known.get(view)
+        except TypeError:  # somebody's own view, which cannot be hashed
+            yield from render(context)
+            return
+        if text is None:
+            if len(known) >= REMEMBERED_VIEWS:
+                known.clear()
+            text = known[view] = "".join(render(context))
+        yield text
+
+    return rendered
+
+
 class _CompiledOnce(BytecodeCache):
     """Keeps what was compiled in this process, by the text it was compiled from."""
 
@@ -260,6 +301,7 @@ def _environment(
         keep_trailing_newline=True,
         auto_reload=False,
         autoescape=False,
+        cache_size=-1,  # a plain dict: every include looks its template up
         bytecode_cache=_compiled[sandboxed],
     )
 

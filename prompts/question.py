@@ -10,6 +10,7 @@ from prompts.objections import DECLINED
 from prompts.refusals import refusal_in
 from prompts.responses import ResponseFormat
 from prompts.tolerant_json import find_object
+from scenarios.quick_records import quickly_made
 
 Out_co = TypeVar("Out_co", covariant=True)
 
@@ -17,6 +18,7 @@ LONGEST_ECHO: Final = 4_000
 """Characters of an unreadable answer that are sent back to the model."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a prompt."""
@@ -29,6 +31,7 @@ def _no_objections(answer: object) -> tuple[str, ...]:
     return ()
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Out_co]):
     """A rendered prompt together with everything needed to turn the answer into an ``Out``."""

@@ -9,11 +9,13 @@ from prompts.languages import described_language
 from scenarios.case import Case
 from scenarios.errors import UsageError
 from scenarios.openings import opening_lines
+from scenarios.quick_records import quickly_made
 from scenarios.schemes.misleading import misleading_goals
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Fact, Scenario
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class InitiatorView:
     """What the initiator knows. It has no field for anything that is private to the responder."""
@@ -34,6 +36,7 @@ class InitiatorView:
     """A question that anybody could ask, to be asked sooner or later; the same under every goal."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class ResponderView:
     """What the responder knows: the situation, its goal, and one private fact."""

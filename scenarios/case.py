@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scenarios.fingerprint import content_id
+from scenarios.quick_records import quickly_made
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Case:
     """Scenario, fact, goal, turns, language, variation and repetition of one dialogue.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from scenarios.case import Case
+from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import LabelValue
 from scenarios.spec import RESPONDER, RoleKey
 
@@ -18,6 +19,7 @@ FIT: Final = "fit"
 """In place of a dimension: whether a line serves its goal, is coherent and sounds natural."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class TacticLabel:
     """The label one dimension got, and why."""
@@ -29,6 +31,7 @@ class TacticLabel:
     """What the model wrote, where an alias had to be resolved to ``value``."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Draft:
     """One utterance as its speaker produced it, with the labels it declares."""
@@ -40,6 +43,7 @@ class Draft:
     """One label per utterance dimension that concerns the role, in the scheme's order."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One of the K sampled utterances of a vote; ``draft`` is None where it could not be read."""
@@ -90,6 +94,7 @@ class CheckedUtterance:
         return all(claim.holds for claim in self.claims)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One version of an utterance and what was said about it (by reflection nothing for the last)."""
@@ -100,6 +105,7 @@ class Attempt:
     """What a program found, where one was asked."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Trace:
     """How an utterance came to be: what a strategy drew, tried and noted on the way."""
@@ -113,6 +119,7 @@ class Trace:
     """What else a strategy has to tell people who read the trace, one line each."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One utterance of a dialogue."""
@@ -143,6 +150,7 @@ class Turn:
         return self.is_of_labelled_role and self.kind == "improvised"
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Dialogue:
     """A finished dialogue of one case played by one arm."""

@@ -10,12 +10,14 @@ from scenarios.conversation import Length, Phase
 from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.openings import opening_lines
+from scenarios.quick_records import quickly_made
 from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
 
 WORDING = "wording_"
 """Before the id of a phase: the recorded name of the wording of its fixed words, counted from 0."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class PlannedTurn:
     """One turn that is to come."""
@@ -33,6 +35,7 @@ class PlannedTurn:
     """How many rounds the phase has in this case."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Improvised:
     """How many turns of a dialogue nobody has fixed."""

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from scenarios.errors import UsageError
 from scenarios.fixed_lines import GoalOpening
+from scenarios.quick_records import quickly_made
 from scenarios.spec import Fact, RoleKey, Scenario
 
 Openings = Literal["shared", "by-goal"]
@@ -22,6 +23,7 @@ NAMED = 5
 """Scenarios that are named in one message."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class FixedLine:
     """A line nobody improvises, and the claims whoever says it makes."""

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from pipeline.run_material import material_items
-from pipeline.store.calls import ChoiceRow, RequestRow
+from pipeline.store.call_rows import ChoiceRow, RequestRow
 from pipeline.store.materials import MaterialItem
 from pipeline.store.run_store import RunStore
 from prompts.actors import ActorPrompts

@@ -18,7 +18,8 @@ from pipeline.outage import Admission
 from pipeline.providers.outcome import CallOutcome
 from pipeline.run_link import CallReport, PermitRequest
 from pipeline.runner import JobFailure
-from pipeline.store.calls import ChoiceRow, KnownChoice, RequestRow
+from pipeline.store.call_rows import ChoiceRow, RequestRow
+from pipeline.store.calls import KnownChoice
 from scenarios.case import Case
 from scenarios.dialogue import Turn
 

@@ -24,7 +24,8 @@ from pipeline.executors.messages import (
 from pipeline.run_link import CallReport, Permit, PermitRequest, Settlement
 from pipeline.runner import JobFailed, JobFailure
 from pipeline.stop import MustStop, Stop, Stopped
-from pipeline.store.calls import ChoiceRow, KnownChoice, RequestRow
+from pipeline.store.call_rows import ChoiceRow, RequestRow
+from pipeline.store.calls import KnownChoice
 from scenarios.errors import UsageError
 
 LEASE_S = 0.25

@@ -34,7 +34,7 @@ from pipeline.open_requests import OpenRequests
 from pipeline.run_link import LocalRun, Permit, Settlement
 from pipeline.runner import JobFailed
 from pipeline.stop import Stop
-from pipeline.store.calls import RequestRow
+from pipeline.store.call_rows import RequestRow
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import RunError
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
+from scenarios.quick_records import quickly_made
+
 AUTO_CEILING = 1024
 """The most requests in flight per model that are found out to be of use: one process carries no more
 calls a second than they bring, and the dialogues that wait for them fit into a laptop's memory."""
@@ -56,6 +58,7 @@ class Places:
     """How many to begin with and to find out from; None: with the most, for good."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Seat:
     """A place as it was taken: its number, and the round it was taken in."""

@@ -10,11 +10,13 @@ import orjson
 
 from prompts.question import Message
 from scenarios.arms import Parameters
+from scenarios.quick_records import quickly_made
 
 Structured = Literal["native", "instruct"]
 FinishReason = Literal["stop", "length", "refusal", "other"]
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Request:
     """One request to a model for ``n`` samples."""
@@ -76,6 +78,7 @@ def _bounded(source: Mapping[str, object], bounds: Mapping[str, int]) -> _Bounde
     return found
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens one request cost.
@@ -91,6 +94,7 @@ class Usage:
     cache_written: int = 0
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One sample: the raw text and why it ended."""
@@ -99,6 +103,7 @@ class Choice:
     finish: FinishReason
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back for one request; fewer (or more) choices than asked for are possible."""

@@ -12,6 +12,7 @@ from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.pacing import MinuteLimit
 from pipeline.providers.send_rate import SendRate, Sent
 from scenarios.log import logger
+from scenarios.quick_records import quickly_made
 
 STOP_LOOK_S = 0.5
 """A wait looks this often whether the run has been asked to stop."""
@@ -52,6 +53,7 @@ class RateLimits:
                 raise ValueError(f"{name} must be above 0, got {value}")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One of the concurrent places, taken; it is given back by :meth:`RateLimiter.leave`."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from pipeline.providers.chance_refusals import ChanceRefusals
 from pipeline.providers.pacing import Pace
+from scenarios.quick_records import quickly_made
 
 SLOWEST_PER_S = 1.0 / 15.0
 """However much is refused, so often a request goes out to see."""
@@ -55,6 +56,7 @@ DEAD_S = 5.0
 next that is accepted."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Sent:
     """A request on its way: its number among those to this model, and when it went."""

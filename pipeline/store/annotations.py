@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 import orjson
 
+from pipeline.store.many_rows import insert_rows, numbers_of
 from pipeline.store.traces import label_from, stored_label
 from scenarios.annotations import ADJUDICATED, HUMAN, Annotation, Subject
+from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import LabelValue
 
 WHOLE = -1
@@ -34,9 +36,6 @@ _SUPERSEDED = {
 _SUPERSEDE = """
     update passes set newest = 0 where dialogue = :dialogue and newest
         and source in (select seq from label_sources where {})"""
-_INSERT = """
-    insert into annotations values
-        (?, ?, ?, ?, ?, (select seq from dimensions where id = ?), ?, ?, ?, ?, ?, ?, ?)"""
 _COLUMNS = """g.turn, g.last_turn, g.part, s.kind, s.who, s.config, x.id, g.value, g.carried,
     g.rationale, g.raw, g.second"""
 _SELECT = f"""
@@ -58,6 +57,7 @@ class LabelSource:
     config: str
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class LabelRow:
     """A label of a pass, about one turn or the dialogue as a whole."""
@@ -113,36 +113,41 @@ def add_pass(
         " values (?, ?, ?, ?, 1, ?)",
         (dialogue, number, epoch, readable, at),
     )
-    add_labels(connection, dialogue, number, labels, pass_=added.lastrowid or 0)
-    return added.lastrowid or 0
+    pass_ = added.lastrowid or 0
+    add_labels(connection, [LabelSet(dialogue, number, list(labels), pass_)])
+    return pass_
 
 
-def add_labels(
-    connection: sqlite3.Connection,
-    dialogue: int,
-    source: int,
-    labels: Iterable[LabelRow],
-    *,
-    pass_: int = 0,
-) -> None:
-    """Store labels of a source, numbered in the order they are given."""
-    rows = list(labels)
-    connection.executemany(
-        "insert into dimensions (id) values (?) on conflict do nothing",
-        [(dimension,) for dimension in dict.fromkeys(row.dimension for row in rows)],
-    )
-    connection.executemany(
-        _INSERT,
-        [
-            (
-                source, dialogue, WHOLE if row.turn is None else row.turn, pass_, position,
-                row.dimension, None if row.value is None else stored_label(row.value), row.carried,
-                row.rationale, row.raw, row.last_turn, row.part,
-                None if row.second is None else stored_label(row.second),
-            )
-            for position, row in enumerate(rows)
-        ],
-    )  # fmt: skip
+@quickly_made
+@dataclass(frozen=True, slots=True)
+class LabelSet:
+    """The labels of one source about one dialogue."""
+
+    dialogue: int
+    source: int
+    labels: Sequence[LabelRow]
+    pass_: int = 0
+    """Number of the pass; 0 for what came with the dialogue."""
+
+
+def add_labels(connection: sqlite3.Connection, sets: Sequence[LabelSet]) -> None:
+    """Store labels, those of each set numbered in the order they are given."""
+    used = dict.fromkeys(row.dimension for one in sets for row in one.labels)
+    numbers = numbers_of(connection, "dimensions", list(used))
+    if new := [(dimension,) for dimension in used if dimension not in numbers]:
+        insert_rows(connection, "dimensions (id)", new)
+        numbers = numbers_of(connection, "dimensions", list(used))
+    rows = [
+        (
+            one.source, one.dialogue, WHOLE if row.turn is None else row.turn, one.pass_, position,
+            numbers[row.dimension], None if row.value is None else stored_label(row.value),
+            row.carried, row.rationale, row.raw, row.last_turn, row.part,
+            None if row.second is None else stored_label(row.second),
+        )
+        for one in sets
+        for position, row in enumerate(one.labels)
+    ]  # fmt: skip
+    insert_rows(connection, "annotations", rows)
 
 
 def add_annotations(

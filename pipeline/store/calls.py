@@ -5,99 +5,31 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from operator import attrgetter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from pipeline.store.batches import BatchLog
+from pipeline.store.call_rows import (
+    REQUEST_COLUMNS,
+    CallContent,
+    CallRows,
+    ChoiceRow,
+    RequestRow,
+    add_lost,
+)
 from pipeline.store.costs import CaseCosts, read_costs
+from pipeline.store.many_rows import delete_rows
+from pipeline.store.seen_prompts import SeenPrompts
 from pipeline.store.sqlite import StoreUnusable
 from pipeline.store.texts import Messages, PromptComposer, TextTable
-from pipeline.store.writer import StoreFailed, Write, Writer, required
+from pipeline.store.writer import StoreFailed, Writer, required
 
 COUNTED_AT_ONCE = 1_000
 """Cache hits are counted in memory and written this many at a time, and when the run is closed."""
 
 LOST = "lost"
 """Code of a request that was in flight when its process died."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequestOrigin:
-    """What a request is for, as it is stored with it."""
-
-    epoch: int
-    """How often the case had failed before."""
-    role: str
-    """Whose model is asked: ``initiator``, ``responder``, ``reflector``, or a judge's name."""
-    arm: str
-    """The arm that pays for it; others may use its choices."""
-    case: str
-    turn: int
-    purpose: str
-    model: str
-    """``provider/model``."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequestRow(RequestOrigin):
-    """One HTTP attempt, whatever came of it.
-
-    Its fields are the columns of the table ``requests``, in this order (``case`` is called
-    ``case_id`` there); a new column is a field here and a migration.
-    """
-
-    sent_at: float
-    """Unix time in seconds."""
-    latency_s: float
-    code: str
-    """``ok``, the code of a :class:`~pipeline.providers.errors.ProviderError`, ``cancelled``, or
-    ``lost``."""
-    status: int | None = None
-    """HTTP status of a failure where there was one; None for success."""
-    message: str = ""
-    """What the endpoint said of a failure; empty for success."""
-    request_id: str | None = None
-    structured: str = ""
-    """``native`` if the schema was sent along, ``instruct`` if the prompt alone describes it,
-    ``ignored`` if it was sent along and the reply shows that it was not enforced."""
-    omitted: str = ""
-    """Body fields left out because the endpoint had rejected them, sorted, space-separated."""
-    n_asked: int = 1
-    n_got: int = 0
-    prompt_tokens: int | None = None
-    """None, as for the other tokens, where the endpoint did not say."""
-    completion_tokens: int | None = None
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    cost_usd: float | None = None
-    """None where usage or price is unknown, 0.0 where surely nothing was billed."""
-    charged_usd: float | None = None
-    """What counts against the budget: the cost, or the worst case where that is unknown; None
-    without a price."""
-    charged_tokens: int = 0
-    """Tokens that count against the budget: those used, or the most possible."""
-    reply_model: str | None = None
-    """What the endpoint calls the model that answered; None where it did not say."""
-    system_fingerprint: str | None = None
-    """What the endpoint calls the state of model and server; None where it did not say."""
-    unread: str | None = None
-    """The start of a reply that was of no use."""
-    reservation: int | None = None
-    """The reservation that ends with this row; not stored."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChoiceRow:
-    """One sample as it came back."""
-
-    sample: int
-    epoch: int
-    status: str
-    """``ok``, ``unparseable``, ``unknown_label``, ``invalid``, ``truncated``, ``refusal`` or
-    ``empty``."""
-    finish: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +62,6 @@ class SentPrompt:
     """(role, content) pairs."""
 
 
-_STORED = tuple(f.name for f in fields(RequestRow) if f.name != "reservation")
-_COLUMNS = ", ".join("case_id" if name == "case" else name for name in _STORED)
-_values: Callable[[RequestRow], tuple[object, ...]] = attrgetter(*_STORED)
-_INSERT_REQUEST = (
-    f"insert into requests (prompt, {_COLUMNS})"  # noqa: S608 - constants only
-    f" values (?{', ?' * len(_STORED)})"
-)
 _LOOK_UP_ONE = """
     select c.sample, c.epoch, c.status, c.finish, c.text
     from prompts p join choices c on c.prompt = p.seq
@@ -148,7 +73,7 @@ _CHOICES_OF_CASE = """
     from prompts p join choices c on c.prompt = p.seq
     where p.seq in (select prompt from requests where case_id = ?)"""
 _REQUESTS_OF_CASE = (
-    f"select prompt, {_COLUMNS} from requests"  # noqa: S608 - constants only
+    f"select prompt, {REQUEST_COLUMNS} from requests"  # noqa: S608 - constants only
     " where case_id = ? and prompt is not null order by seq"
 )
 
@@ -168,10 +93,13 @@ class CallLog:
         """Read with ``reader``; without a writer the log is read-only."""
         self._reader = reader
         self._writer = writer
-        self._texts = texts
+        self._add = CallRows(texts).add
+        (any_stored,) = reader.execute("select exists (select 1 from prompts)").fetchone()
+        self._seen = None if any_stored or writer is None else SeenPrompts()
+        """What has been stored since; None where more is stored than that."""
         self._prompts = PromptComposer(reader)
         self._hits = 0
-        self._unstored: list[Write[None]] = []
+        self._unstored: list[CallContent] = []
         self.batches = BatchLog(reader, writer)
         """What lies at providers."""
 
@@ -183,7 +111,9 @@ class CallLog:
         That is the choice of ``epoch``, whatever its status, or else the newest readable one of
         an earlier epoch.
         """
-        choices = {}
+        choices: dict[int, ChoiceRow] = {}
+        if self._seen is not None and not self._seen.may_hold(fingerprint):
+            return choices
         for sample in samples:
             row = self._reader.execute(_LOOK_UP_ONE, (fingerprint, sample, epoch, epoch)).fetchone()
             if row is not None:
@@ -226,39 +156,28 @@ class CallLog:
         Everything is queued when this returns, and durable when the future resolves; a choice
         that is stored already stays as it is.
         """
-
-        def write(connection: sqlite3.Connection) -> None:
-            prompt = self._prompt(connection, fingerprint, messages)
-            for request in requests:
-                connection.execute(_INSERT_REQUEST, (prompt, *_values(request)))
-                if request.reservation is not None:
-                    connection.execute(
-                        "delete from reservations where seq = ?", (request.reservation,)
-                    )
-            for c in choices:
-                connection.execute(
-                    "insert into choices values (?, ?, ?, ?, ?, ?) on conflict do nothing",
-                    (prompt, c.sample, c.epoch, c.status, c.finish, c.text),
-                )
-
-        stored = required(self._writer).post(write)
+        if self._seen is not None:
+            self._seen.add(fingerprint)
+        call = CallContent(fingerprint, messages, requests, choices)
+        stored = required(self._writer).post_row(self._add, call)
         if choices:
-            stored.add_done_callback(lambda future: self._keep_unstored(future, write))
+            stored.add_done_callback(lambda future: self._keep_unstored(future, call))
         return stored
 
     def store_unstored(self) -> int:
         """Try once more to store the replies that could not be; return how many still cannot be."""
         while self._unstored:
+            first = self._unstored[:1]
             try:
-                required(self._writer).run(self._unstored[0])
+                required(self._writer).run(partial(self._add, calls=first))
             except (StoreFailed, StoreUnusable):
                 break
             self._unstored.pop(0)
         return len(self._unstored)
 
-    def _keep_unstored(self, stored: asyncio.Future[None], write: Write[None]) -> None:
+    def _keep_unstored(self, stored: asyncio.Future[None], call: CallContent) -> None:
         if not stored.cancelled() and stored.exception() is not None:
-            self._unstored.append(write)
+            self._unstored.append(call)
 
     async def reserve(self, usd: float | None, tokens: int) -> int:
         """Write a reservation and return its id once it is durable."""
@@ -281,18 +200,16 @@ class CallLog:
     def release(self, reservation: int) -> None:
         """Remove a reservation whose request was never sent."""
         required(self._writer).send(
-            lambda connection: connection.execute(
-                "delete from reservations where seq = ?", (reservation,)
-            )
+            lambda connection: delete_rows(connection, "reservations", [reservation])
         )
 
     def lose(self, row: RequestRow) -> None:
         """Queue the row of a request that nobody will answer for (``lost_row``) for writing."""
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.execute(_INSERT_REQUEST, (None, *_values(row)))
+            add_lost(connection, [row])
             if row.reservation is not None:
-                connection.execute("delete from reservations where seq = ?", (row.reservation,))
+                delete_rows(connection, "reservations", [row.reservation])
 
         required(self._writer).send(write)
 
@@ -333,22 +250,6 @@ class CallLog:
         rows = self._reader.execute(_CHOICES_OF_CASE, (case,)).fetchall()
         return tuple(KnownChoice(key, ChoiceRow(*choice)) for key, *choice in rows)
 
-    def _prompt(
-        self, connection: sqlite3.Connection, fingerprint: bytes, messages: Messages
-    ) -> int:
-        """Return the number of a prompt, storing it if it is new, as nearly all are."""
-        layout = self._texts.layout(connection, messages)
-        added = connection.execute(
-            "insert into prompts (fingerprint, layout) values (?, ?) on conflict do nothing",
-            (fingerprint, layout),
-        )
-        if added.rowcount:
-            return added.lastrowid or 0
-        stored: tuple[int] = connection.execute(
-            "select seq from prompts where fingerprint = ?", (fingerprint,)
-        ).fetchone()
-        return stored[0]
-
     def _release_when_known(self, reserved: asyncio.Future[int]) -> None:
         if not reserved.cancelled() and reserved.exception() is None:
             self.release(reserved.result())
@@ -362,9 +263,7 @@ def charge_lost(connection: sqlite3.Connection) -> int:
     reservations = connection.execute(
         "select usd, tokens, reserved_at from reservations where batch is null order by seq"
     ).fetchall()
-    for usd, tokens, reserved_at in reservations:
-        lost = lost_row(sent_at=reserved_at, usd=usd, tokens=tokens)
-        connection.execute(_INSERT_REQUEST, (None, *_values(lost)))
+    add_lost(connection, [lost_row(sent_at=at, usd=usd, tokens=n) for usd, n, at in reservations])
     connection.execute("delete from reservations where batch is null")
     return len(reservations)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from pipeline.store.annotation_schema import DECLARED_SOURCE, WANTED_SOURCE
-from pipeline.store.annotations import LabelRow, add_labels, add_pass
+from pipeline.store.annotations import LabelRow, LabelSet, LabelSource, add_labels, add_pass
+from pipeline.store.many_rows import insert_rows, next_number, numbers_of, rows_with
 from pipeline.store.traces import Stored, stored_label, trace_json
 from pipeline.store.verifications import verified_labels
 from pipeline.store.writer import Writer, required
@@ -23,15 +25,25 @@ _KEEP_FAILURE = """
 _REPLACE = """
     update dialogues set status = ?, code = ?, reason = ?, retry_epoch = ?, config_epoch = ?,
         finished_at = ? where seq = ?"""
-_INSERT = """
-    insert into dialogues
-        (status, code, reason, retry_epoch, config_epoch, finished_at, case_seq, arm_seq)
-    values (?, ?, ?, ?, ?, ?, ?, ?)"""
-_INSERT_TURN = """
-    insert into turns (dialogue, turn, role, kind, text, declared_goal, labelled)
-    values (?, ?, ?, ?, ?, ?, ?)"""
-_INSERT_TRACE = "insert into traces values (?, ?, ?)"
+_ENDED = "select case_seq, arm_seq from dialogues where case_seq in"
+_ENDING_COLUMNS = "status, code, reason, retry_epoch, config_epoch, finished_at, case_seq, arm_seq"
+_INSERT = f"insert into dialogues ({_ENDING_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - constants only
 _INSERT_TRACEBACK = "insert into tracebacks values (?, 'generation', ?, ?) on conflict do nothing"
+
+
+class _Finished(NamedTuple):
+    """A dialogue as its rows."""
+
+    case: str
+    arm: str
+    ending: tuple[object, ...]
+    at: float
+    """When it was finished: Unix time in seconds."""
+    turns: list[tuple[object, ...]]
+    traces: list[tuple[object, ...]]
+    wanted: list[LabelRow]
+    declared: list[LabelRow]
+    verified: dict[LabelSource, list[LabelRow]]
 
 
 class DialogueLog:
@@ -51,23 +63,19 @@ class DialogueLog:
         Raises:
             ValueError: the case or the arm has not been made known.
         """
-        ending = ("generated", None, None, epoch, self._config_epoch(), time.time())
-        turns, traces = _rows(dialogue)
+        now = time.time()
         wanted, declared = _labels(dialogue)
-        verified = verified_labels(dialogue)
-
-        def write(connection: sqlite3.Connection) -> None:
-            seq = _store_ending(connection, dialogue.case.id, dialogue.arm, ending)
-            if seq is None:
-                return
-            connection.executemany(_INSERT_TURN, [(seq, *row) for row in turns])
-            add_labels(connection, seq, WANTED_SOURCE, wanted)
-            add_labels(connection, seq, DECLARED_SOURCE, declared)
-            connection.executemany(_INSERT_TRACE, [(seq, *row) for row in traces])
-            for source, labels in verified.items():
-                add_pass(connection, seq, source, labels, at=ending[-1])
-
-        await required(self._writer).post(write)
+        finished = _Finished(
+            dialogue.case.id,
+            dialogue.arm,
+            ("generated", None, None, epoch, self._config_epoch(), now),
+            now,
+            *_rows(dialogue),
+            wanted,
+            declared,
+            verified_labels(dialogue),
+        )
+        await required(self._writer).post_row(_finish, finished)
 
     async def fail(
         self, case: Case, arm: str, code: str, reason: str, epoch: int, *, traceback: str = ""
@@ -88,6 +96,47 @@ class DialogueLog:
                 connection.execute(_INSERT_TRACEBACK, (seq, epoch, traceback))
 
         await required(self._writer).post(write)
+
+
+def _finish(connection: sqlite3.Connection, finished: Sequence[_Finished]) -> None:
+    """Store dialogues; where one is there already, it stays."""
+    cases = numbers_of(connection, "cases", [one.case for one in finished])
+    arms = numbers_of(connection, "arms", list({one.arm for one in finished}))
+    ended = set(rows_with(connection, _ENDED, list(cases.values())))
+    number = next_number(connection, "dialogues")
+    endings: list[tuple[object, ...]] = []
+    stored: list[tuple[int, _Finished]] = []
+    for one in finished:
+        key = (cases.get(one.case), arms.get(one.arm))
+        if None in key or key in ended:
+            earlier = _store_ending(connection, one.case, one.arm, one.ending)
+            if earlier is not None:
+                stored.append((earlier, one))
+        else:
+            endings.append((number, *one.ending, *key))
+            stored.append((number, one))
+            number += 1
+    insert_rows(connection, f"dialogues (seq, {_ENDING_COLUMNS})", endings)
+    _add_contents(connection, stored)
+
+
+def _add_contents(connection: sqlite3.Connection, stored: Sequence[tuple[int, _Finished]]) -> None:
+    """Store turns, labels and traces of dialogues, each with its number."""
+    turns = [(seq, *row) for seq, one in stored for row in one.turns]
+    insert_rows(
+        connection, "turns (dialogue, turn, role, kind, text, declared_goal, labelled)", turns
+    )
+    labels = [
+        LabelSet(seq, source, rows)
+        for seq, one in stored
+        for source, rows in ((WANTED_SOURCE, one.wanted), (DECLARED_SOURCE, one.declared))
+    ]
+    add_labels(connection, labels)
+    traces = [(seq, *row) for seq, one in stored for row in one.traces]
+    insert_rows(connection, "traces", traces)
+    for seq, one in stored:
+        for source, rows in one.verified.items():
+            add_pass(connection, seq, source, rows, at=one.at)
 
 
 def _store_ending(

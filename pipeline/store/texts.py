@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 
 import orjson
 
+from pipeline.store.many_rows import insert_rows, next_number, rows_with
 from pipeline.store.sqlite import parsing
 
 Messages = Sequence[tuple[str, str]]
 """(role, content) pairs."""
 
-_SECTION = re.compile(r"^(?=# )", re.MULTILINE)
+_HEADING = "\n# "
 REMEMBERED = 20_000
 
 
 def sections(content: str) -> list[str]:
     """Split a message before every line that starts with ``# ``; joined, they are the message."""
-    return [part for part in _SECTION.split(content) if part]
+    first, *others = content.split(_HEADING)
+    if not others:
+        return [content] if content else []
+    *between, last = others
+    return [f"{first}\n", *(f"# {part}\n" for part in between), f"# {last}"]
 
 
 class TextTable:
@@ -33,33 +37,37 @@ class TextTable:
         """Forget every number: a transaction that handed some out was rolled back."""
         self._known.clear()
 
-    def number(self, connection: sqlite3.Connection, text: str) -> int:
-        """Return the number of a text, storing it if it is new."""
-        known = self._known.get(text)
-        if known is not None:
-            return known
-        digest = hashlib.sha256(text.encode()).digest()[:16]
-        added = connection.execute(
-            "insert into texts (hash, text) values (?, ?) on conflict do nothing", (digest, text)
-        )
-        if added.rowcount:
-            number = added.lastrowid or 0
-        else:
-            (number,) = connection.execute(
-                "select seq from texts where hash = ?", (digest,)
-            ).fetchone()
-        if len(self._known) >= REMEMBERED:
+    def layouts(self, connection: sqlite3.Connection, prompts: Sequence[Messages]) -> list[str]:
+        """Store the sections of prompts; return how each is put together again, as JSON."""
+        parted = [[(role, sections(content)) for role, content in messages] for messages in prompts]
+        texts = {text: None for parts in parted for _, some in parts for text in some}
+        new = [text for text in texts if text not in self._known]
+        if len(self._known) + len(new) > REMEMBERED:
             self._known.clear()
-        self._known[text] = number
-        return number
-
-    def layout(self, connection: sqlite3.Connection, messages: Messages) -> str:
-        """Store the sections of a prompt and return how it is put together again, as JSON."""
-        parts = [
-            [role, [self.number(connection, part) for part in sections(content)]]
-            for role, content in messages
+            new = list(texts)
+        if new:
+            self._store(connection, new)
+        known = self._known
+        return [
+            orjson.dumps([[role, [known[text] for text in some]] for role, some in parts]).decode()
+            for parts in parted
         ]
-        return orjson.dumps(parts).decode()
+
+    def _store(self, connection: sqlite3.Connection, texts: Sequence[str]) -> None:
+        """Learn the numbers of texts, storing those that are new to the run."""
+        digests = [hashlib.sha256(text.encode()).digest()[:16] for text in texts]
+        numbers: dict[bytes, int] = dict(
+            rows_with(connection, "select hash, seq from texts where hash in", digests)
+        )
+        number = next_number(connection, "texts")
+        rows = []
+        for digest, text in zip(digests, texts, strict=True):
+            if digest not in numbers:
+                numbers[digest] = number
+                rows.append((number, digest, text))
+                number += 1
+            self._known[text] = numbers[digest]
+        insert_rows(connection, "texts (seq, hash, text)", rows)
 
 
 class PromptComposer:
@@ -71,7 +79,7 @@ class PromptComposer:
         self._texts: dict[int, str] = {}
 
     def compose(self, layout: str) -> tuple[tuple[str, str], ...]:
-        """Return the (role, content) pairs that :meth:`TextTable.layout` was given."""
+        """Return the (role, content) pairs that :meth:`TextTable.layouts` was given."""
         with parsing(self._connection, "a prompt"):
             return self._composed(orjson.loads(layout))
 

@@ -1,4 +1,7 @@
-"""The one thread that writes: it gathers writes for a few milliseconds and commits them at once."""
+"""The one thread that writes: it gathers writes for a few milliseconds and commits them at once.
+
+What is written most is also executed together: see :meth:`Writer.post_row`.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,8 @@ T = TypeVar("T")
 Write = Callable[[sqlite3.Connection], T]
 """Executes the statements of one write; may be called again after a rollback, so it keeps no state
 but in the database."""
+WriteAll = Callable[[sqlite3.Connection, Sequence[T]], None]
+"""Executes several writes of one kind with few statements; like :data:`Write` otherwise."""
 
 GATHER_S = 0.005
 MOST = 2_000
@@ -48,11 +53,21 @@ class StoreFailed(MustStop):
 class _Item:
     """One write under way, and its outcome."""
 
-    write: Write[Any]
+    write: Write[Any] | None
     future: Future[Any] | asyncio.Future[Any] | None
     loop: asyncio.AbstractEventLoop | None = None
+    write_all: WriteAll[Any] | None = None
+    """Instead of ``write``: writes ``content`` and that of others."""
+    content: Any = None
     result: Any = None
     error: Exception | None = field(default=None)
+
+    def execute(self, connection: sqlite3.Connection) -> None:
+        """Execute it by itself."""
+        if self.write_all is not None:
+            self.write_all(connection, [self.content])
+        elif self.write is not None:
+            self.result = self.write(connection)
 
     def resolve(self) -> None:
         """Give the waiter the outcome; one that was cancelled gets none, but its write stands."""
@@ -118,6 +133,24 @@ class Writer:
         self._put(_Item(write, future, loop))
         return future
 
+    def post_row(self, write_all: WriteAll[T], content: T) -> asyncio.Future[None]:
+        """Queue a write from a coroutine that is executed with others of its kind.
+
+        It is durable when the future resolves. In its transaction it may come before writes that
+        were posted earlier: nothing may be posted so that builds on a write not yet durable.
+
+        Args:
+            write_all: the same object for all writes of a kind.
+            content: what this one writes.
+
+        Raises:
+            StoreFailed: the store has been closed.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        self._put(_Item(None, future, loop, write_all, content))
+        return future
+
     def send(self, write: Write[object]) -> None:
         """Queue a write without waiting for it; :meth:`close` still brings it to disk."""
         self._put(_Item(write, None))
@@ -169,8 +202,11 @@ class Writer:
         """Commit all together, or, where one of them fails, the others without it."""
         try:
             self._begin()
+            for write_all, contents in _alike(items).items():
+                write_all(self._connection, contents)
             for item in items:
-                item.result = item.write(self._connection)
+                if item.write is not None:
+                    item.result = item.write(self._connection)
             self._connection.execute("commit")
         except Exception as error:  # noqa: BLE001 - a write may fail with anything; its caller gets it
             self._undo()
@@ -185,7 +221,7 @@ class Writer:
             for item in items:
                 self._connection.execute("savepoint one")
                 try:
-                    item.result = item.write(self._connection)
+                    item.execute(self._connection)
                 except Exception as error:
                     item.error = self._explained(error)
                     if not self._connection.in_transaction:
@@ -237,6 +273,15 @@ class Writer:
             return error
         explained.__cause__ = error
         return explained
+
+
+def _alike(items: Sequence[_Item]) -> dict[WriteAll[Any], list[Any]]:
+    """Return what is written together, by what writes it."""
+    alike: dict[WriteAll[Any], list[Any]] = {}
+    for item in items:
+        if item.write_all is not None:
+            alike.setdefault(item.write_all, []).append(item.content)
+    return alike
 
 
 def required(writer: Writer | None) -> Writer:

@@ -7,8 +7,10 @@ from typing import Protocol, runtime_checkable
 
 from pipeline.asking import ScriptTask, TurnTask
 from scenarios.dialogue import Draft, Trace
+from scenarios.quick_records import quickly_made
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """The draft that is said, and how it came to be."""

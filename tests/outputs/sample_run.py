@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
-from pipeline.store.calls import ChoiceRow
+from pipeline.store.call_rows import ChoiceRow
 from pipeline.store.people import connect_people, run_mark
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case

@@ -19,7 +19,7 @@ from pipeline.providers.registry import build_provider, parse_model
 from pipeline.providers.retry import RetryPolicy
 from pipeline.run_link import LocalRun
 from pipeline.stop import Stop
-from pipeline.store.calls import RequestOrigin
+from pipeline.store.call_rows import RequestOrigin
 from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import MESSAGES, SCHEMA
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from pipeline.outage import Availability, WaitRules, sign_of
-from pipeline.store.calls import RequestRow
+from pipeline.store.call_rows import RequestRow
 
 URL = "http://127.0.0.1:8000/v1"
 RULES = WaitRules(wait_s=3600.0)

@@ -7,6 +7,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
+from pipeline import client as client_module
 from pipeline import tracing
 from pipeline.providers.errors import BadRequest, RateLimited
 from pipeline.providers.protocol import Choice
@@ -24,7 +25,8 @@ def spans(monkeypatch):
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(tracing, "_tracer", lambda: provider.get_tracer("hipo"))
+    for module in (tracing, client_module):
+        monkeypatch.setattr(module, "tracer_in_use", lambda: provider.get_tracer("hipo"))
     yield exporter
     provider.shutdown()
 
@@ -137,7 +139,7 @@ async def test_without_opentelemetry_nothing_is_traced_and_everything_works(stor
     monkeypatch.setattr(tracing, "find_spec", lambda name: None)
     tracing._api.cache_clear()
     try:
-        assert tracing._tracer() is None
+        assert tracing.tracer_in_use() is None
         client, _ = client_of(store, lambda r, n: [says("Why?")])
         with dialogue_span("generate", make_case(), "arm"):
             assert await ask(client) == "Why?"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.store.calls import RequestRow
+from pipeline.store.call_rows import RequestRow
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.dialogue import Attempt, Critique, Dialogue, Draft, TacticLabel, Trace

@@ -31,29 +31,30 @@ def test_sections_put_together_are_the_message(content):
 def test_a_prompt_is_restored_as_it_was(messages):
     connection = sqlite3.connect(":memory:", isolation_level=None)
     create_tables(connection)
-    assert PromptComposer(connection).compose(TextTable().layout(connection, messages)) == tuple(
-        messages
-    )
+    (layout,) = TextTable().layouts(connection, [messages])
+    assert PromptComposer(connection).compose(layout) == tuple(messages)
 
 
 def test_sections_that_prompts_share_are_stored_once(database):
     table = TextTable()
     shared = "# Task\nSpeak.\n# Rules\nBriefly.\n"
     for turn in range(3):
-        table.layout(database, [("system", shared), ("user", f"# Now\nTurn {turn}.\n")])
+        table.layouts(database, [[("system", shared), ("user", f"# Now\nTurn {turn}.\n")]])
     assert database.execute("select count(*) from texts").fetchone() == (5,)
 
 
 def test_another_process_finds_the_number_a_text_has_already(database):
-    first = TextTable().number(database, "# Task\n")
-    assert TextTable().number(database, "# Task\n") == first
+    prompts = [[("user", "# Task\n")], [("user", "# Task\n# Now\n")]]
+    first = TextTable().layouts(database, prompts)
+    assert TextTable().layouts(database, prompts) == first
+    assert database.execute("select count(*) from texts").fetchone() == (2,)
 
 
 def test_numbers_of_an_undone_transaction_are_not_remembered(database):
     table = TextTable()
     database.execute("begin")
-    table.number(database, "# Lost\n")
+    table.layouts(database, [[("user", "# Lost\n")]])
     database.execute("rollback")
     table.forget()
-    layout = table.layout(database, [("user", "# Lost\n")])
+    (layout,) = table.layouts(database, [[("user", "# Lost\n")]])
     assert PromptComposer(database).compose(layout) == (("user", "# Lost\n"),)

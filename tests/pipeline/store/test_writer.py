@@ -196,3 +196,35 @@ async def test_a_group_never_holds_more_writes_than_allowed(database):
     await asyncio.gather(*(writer.post(insert(x)) for x in range(12)))
     writer.close()
     assert len(begins) >= 3
+
+
+@pytest.mark.anyio
+async def test_writes_of_a_kind_are_executed_together(database, tmp_path):
+    groups = []
+
+    def insert_all(connection, numbers):
+        groups.append(list(numbers))
+        connection.executemany("insert into t values (?)", [(x,) for x in numbers])
+
+    writer = Writer(database)
+    await asyncio.gather(
+        writer.post(insert(100)), *(writer.post_row(insert_all, x) for x in range(50))
+    )
+    writer.close()
+    assert rows(tmp_path) == [*range(50), 100]
+    assert len(groups) < 10
+    assert [x for group in groups for x in group] == list(range(50))
+
+
+@pytest.mark.anyio
+async def test_of_writes_executed_together_only_the_one_that_fails_is_undone(database, tmp_path):
+    def insert_all(connection, numbers):
+        connection.executemany("insert into t values (?)", [(x,) for x in numbers])
+
+    writer = Writer(database)
+    results = await asyncio.gather(
+        *(writer.post_row(insert_all, x) for x in (1, 2, 1, 3)), return_exceptions=True
+    )
+    writer.close()
+    assert [type(result) for result in results].count(sqlite3.IntegrityError) == 1
+    assert rows(tmp_path) == [1, 2, 3]
