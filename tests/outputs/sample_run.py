@@ -105,17 +105,7 @@ def reported_run(
 
     async def look(store: RunStore, dialogue: Dialogue, place: int) -> None:
         number, case, arm = played[place]
-        await store.calls.record(
-            f"{number} {arm}".encode(),
-            [("system", words)],
-            [
-                make_request_row(
-                    case=case.id, arm=arm, code="rate_limited", n_got=0, latency_s=0.1
-                ),
-                make_request_row(case=case.id, arm=arm, latency_s=(number + 1) / 10),
-            ],
-            [ChoiceRow(0, 0, "ok", "stop", "{}"), ChoiceRow(1, 0, "invalid", "stop", "")],
-        )
+        await _record_call(store, case, arm, number, words)
         if verified:
             await _verify(store, dialogue, number + places[arm] + skew, words)
 
@@ -131,6 +121,19 @@ def reported_run(
         each=look,
         scheme=scheme,
     )  # fmt: skip
+
+
+async def _record_call(store: RunStore, case: Case, arm: str, number: int, words: str) -> None:
+    """Store a request that was refused once, and two choices, of which one cannot be read."""
+    await store.calls.record(
+        f"{number} {arm}".encode(),
+        [("system", words)],
+        [
+            make_request_row(case=case.id, arm=arm, code="rate_limited", n_got=0, latency_s=0.1),
+            make_request_row(case=case.id, arm=arm, latency_s=(number + 1) / 10),
+        ],
+        [ChoiceRow(0, 0, "ok", "stop", "{}"), ChoiceRow(1, 0, "invalid", "stop", "")],
+    )
 
 
 async def _verify(store: RunStore, played: Dialogue, number: int, words: str) -> None:
