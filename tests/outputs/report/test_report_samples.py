@@ -1,0 +1,72 @@
+"""Dialogues and texts that a report shows or measures in place of all of them."""
+
+import json
+import sqlite3
+from itertools import pairwise
+
+from outputs.report.gathered import chosen
+from pipeline.store.queries.report import open_figures
+from pipeline.store.queries.report_rows import Sample
+from scenarios.catalogue import Catalogue
+from tests.outputs.html_tree import XHTML, parsed, section, words_of
+from tests.outputs.report.report_page import page_of
+from tests.outputs.sample_run import reported_run
+
+
+def test_a_report_opens_with_one_dialogue_of_each_strategy_and_how_it_came_to_be(tree, sql):
+    strategies = {json.loads(text)["strategy"] for (text,) in sql("select description from arms")}
+    shown = list(section(tree, "showcase").iter(f"{XHTML}details"))
+    assert len(shown) == len(strategies)
+    assert all("open" in one.attrib for one in shown)
+    told = words_of(section(tree, "showcase"))
+    for strategy, sign in (("reflective", "draft"), ("consistency", "candidate 1")):
+        assert strategy not in strategies or sign in told
+
+
+def test_ten_dialogues_are_shown_that_differ_and_the_worst_come_with_their_flags(tree):
+    shown = list(section(tree, "samples").iter(f"{XHTML}details"))
+    assert len(shown) == 10
+    told = words_of(section(tree, "samples"))
+    assert "Private fact:" in told
+    assert "fixed opening" in told
+    worst = section(tree, "flags")
+    assert "self_veracity: declared otherwise" in words_of(worst)
+    tags = [words_of(e) for e in worst.iter(f"{XHTML}span") if e.get("class") == "tag"]
+    assert tags[3] == "discarded"
+
+
+def test_a_scenario_that_has_changed_leaves_its_dialogue_readable(tmp_path, monkeypatch):
+    folder = reported_run(tmp_path / "changed", verified=False)
+    connection = sqlite3.connect(folder / "run.sqlite")
+    connection.execute("update cases set scenario_fingerprint = 'other'")
+    connection.commit()
+    connection.close()
+    told = words_of(section(parsed(page_of(folder)), "samples"))
+    assert "Answer" in told
+    assert "Private fact" not in told
+
+
+def test_samples_are_as_different_as_they_can_be():
+    known = Catalogue.load().scenarios
+    names = list(known)[:6]
+    samples = [
+        Sample(f"{name}/{arm}/{goal}", arm, name, goal, 1, None)
+        for name in names for arm in ("a", "b") for goal in ("x", "y")
+    ]  # fmt: skip
+    picked = chosen(samples, 6, known)
+    assert len({sample.scenario for sample in picked}) == 6
+    assert {sample.arm for sample in picked} == {"a", "b"}
+    assert {sample.goal for sample in picked} == {"x", "y"}
+    assert chosen(samples, 100, known) != []
+    assert len(chosen(samples, 100, known)) == len(samples)
+
+
+def test_texts_of_an_arm_are_spread_evenly_over_it(run):
+    with open_figures(run) as figures:
+        every = figures.texts("direct-compatible-m", 1000)
+        some = figures.texts("direct-compatible-m", 6)
+    assert len(every) == 18
+    assert len(some) == 6
+    places = [every.index(text) for text in some]
+    assert places == sorted(places)
+    assert max(b - a for a, b in pairwise(places)) <= 3
