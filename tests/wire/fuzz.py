@@ -20,7 +20,7 @@ from pipeline.providers.protocol import Choice, FinishReason, Reply, Usage
 from pipeline.providers.retry import retry_after
 from pipeline.schema_evidence import keeps_to_schema
 from prompts.responses import utterance_format
-from tests.wire.hostile import anthropic_reply, openai_reply
+from tests.wire.hostile_reply import anthropic_reply, openai_reply
 
 SENT = frozenset({"model", "messages", "n", "seed", "temperature", "response_format"})
 UTTERANCE = utterance_format()

@@ -2,66 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import json
-import zlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
-TEXT = '{"utterance": "It is in good order."}'
-REPLY = "reply"
-"""The outcome of a reply that can be used as far as it goes, whatever else is wrong with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class HostileReply:
-    """One reply, and what is to come of it."""
-
-    name: str
-    outcome: str
-    """``reply``, or the code of the error."""
-    body: bytes | Callable[[], Iterable[bytes]] = b""
-    """All of it, or pieces; those without end are sent until the other side hangs up."""
-    status: int = 200
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-    raw: bytes | None = None
-    """In place of everything else: the bytes on the wire, after which the connection is closed."""
-    length: bytes | None = None
-    """What Content-Length says, where it lies."""
-    wires: tuple[str, ...] = ("openai", "anthropic")
-    """The formats that it can be met in."""
-    sdk_outcome: str = ""
-    """The outcome through an SDK, where it differs."""
-    pause_s: float = 0.0
-    """Seconds between two pieces."""
-
-
-def openai_reply(message: object = None, usage: object = None, **fields: object) -> bytes:
-    """Return an answer of the OpenAI format with something replaced; ``...`` takes it out."""
-    choice = {
-        "index": 0,
-        "finish_reason": "stop",
-        "message": {"role": "assistant", "content": TEXT},
-    }
-    for name in ("index", "finish_reason"):
-        if name in fields:
-            choice[name] = fields.pop(name)
-    if message is not None:
-        choice["message"] = message
-    counts = {"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12}
-    body: dict[str, object] = {"id": "x", "object": "chat.completion", "model": "m"}
-    body |= {"choices": [choice], "usage": counts if usage is None else usage, **fields}
-    return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
-
-
-def anthropic_reply(usage: object = None, **fields: object) -> bytes:
-    """Return an answer of the Anthropic format with something replaced; ``...`` takes it out."""
-    counts = {"input_tokens": 9, "output_tokens": 3}
-    body: dict[str, object] = {"id": "x", "type": "message", "role": "assistant", "model": "m"}
-    body |= {"content": [{"type": "text", "text": TEXT}], "stop_reason": "end_turn"}
-    body |= {"usage": counts if usage is None else usage, **fields}
-    return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
+from tests.wire.hostile_bytes import broken_connections, encodings, odd_connections
+from tests.wire.hostile_reply import REPLY, HostileReply, anthropic_reply, openai_reply
 
 
 def _openai(name: str, body: bytes, outcome: str = REPLY) -> HostileReply:
@@ -301,102 +247,10 @@ def _errors() -> Iterable[HostileReply]:
         yield _error(f"retry-after-{name}", "rate_limited", 429, b"", Retry_After=value)
 
 
-def bomb(mebibytes: int) -> bytes:
-    """Return gzip, a thousandth in size, of as many MiB of zeros, in one member."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
-    head = packer.compress(b"[") + packer.flush(zlib.Z_FULL_FLUSH)
-    block = packer.compress(b" " * 2**20) + packer.flush(zlib.Z_FULL_FLUSH)
-    return head + block * mebibytes + packer.flush()
-
-
-def _encoded(name: str, encoding: bytes, body: bytes, outcome: str, sdk: str = "") -> HostileReply:
-    headers = ((b"Content-Encoding", encoding),)
-    return HostileReply(name, outcome, body, headers=headers, wires=("openai",), sdk_outcome=sdk)
-
-
-def _encodings() -> Iterable[HostileReply]:
-    sound = openai_reply()
-    packed = gzip.compress(sound)
-    yield _encoded("gzip", b"gzip", packed, REPLY)
-    yield _encoded("deflate", b"deflate", zlib.compress(sound), REPLY)
-    yield _encoded("deflate-raw", b"deflate", zlib.compress(sound)[2:-4], REPLY)
-    yield _encoded("gzip-bomb", b"gzip", bomb(1024), "server_fault")
-    yield _encoded("gzip-members", b"gzip", bomb(1) * 64, "server_fault")
-    yield _encoded("gzip-of-gzip", b"gzip", gzip.compress(packed), "server_fault")
-    yield _encoded("gzip-broken", b"gzip", packed[:20] + b"\xff\xff" + packed[22:], "server_fault")
-    yield _encoded("gzip-cut", b"gzip", packed[: len(packed) // 2], "server_fault")
-    yield _encoded("gzip-not-at-all", b"gzip", sound, "server_fault")
-    yield _encoded("encoding-unknown", b"rot13", sound, REPLY)
-
-
-def _raw(name: str, outcome: str, raw: bytes, sdk: str = "") -> HostileReply:
-    return HostileReply(name, outcome, raw=raw, sdk_outcome=sdk)
-
-
-def _connections() -> Iterable[HostileReply]:
-    sound = openai_reply()
-    head = b"HTTP/1.1 200 OK\r\n"
-    close = b"Connection: close\r\n"
-    sized = b"Content-Length: %d\r\n" % len(sound)
-    openai = ("openai",)
-    yield _raw("nothing", "unreachable", b"")
-    yield _raw("half-a-status-line", "unreachable", b"HTTP/1.")
-    yield _raw("half-the-headers", "unreachable", head + b"Content-Type: appl")
-    yield _raw("status-line-garbage", "server_fault", b"HELLO\r\n\r\n")
-    yield _raw("status-line-huge", "server_fault", b"HTTP/1.1 200 " + b"x" * 100_000 + b"\r\n\r\n")
-    yield _raw("status-four-digits", "server_fault", b"HTTP/1.1 2000 OK\r\n\r\n")
-    yield _raw("header-huge", "server_fault", head + b"X-A: " + b"x" * 100_000 + b"\r\n\r\n")
-    yield _raw("header-nul", "server_fault", head + close + b"X-A: a\x00b\r\n\r\n" + sound)
-    yield _raw("header-without-colon", "server_fault", head + b"hello\r\n\r\n")
-    many = b"".join(b"X-%d: %s\r\n" % (i, b"y" * 100) for i in range(20_000))
-    yield HostileReply("headers-many", "server_fault", raw=head + many + sized + b"\r\n" + sound)
-    for name, value in {"negative": b"-5", "text": b"many", "huge": b"1" + b"0" * 30}.items():
-        yield _raw(
-            f"length-{name}", "server_fault", head + b"Content-Length: " + value + b"\r\n\r\n"
-        )
-    twice = head + sized + b"Content-Length: 3\r\n\r\n" + sound
-    yield _raw("length-twice", "server_fault", twice)
-    yield _raw("length-too-long", "unreachable", head + b"Content-Length: 99999\r\n\r\n" + sound)
-    yield _raw("length-too-short", "server_fault", head + b"Content-Length: 9\r\n\r\n" + sound)
-    chunked = head + b"Transfer-Encoding: chunked\r\n\r\n"
-    yield _raw("chunk-size-garbage", "server_fault", chunked + b"zz\r\nabc\r\n")
-    yield _raw("chunk-size-huge", "unreachable", chunked + b"ffffffff\r\nabc\r\n")
-    yield _raw("chunks-cut", "unreachable", chunked + b"9\r\nabc")
-    for name, extra in {
-        "reason-empty": b"",
-        "close": close,
-        "header-not-utf-8": b"x-request-id: \xff\xfe\r\n",
-        "header-cookie": b"Set-Cookie: =;=;\x01\r\n" + b"Set-Cookie: a=b; expires=never\r\n",
-        "charset-unknown": b"Content-Type: application/json; charset=klingon\r\n",
-        "charset-no-text": b"Content-Type: application/json; charset=hex\r\n",
-        "type-picture": b"Content-Type: image/png\r\n",
-        "type-garbage": b"Content-Type: ;;;=\xff\r\n",
-    }.items():
-        start = b"HTTP/1.1 200\r\n" if name == "reason-empty" else head
-        raw = start + extra + (b"" if extra == close else close) + sized + b"\r\n" + sound
-        yield HostileReply(name, REPLY, raw=raw, wires=openai)
-    reason = b"HTTP/1.1 200 \xff\xfe\r\n" + close + sized + b"\r\n" + sound
-    yield HostileReply(
-        "reason-not-utf-8", REPLY, raw=reason, wires=openai, sdk_outcome="server_fault"
-    )
-    yield HostileReply("no-length", REPLY, raw=head + b"\r\n" + sound, wires=openai)
-    for name in ("charset=hex", "charset=klingon"):
-        header = (b"Content-Type", b"application/json; " + name.encode())
-        yield HostileReply(f"error-{name}", "bad_request", b'{"error": "a"}', 400, (header,))
-    continued = b"HTTP/1.1 100 Continue\r\n\r\n" + head + close + sized + b"\r\n" + sound
-    yield HostileReply("continued", REPLY, raw=continued, wires=openai)
-    yield _raw(
-        "switching",
-        "bad_request",
-        b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
-    )
-    more = head + sized + b"\r\n" + sound + b"HTTP/1.1 500 More\r\n\r\n"
-    yield HostileReply("two-answers", REPLY, raw=more, wires=openai)
-
-
 def _table() -> dict[str, HostileReply]:
     sources = (_usages, _odd_fields, _choices, _texts, _bodies, _errors_in_a_success, _errors)
-    replies = [reply for source in (*sources, _encodings, _connections) for reply in source()]
+    below = (encodings, broken_connections, odd_connections)
+    replies = [reply for source in (*sources, *below) for reply in source()]
     replies.append(_openai("sound", openai_reply()))
     replies.append(_anthropic("anthropic-sound", anthropic_reply()))
     table = {reply.name: reply for reply in replies}

@@ -12,7 +12,8 @@ from pipeline.providers.compatible import CompatibleProvider
 from pipeline.providers.errors import ProviderError, ServerFault
 from pipeline.providers.openai import OpenAIProvider
 from tests.pipeline.providers.asking import make_request
-from tests.wire.hostile import HOSTILE, REPLY
+from tests.wire.hostile import HOSTILE
+from tests.wire.hostile_reply import REPLY
 from tests.wire.hostile_server import HostileServer
 
 TIMEOUT_S = 20.0
