@@ -13,9 +13,7 @@ from importlib.util import find_spec
 import orjson
 import pytest
 
-from pipeline.providers.errors import BadRequest, ContextExceeded, FieldRejected
-from pipeline.providers.hf.chat import ChatFormat
-from pipeline.providers.hf.settings import LocalSettings
+from pipeline.providers.errors import ContextExceeded, FieldRejected
 from pipeline.providers.protocol import Request
 from pipeline.providers.registry import build_provider, parse_model
 from prompts.question import Message
@@ -31,7 +29,11 @@ pytestmark = [
         reason="needs pip install 'hipo[local]'",
     ),
 ]
+
+
 WRITE = "pipeline.providers.hf.engine.write_answers"
+
+
 SCHEMA = {
     "type": "object",
     "properties": {"act": {"enum": ["Directives", "Expressives"]}, "why": {"type": "string"}},
@@ -365,43 +367,6 @@ async def test_a_model_that_was_never_taught_to_chat_is_asked_plainly(hf, tmp_pa
     plain = request(folder, parameters={"extra": {"chat_template": "plain"}})
     assert len(set(await texts(hf, request(folder), plain))) == 1
     assert f"hf/{folder} has no chat template" in caplog.text
-
-
-def chat(template=None, **extra):
-    settings = LocalSettings.model_validate(extra)
-    tokenizer = tiny_tokenizer(chat_template=template)
-    return ChatFormat("hf/tiny", tokenizer, settings), tokenizer
-
-
-def read(form, tokenizer, *messages):
-    return tokenizer.decode(form.tokens([Message(role, text) for role, text in messages]))
-
-
-def test_the_plain_form_puts_each_message_under_its_role():
-    text = read(*chat(chat_template="plain"), ("system", "Be."), ("user", "Why?"))
-    assert text == "<|system|>\nBe.<|end|>\n<|user|>\nWhy?<|end|>\n<|assistant|>\n"
-
-
-def test_a_template_that_knows_no_system_message_gets_it_with_the_first_of_the_user():
-    template = (
-        "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}"
-        "{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}"
-    )
-    text = read(*chat(template), ("system", "Be."), ("user", "Why?"), ("assistant", "So."))
-    assert text == "<user>Be.\n\nWhy?<assistant>So."
-
-
-def test_a_template_that_refuses_the_order_of_messages_fails_the_case():
-    form, _ = chat("{{ raise_exception('roles must alternate') }}")
-    with pytest.raises(BadRequest, match="hf/tiny refuses the messages: roles must alternate"):
-        form.tokens([Message("user", "Why?"), Message("user", "Why?")])
-
-
-def test_a_template_of_the_users_own_is_read_from_its_file_with_its_settings(tmp_path):
-    file = tmp_path / "own.jinja"
-    file.write_text("{{ messages[0].content }}{% if quick %}!{% endif %}")
-    form, tokenizer = chat(chat_template=str(file), chat_template_kwargs={"quick": True})
-    assert read(form, tokenizer, ("user", "Why")) == "Why!"
 
 
 async def test_nothing_heavy_is_imported_before_a_model_is_asked():

@@ -1,0 +1,54 @@
+"""Messages as the text that a model of transformers continues."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import pytest
+
+from pipeline.providers.errors import BadRequest
+from pipeline.providers.hf.chat import ChatFormat
+from pipeline.providers.hf.settings import LocalSettings
+from prompts.question import Message
+from tests.tiny_model import tiny_tokenizer
+
+pytestmark = pytest.mark.skipif(
+    find_spec("transformers") is None, reason="needs pip install 'hipo[local]'"
+)
+
+
+def chat(template=None, **extra):
+    settings = LocalSettings.model_validate(extra)
+    tokenizer = tiny_tokenizer(chat_template=template)
+    return ChatFormat("hf/tiny", tokenizer, settings), tokenizer
+
+
+def read(form, tokenizer, *messages):
+    return tokenizer.decode(form.tokens([Message(role, text) for role, text in messages]))
+
+
+def test_the_plain_form_puts_each_message_under_its_role():
+    text = read(*chat(chat_template="plain"), ("system", "Be."), ("user", "Why?"))
+    assert text == "<|system|>\nBe.<|end|>\n<|user|>\nWhy?<|end|>\n<|assistant|>\n"
+
+
+def test_a_template_that_knows_no_system_message_gets_it_with_the_first_of_the_user():
+    template = (
+        "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system') }}"
+        "{% endif %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    )
+    text = read(*chat(template), ("system", "Be."), ("user", "Why?"), ("assistant", "So."))
+    assert text == "<user>Be.\n\nWhy?<assistant>So."
+
+
+def test_a_template_that_refuses_the_order_of_messages_fails_the_case():
+    form, _ = chat("{{ raise_exception('roles must alternate') }}")
+    with pytest.raises(BadRequest, match="hf/tiny refuses the messages: roles must alternate"):
+        form.tokens([Message("user", "Why?"), Message("user", "Why?")])
+
+
+def test_a_template_of_the_users_own_is_read_from_its_file_with_its_settings(tmp_path):
+    file = tmp_path / "own.jinja"
+    file.write_text("{{ messages[0].content }}{% if quick %}!{% endif %}")
+    form, tokenizer = chat(chat_template=str(file), chat_template_kwargs={"quick": True})
+    assert read(form, tokenizer, ("user", "Why")) == "Why!"
