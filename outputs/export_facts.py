@@ -104,7 +104,7 @@ def export_facts(
         place: the folder they are in now, and what the export will be called.
         lengths: of rows that a model is trained on.
     """
-    counts, generators = seen.corpus.table(), _generators(found, seen)
+    counts = seen.corpus.table()
     return ExportFacts(
         name=place[1],
         folder=place[0],
@@ -115,7 +115,7 @@ def export_facts(
         options={**options, **_chosen(found.selection)},
         code_version=code_version(),
         runs=tuple(run.name for run in found.runs),
-        generators=generators,
+        generators=_generators(found, seen),
         judges=_judges(found),
         verdict=found.selection.verdict,
         dialogues=counts[TOTAL]["dialogues"],
@@ -135,7 +135,6 @@ def export_facts(
         adjudicated=seen.adjudicated,
         by_people=seen.by_people,
         real_names=any(run.material.recipe.real_names for run in found.runs),
-        offline_baseline=any(g.provider == "offline" for g in generators),
         any_people=found.lists_people,
         reliability=reliability(found.scheme, found.runs),
     )

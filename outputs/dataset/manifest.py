@@ -104,9 +104,9 @@ class ExportFacts:
     folder: Path
     """Where the files are now; no document mentions it."""
     task: str
+    """What was asked for with ``--to``."""
     hub_tasks: tuple[str, ...]
     """Task categories in the vocabulary of the Hugging Face hub."""
-    """What was asked for with ``--to``."""
     files: tuple[ExportedFile, ...]
     scheme: Scheme
     options: Mapping[str, object]
@@ -147,8 +147,6 @@ class ExportFacts:
     includes_deception: bool
     """Whether there are rows that train a model to say what deceives."""
     real_names: bool
-    offline_baseline: bool
-    """Whether any dialogue was written by the built-in rules instead of a language model."""
     any_people: bool = False
     """Whether there are other scenes than one who asks and one who answers about a private fact."""
     reliability: Reliability = field(default_factory=Reliability)
@@ -163,6 +161,11 @@ class ExportFacts:
     """What labels can be read from, where that was asked; of this set, or of its run."""
     licence: str | None = None
     """Identifier of the licence the publisher chose, as the Hugging Face hub spells it."""
+
+    @property
+    def offline_baseline(self) -> bool:
+        """Whether any dialogue was written by the built-in rules instead of a language model."""
+        return any(one.provider == "offline" for one in self.generators)
 
     @property
     def written_knowing_all(self) -> tuple[str, ...]:

@@ -31,6 +31,8 @@ COLUMNS = (
     Column("score", "float", "How consistent it is."),
     Column("fictional", "bool", "Always true."),
 )
+BY_RULES = (Generator("offline/rules", ("initiator", "responder"), ("direct",), 8),)
+"""The generators of an export that no language model wrote."""
 
 
 def rows(split: str, count: int) -> list[dict[str, Any]]:
@@ -121,6 +123,5 @@ def sample_facts(folder: Path, **changes: Any) -> ExportFacts:
         openings={"shared": 5, "by-goal": 3},
         includes_deception=False,
         real_names=False,
-        offline_baseline=False,
     )
     return replace(facts, **changes)

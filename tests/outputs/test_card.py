@@ -21,7 +21,7 @@ from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
 from quality.bootstrap import Interval
 from scenarios.schemes.registry import load_scheme, scheme_names
-from tests.outputs.sample_facts import rows, sample_facts, write_file
+from tests.outputs.sample_facts import BY_RULES, rows, sample_facts, write_file
 
 NASTY = (
     "# [x](http://evil.example) <script>alert(1)</script> | `code` **b** www.evil.example {{ 7*7 }}"
@@ -91,8 +91,7 @@ def test_every_generator_is_named_with_the_note_on_its_terms(facts):
 
 
 def test_the_offline_baseline_is_called_no_training_data_and_has_no_provider(facts):
-    rules = Generator("offline/rules", ("initiator", "responder"), ("direct",), 8)
-    card = dataset_card(replace(facts, generators=(rules,), offline_baseline=True))
+    card = dataset_card(replace(facts, generators=BY_RULES))
     assert "**Not for training.**" in card
     assert "terms of use of this provider" not in card
     assert "**Not for training.**" not in dataset_card(facts)
@@ -135,7 +134,7 @@ def test_what_the_judge_that_knows_the_lines_finds_is_called_no_measure(facts):
         JudgeConsistency("external", ("openai/c",), "goal", ConfirmedShare(0, 0)),
     )
     rated = replace(
-        facts, reliability=Reliability(found), offline_baseline=True, judges=("offline/judge",)
+        facts, reliability=Reliability(found), generators=BY_RULES, judges=("offline/judge",)
     )
     assert "measures nothing" in dataset_card(rated)
     assert "measures nothing" not in dataset_card(replace(rated, judges=("openai/gpt-4o",)))

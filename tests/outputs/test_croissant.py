@@ -11,7 +11,7 @@ import pytest
 from outputs.dataset.croissant import CROISSANT, check_hashes, croissant, croissant_bytes
 from outputs.dataset.manifest import Column
 from scenarios.errors import InputError, UsageError
-from tests.outputs.sample_facts import rows, sample_facts, write_file
+from tests.outputs.sample_facts import BY_RULES, rows, sample_facts, write_file
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -137,7 +137,7 @@ def test_a_licence_stands_in_it_only_if_one_was_chosen(tmp_path):
 
 def test_the_description_says_what_must_not_be_overlooked(tmp_path):
     loud = croissant(
-        sample_facts(tmp_path, offline_baseline=True, includes_deception=True, real_names=True)
+        sample_facts(tmp_path, generators=BY_RULES, includes_deception=True, real_names=True)
     )
     assert "no training data" in loud["description"]
     assert "deceptive utterances as targets" in loud["description"]

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from outputs.dataset.datasheet import datasheet
 from outputs.dataset.manifest import Generator
-from tests.outputs.sample_facts import sample_facts
+from tests.outputs.sample_facts import BY_RULES, sample_facts
 
 SECTIONS = [
     "Motivation", "Composition", "Collection process", "Preprocessing, cleaning, labelling", "Uses",
@@ -39,7 +39,7 @@ def test_it_counts_what_the_export_holds(facts):
     ("change", "words"),
     [
         ({"licence": "cc-by-4.0"}, "cc-by-4.0, chosen by the publisher"),
-        ({"offline_baseline": True}, "demonstration baseline and no training data"),
+        ({"generators": BY_RULES}, "demonstration baseline and no training data"),
         ({"real_names": True}, "names of the public record occur"),
         ({"includes_deception": True}, "make deceptive utterances the target"),
         ({"verdict": "any"}, "without regard to their verdict"),
