@@ -37,23 +37,31 @@ GPU_BATCH = 256
 class BatchingEncoder:
     """Encodes the texts of many waiting coroutines together, on one thread of its own.
 
-    The thread takes along what waits (up to 256 texts) and never lingers for more. Equal texts of
-    one batch are computed once. The model is loaded when the first text comes, once; what goes
-    wrong there is raised to everyone who asks.
+    The thread takes along what waits (up to 256 texts), and lingers for more only if told to. Equal
+    texts of one batch are computed once. The model is loaded when the first text comes, once; what
+    goes wrong there is raised to everyone who asks.
     """
 
     def __init__(
-        self, load: Callable[[], Embed], announce: Callable[[], None] = lambda: None
+        self,
+        load: Callable[[], Embed],
+        announce: Callable[[], None] = lambda: None,
+        linger_s: float = 0.0,
     ) -> None:
         """Take the function that loads the model; it runs on the worker thread.
 
         ``announce`` is called once, on the event loop, before the model is loaded: that can take
-        a minute.
+        a minute. A batch that is not full waits ``linger_s`` for the texts of other processes.
         """
         self._load = load
         self._announce: Callable[[], None] | None = announce
         self._embed: Embed | None = None
-        self._thread = BatchThread("the encoder", self._encode_together, _within_drain)
+        self._thread = BatchThread(
+            "the encoder",
+            self._encode_together,
+            _within_drain,
+            lambda waiting: linger_s if sum(map(len, waiting)) < DRAIN else 0.0,
+        )
 
     async def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit-length row per text, shape ``(len(texts), dim)``.
@@ -104,7 +112,10 @@ def missing_packages(model: str | None = None) -> list[str]:
 
 
 def sentence_encoder(
-    model: str | None = None, device: Device = "auto", note: Note = lambda _: None
+    model: str | None = None,
+    device: Device = "auto",
+    note: Note = lambda _: None,
+    linger_s: float = 0.0,
 ) -> BatchingEncoder:
     """Return an encoder over a sentence-transformers model; nothing heavy is imported yet.
 
@@ -112,6 +123,7 @@ def sentence_encoder(
         model: an id or a path; None is the MiniLM that ``hipo[embeddings]`` brings along.
         device: ``auto`` takes CUDA, else Apple's MPS, else the CPU.
         note: is told that the model is about to be loaded, which can take a minute.
+        linger_s: seconds that a batch which is not full waits for more.
 
     Raises:
         UsageError: the packages it needs are not installed.
@@ -124,6 +136,7 @@ def sentence_encoder(
         lambda: note(
             f"loading the embedding model {model or BUNDLED_MODEL}; this can take a minute"
         ),
+        linger_s,
     )
 
 

@@ -105,11 +105,16 @@ class EndpointPool:
 
 @asynccontextmanager
 async def providers_for(
-    uses: Iterable[ModelUse], limits: Limits
+    uses: Iterable[ModelUse], limits: Limits, there: Mapping[str, Provider] | None = None
 ) -> AsyncIterator[Mapping[str, Provider]]:
     """Build the providers of models, by address, and close them afterwards; nothing is sent.
 
     Each keeps as many connections as all the models behind its address may use at once.
+
+    Args:
+        uses: the models.
+        limits: of the recipe.
+        there: providers that need not be built, by their name.
 
     Raises:
         UsageError: a package, a key or a batch API is missing; it says which and what to do.
@@ -123,6 +128,9 @@ async def providers_for(
         providers: dict[str, Provider] = {}
         for address, models in by_address.items():
             use = next(iter(models.values()))
+            if there and use.spec.provider in there:
+                providers[address] = there[use.spec.provider]
+                continue
             providers[address] = build_provider(
                 ModelName(use.spec.provider, use.spec.model),
                 base_url=use.spec.base_url,

