@@ -45,6 +45,8 @@ class Connections:
 
         For the arguments see :class:`EndpointPool`.
         """
+        if isinstance(self.encoder, PooledEncoder):
+            self.encoder.notice = notice
         pool = EndpointPool(
             self.prepared.recipe.limits,
             self.providers,

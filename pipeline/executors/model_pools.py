@@ -159,6 +159,8 @@ class PooledEncoder:
         """Ask ``pool``; ``sleep`` passes the time until it is back."""
         self._pool = pool
         self._sleep = sleep
+        self.notice: Callable[[str], None] = lambda _: None
+        """Is told when votes wait for a process that died."""
 
     async def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit-length row per text, shape ``(len(texts), dim)``.
@@ -174,6 +176,7 @@ class PooledEncoder:
             except PoolAway as error:
                 if error.gone or waited_s >= RETURN_S:
                     raise MustStop(str(error), UNAVAILABLE, _GONE) from error
+                self.notice(f"{error}; votes wait until it is started again")
                 await self._sleep(PAUSE_S)
                 waited_s += PAUSE_S
             else:

@@ -176,8 +176,11 @@ async def test_whoever_votes_asks_again_while_a_process_is_started_anew() -> Non
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    assert (await PooledEncoder(Dying(3), sleep).encode(["a"])).shape == (1, 1)
+    encoder, told = PooledEncoder(Dying(3), sleep), set()
+    encoder.notice = told.add
+    assert (await encoder.encode(["a"])).shape == (1, 1)
     assert len(slept) == 3
+    assert told == {"the model is away; votes wait until it is started again"}
 
 
 @pytest.mark.parametrize(("gone", "waited_s"), [(False, RETURN_S), (True, 0.0)])
