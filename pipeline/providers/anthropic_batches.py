@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from datetime import datetime
-from typing import Any
 
 import orjson
 
 from pipeline.providers.anthropic import AnthropicProvider
 from pipeline.providers.batch_api import BatchLine, BatchStatus, BatchUnknown, StillUnknown
-from pipeline.providers.batch_results import custom_id_of, loaded, place_of
+from pipeline.providers.batch_calls import BatchCalls, id_of, made_before
+from pipeline.providers.batch_results import custom_id_of, place_of
 from pipeline.providers.batch_results import lines as lines_of
-from pipeline.providers.capped_client import sdk_timeout
-from pipeline.providers.errors import NotProcessed, ProviderError, ServerFault
-from pipeline.providers.failures import broken_body
+from pipeline.providers.errors import NotProcessed, ServerFault
 from pipeline.providers.protocol import Reply, Request
-from pipeline.providers.untrusted import count, identifier
+from pipeline.providers.untrusted import count
 from pipeline.providers.wire_anthropic import call_of, read_reply
 
-PAGES = 50
-"""Pages of a hundred batches that are looked through for one."""
-SKEW_S = 3600.0
-"""How far the clocks of provider and this machine may be apart."""
-BYTES_PER_S = 500_000
-"""A batch may take this long to be sent."""
 _STATUS_OF = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -54,7 +44,7 @@ class AnthropicBatches:
         """Use the client of a provider; a request may take ``timeout_s`` seconds."""
         self._provider = provider
         self._batches = provider.client.messages.batches
-        self._timeout_s = timeout_s
+        self._calls = BatchCalls(provider.mapped, timeout_s)
 
     def line(self, custom_id: str, request: Request) -> BatchLine:
         """Put a request into the form it has in a batch."""
@@ -68,12 +58,12 @@ class AnthropicBatches:
 
     async def create(self, token: str, upload: str, lines: Sequence[BatchLine]) -> str:
         """Send the requests as one batch."""
-        answer = await self._called(
+        answer = await self._calls.answer(
             self._batches.with_raw_response.create,
-            timeout_s=self._timeout_s + sum(len(line.content) for line in lines) / BYTES_PER_S,
+            bytes_sent=sum(len(line.content) for line in lines),
             requests=[orjson.loads(line.content) for line in lines],
         )
-        return _id_of(answer)
+        return id_of(answer, "the batch")
 
     async def find(
         self, token: str, requests: int, since: float, known: Collection[str]
@@ -84,8 +74,11 @@ class AnthropicBatches:
             StillUnknown: one of them has not ended.
         """
         unknown = False
-        async for batch in self._listed(since):
-            remote = _id_of(batch)
+        listing = self._batches.with_raw_response.list
+        async for batch in self._calls.listed(listing, "after_id", since):
+            if made_before(batch, since):
+                continue
+            remote = id_of(batch, "the batch")
             if remote in known or _size_of(batch) != requests:
                 continue
             if batch.get("processing_status") != "ended":
@@ -95,22 +88,6 @@ class AnthropicBatches:
         if unknown:
             raise StillUnknown
         return None
-
-    async def _listed(self, since: float) -> AsyncIterator[dict[str, Any]]:
-        """Yield the batches made since then, the newest first."""
-        after: dict[str, Any] = {}
-        for _ in range(PAGES):
-            answer = await self._called(self._batches.with_raw_response.list, limit=100, **after)
-            page = answer.get("data")
-            batches = [b for b in page if isinstance(b, dict)] if isinstance(page, list) else []
-            for batch in batches:
-                if _moment(batch.get("created_at")) >= since - SKEW_S:
-                    yield batch
-            if not batches or not answer.get("has_more"):
-                return
-            if _moment(batches[-1].get("created_at")) < since - SKEW_S:
-                return
-            after = {"after_id": _id_of(batches[-1])}
 
     async def _is_of(self, remote: str, token: str) -> bool:
         """Return whether any result of a batch is that of a request of ours."""
@@ -124,10 +101,7 @@ class AnthropicBatches:
 
     async def status(self, remote: str) -> BatchStatus:
         """Ask how far a batch is."""
-        try:
-            answer = await self._called(self._batches.with_raw_response.retrieve, remote)
-        except ProviderError as error:
-            raise _or_unknown(error) from error
+        answer = await self._calls.answer_about(self._batches.with_raw_response.retrieve, remote)
         counts = answer.get("request_counts")
         processing = count(counts.get("processing")) if isinstance(counts, dict) else None
         done = _size_of(answer) - (processing or 0)
@@ -138,18 +112,9 @@ class AnthropicBatches:
             outcome="canceled" if cancelled else "ended", done=done, cancelled=cancelled
         )
 
-    async def results(self, remote: str, status: BatchStatus) -> AsyncIterator[bytes]:
+    def results(self, remote: str, status: BatchStatus) -> AsyncIterator[bytes]:
         """Stream the results."""
-        try:
-            async with self._batches.with_streaming_response.results(
-                remote, timeout=sdk_timeout(self._timeout_s)
-            ) as response:
-                async for piece in response.iter_bytes():
-                    yield piece
-        except ProviderError:
-            raise
-        except Exception as failure:  # the SDK reads what is not to be trusted before we do
-            raise _or_unknown(self._mapped(failure, self._timeout_s)) from failure
+        return self._calls.streamed(self._batches.with_streaming_response.results, remote)
 
     def read(self, line: dict[str, object], request: Request) -> Reply:
         """Read one line of the results.
@@ -172,31 +137,6 @@ class AnthropicBatches:
             raise self._provider.refused(status, {}, orjson.dumps(envelope), sent)
         raise ServerFault("a line of the batch has neither answer nor error")
 
-    async def _called(
-        self, method: Any, *arguments: str, timeout_s: float | None = None, **named: Any
-    ) -> dict[str, Any]:
-        """Call a method of the SDK and return the JSON object that it was answered with."""
-        allowed = self._timeout_s if timeout_s is None else timeout_s
-        try:
-            async with asyncio.timeout(allowed):
-                response = await method(*arguments, timeout=sdk_timeout(allowed), **named)
-                answer = loaded(await response.read())
-        except ProviderError:
-            raise
-        except Exception as failure:  # the SDK reads what is not to be trusted before we do
-            raise self._mapped(failure, allowed) from failure
-        if not answer:
-            raise broken_body("it is no JSON object")
-        return answer
-
-    def _mapped(self, failure: Exception, timeout_s: float) -> ProviderError:
-        return self._provider.mapped(failure, frozenset(), timeout_s)
-
-
-def _or_unknown(error: ProviderError) -> Exception:
-    """Return what a refusal means where a batch that was there is asked for."""
-    return BatchUnknown(error.message) if error.status == 404 else error
-
 
 def _size_of(batch: Mapping[str, object]) -> int:
     """Return of how many requests a batch consists; the sum of its counts."""
@@ -204,19 +144,3 @@ def _size_of(batch: Mapping[str, object]) -> int:
     if not isinstance(counts, dict):
         return 0
     return sum(count(counts.get(name)) or 0 for name in _COUNTED)
-
-
-def _moment(value: object) -> float:
-    """Return a time as Unix seconds; one that cannot be read is now or later."""
-    try:
-        return datetime.fromisoformat(str(value)).timestamp()
-    except (ValueError, OverflowError):
-        return float("inf")
-
-
-def _id_of(batch: Mapping[str, object]) -> str:
-    """Return the provider's name of a batch."""
-    found = identifier(batch.get("id"))
-    if found is None:
-        raise broken_body("the batch has no id")
-    return found

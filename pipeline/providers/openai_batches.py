@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Collection, Sequence
 
 import orjson
 
-from pipeline.providers.batch_api import BatchLine, BatchStatus, BatchUnknown
-from pipeline.providers.batch_results import loaded
-from pipeline.providers.capped_client import sdk_timeout
-from pipeline.providers.errors import NotProcessed, ProviderError, ServerFault
-from pipeline.providers.failures import broken_body
+from pipeline.providers.batch_api import BatchLine, BatchStatus
+from pipeline.providers.batch_calls import BatchCalls, id_of
+from pipeline.providers.errors import NotProcessed, ServerFault
 from pipeline.providers.openai import OpenAIProvider
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.untrusted import count, identifier
@@ -21,12 +17,6 @@ from pipeline.providers.wire_openai import body_of, read_reply
 ENDPOINT = "/v1/chat/completions"
 METADATA = "hipo_batch"
 """The key under which a batch carries its token, by which it is found again."""
-PAGES = 50
-"""Pages of a hundred batches that are looked through for one."""
-SKEW_S = 3600.0
-"""How far the clocks of provider and this machine may be apart."""
-BYTES_PER_S = 500_000
-"""An upload may be this slow."""
 LINE_LIMIT = "token_limit_exceeded"
 """Code of a batch that is too much for what waits already."""
 
@@ -41,7 +31,7 @@ class OpenAIBatches:
         """Use the client of a provider; a request may take ``timeout_s`` seconds."""
         self._provider = provider
         self._client = provider.client
-        self._timeout_s = timeout_s
+        self._calls = BatchCalls(provider.mapped, timeout_s)
 
     def line(self, custom_id: str, request: Request) -> BatchLine:
         """Put a request into the form it has in a batch."""
@@ -56,54 +46,41 @@ class OpenAIBatches:
     async def upload(self, token: str, lines: Sequence[BatchLine]) -> str:
         """Upload the file of requests; return its id."""
         content = b"\n".join(line.content for line in lines) + b"\n"
-        answer = await self._called(
+        answer = await self._calls.answer(
             self._client.files.with_raw_response.create,
-            timeout_s=self._timeout_s + len(content) / BYTES_PER_S,
+            bytes_sent=len(content),
             file=(f"hipo-{token}.jsonl", content),
             purpose="batch",
         )
-        return _id_of(answer, "the file")
+        return id_of(answer, "the file")
 
     async def create(self, token: str, upload: str, lines: Sequence[BatchLine]) -> str:
         """Have the uploaded file processed."""
-        answer = await self._called(
+        answer = await self._calls.answer(
             self._client.batches.with_raw_response.create,
             completion_window="24h",
             endpoint=ENDPOINT,
             input_file_id=upload,
             metadata={METADATA: token},
         )
-        return _id_of(answer, "the batch")
+        return id_of(answer, "the batch")
 
     async def find(
         self, token: str, requests: int, since: float, known: Collection[str]
     ) -> str | None:
         """Look for a batch by its metadata, the newest first."""
-        after: dict[str, Any] = {}
-        for _ in range(PAGES):
-            answer = await self._called(
-                self._client.batches.with_raw_response.list, limit=100, **after
-            )
-            page = answer.get("data")
-            batches = [b for b in page if isinstance(b, dict)] if isinstance(page, list) else []
-            for batch in batches:
-                metadata = batch.get("metadata")
-                if isinstance(metadata, dict) and metadata.get(METADATA) == token:
-                    return _id_of(batch, "the batch")
-            if not batches or not answer.get("has_more"):
-                return None
-            created = batches[-1].get("created_at")
-            if isinstance(created, int | float) and created < since - SKEW_S:
-                return None
-            after = {"after": _id_of(batches[-1], "a batch")}
+        listing = self._client.batches.with_raw_response.list
+        async for batch in self._calls.listed(listing, "after", since):
+            metadata = batch.get("metadata")
+            if isinstance(metadata, dict) and metadata.get(METADATA) == token:
+                return id_of(batch, "the batch")
         return None
 
     async def status(self, remote: str) -> BatchStatus:
         """Ask how far a batch is."""
-        try:
-            answer = await self._called(self._client.batches.with_raw_response.retrieve, remote)
-        except ProviderError as error:
-            raise _or_unknown(error) from error
+        answer = await self._calls.answer_about(
+            self._client.batches.with_raw_response.retrieve, remote
+        )
         state, counts = answer.get("status"), answer.get("request_counts")
         done = 0
         if isinstance(counts, dict):
@@ -135,16 +112,9 @@ class OpenAIBatches:
     async def results(self, remote: str, status: BatchStatus) -> AsyncIterator[bytes]:
         """Download the file of answers, then that of errors."""
         for name in status.files:
-            try:
-                async with self._client.files.with_streaming_response.content(
-                    name, timeout=sdk_timeout(self._timeout_s)
-                ) as response:
-                    async for piece in response.iter_bytes():
-                        yield piece
-            except ProviderError:
-                raise
-            except Exception as failure:  # the SDK reads what is not to be trusted before we do
-                raise _or_unknown(self._mapped(failure)) from failure
+            pieces = self._calls.streamed(self._client.files.with_streaming_response.content, name)
+            async for piece in pieces:
+                yield piece
             yield b"\n"
 
     def read(self, line: dict[str, object], request: Request) -> Reply:
@@ -168,36 +138,3 @@ class OpenAIBatches:
         if status is None or 200 <= status < 300:
             return self._provider.read(read_reply, body, headers, sent)
         raise self._provider.refused(status, headers, body, sent)
-
-    async def _called(
-        self, method: Any, *arguments: str, timeout_s: float | None = None, **named: Any
-    ) -> dict[str, object]:
-        """Call a method of the SDK and return the JSON object that it was answered with."""
-        allowed = self._timeout_s if timeout_s is None else timeout_s
-        try:
-            async with asyncio.timeout(allowed):
-                response = await method(*arguments, timeout=sdk_timeout(allowed), **named)
-                answer = loaded(response.http_response.content)
-        except ProviderError:
-            raise
-        except Exception as failure:  # the SDK reads what is not to be trusted before we do
-            raise self._mapped(failure, allowed) from failure
-        if not answer:
-            raise broken_body("it is no JSON object")
-        return answer
-
-    def _mapped(self, failure: Exception, timeout_s: float | None = None) -> ProviderError:
-        return self._provider.mapped(failure, (), timeout_s or self._timeout_s)
-
-
-def _or_unknown(error: ProviderError) -> Exception:
-    """Return what a refusal means where a batch that was there is asked for."""
-    return BatchUnknown(error.message) if error.status == 404 else error
-
-
-def _id_of(answer: Mapping[str, object], what: str) -> str:
-    """Return the provider's name of something it made."""
-    found = identifier(answer.get("id"))
-    if found is None:
-        raise broken_body(f"{what} has no id")
-    return found
