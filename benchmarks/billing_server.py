@@ -20,7 +20,7 @@ import orjson
 from aiohttp import web
 
 from benchmarks.night_server import answered_by_rules
-from benchmarks.server import own_process, serve_until_stdin_closes
+from benchmarks.server import completion, own_process, serve_until_stdin_closes
 
 BYTES_PER_TOKEN = 4
 LEAST_CACHED = 1_024
@@ -57,28 +57,13 @@ async def _serve() -> None:
             answered_by_rules(messages, body.get("seed", 0) + i) for i in range(body.get("n", 1))
         ]
         said = sum(len(text.encode()) for text in texts) // BYTES_PER_TOKEN
-        return web.json_response(
-            {
-                "id": "chatcmpl-billed",
-                "object": "chat.completion",
-                "created": 0,
-                "model": body["model"],
-                "choices": [
-                    {
-                        "index": i,
-                        "finish_reason": "stop",
-                        "message": {"role": "assistant", "content": text},
-                    }
-                    for i, text in enumerate(texts)
-                ],
-                "usage": {
-                    "prompt_tokens": len(prompt) // BYTES_PER_TOKEN,
-                    "completion_tokens": said,
-                    "total_tokens": len(prompt) // BYTES_PER_TOKEN + said,
-                    "prompt_tokens_details": {"cached_tokens": cache.cached(body["model"], prompt)},
-                },
-            }
-        )
+        usage = {
+            "prompt_tokens": len(prompt) // BYTES_PER_TOKEN,
+            "completion_tokens": said,
+            "total_tokens": len(prompt) // BYTES_PER_TOKEN + said,
+            "prompt_tokens_details": {"cached_tokens": cache.cached(body["model"], prompt)},
+        }
+        return web.json_response(completion("billed", body["model"], texts, usage))
 
     app = web.Application(client_max_size=2**24)
     app.router.add_post("/v1/chat/completions", complete)

@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from benchmarks.server import completion
 from pipeline.offline.engine import PromptNotUnderstood, answer
 from pipeline.offline_judge.engine import answer as judge
 
@@ -160,23 +161,10 @@ class NightServer:
         messages = [(message["role"], message["content"]) for message in body["messages"]]
         texts = [answered_by_rules(messages, body["seed"] + i) for i in range(body.get("n", 1))]
         prompt = sum(len(text.encode()) // 4 for _, text in messages)
-        completion = sum(len(text.encode()) // 4 for text in texts)
-        self._note(place, "answered", prompt, completion)
-        return {
-            "id": f"chatcmpl-{place}",
-            "object": "chat.completion",
-            "created": 0,
-            "model": body["model"],
-            "choices": [
-                {
-                    "index": i,
-                    "finish_reason": "stop",
-                    "message": {"role": "assistant", "content": text},
-                }
-                for i, text in enumerate(texts)
-            ],
-            "usage": {"prompt_tokens": prompt, "completion_tokens": completion},
-        }
+        written = sum(len(text.encode()) // 4 for text in texts)
+        self._note(place, "answered", prompt, written)
+        usage = {"prompt_tokens": prompt, "completion_tokens": written}
+        return completion(str(place), body["model"], texts, usage)
 
     def _begin_outage(self, place: int) -> None:
         if not self._outages or place < self._outages[0][0]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
+from typing import Any
 
 import orjson
 from aiohttp import web
@@ -30,28 +31,28 @@ TACTIC = {
 }
 
 
-def _reply(answer: dict[str, str]) -> bytes:
-    return orjson.dumps(
-        {
-            "id": "chatcmpl-bench",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "bench",
-            "choices": [
-                {
-                    "index": 0,
-                    "finish_reason": "stop",
-                    "message": {"role": "assistant", "content": orjson.dumps(answer).decode()},
-                }
-            ],
-            "usage": {"prompt_tokens": 1200, "completion_tokens": 90, "total_tokens": 1290},
-        }
-    )
+def completion(
+    name: str, model: str, texts: Sequence[str], usage: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return a finished chat completion with one choice for each text."""
+    return {
+        "id": f"chatcmpl-{name}",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [
+            {"index": i, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+            for i, text in enumerate(texts)
+        ],
+        "usage": usage,
+    }
 
 
 def _replies(answer: dict[str, str]) -> Iterator[bytes]:
     """Return replies in turn, each in words of its own: what was said before is asked for again."""
-    body = _reply({**answer, "utterance": f"{answer['utterance']} (%d of it)"})
+    text = orjson.dumps({**answer, "utterance": f"{answer['utterance']} (%d of it)"}).decode()
+    usage = {"prompt_tokens": 1200, "completion_tokens": 90, "total_tokens": 1290}
+    body = orjson.dumps(completion("bench", "bench", [text], usage))
     return (body % number for number in count())
 
 
