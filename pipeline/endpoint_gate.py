@@ -77,7 +77,8 @@ class EndpointGate:
     def settle(self, admission: Admission, sign: Sign) -> None:
         """Take in what became of a call, and let those through whom that concerns."""
         self._announce(self._availability.settled(admission, sign, self._clock()))
-        self._go_through()
+        if self._waiting or sign != "answered":  # else it concerns nobody
+            self._go_through()
 
     def _announce(self, news: OutageNews | None) -> None:
         if news is not None:
