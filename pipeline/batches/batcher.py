@@ -117,6 +117,8 @@ class Batcher:
         self._sleep = sleep
         self._clock = clock
         self._leaving = Stop()
+        self._leaving.on_request(self._stop_run)
+        self._over = False
         self._gates = EndpointGates(self._leaving, self._waits, notice)
         self._queues: dict[ModelAddress, _Queue] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -135,6 +137,7 @@ class Batcher:
         trace: TracebackType | None,
     ) -> None:
         """Leave what lies at the provider; a batch that is being sent is written down first."""
+        self._over = True
         self._leave(self._stop.reason or "the run is over", self._stop.code)
         if self._looker is not None:
             self._looker.cancel()
@@ -223,8 +226,6 @@ class Batcher:
 
     def _look(self) -> None:
         """Give requests back where the run stops, and send those whose time has come."""
-        if self._leaving.requested and not self._stop.requested:  # an endpoint is away for too long
-            self._stop.request(self._leaving.reason or "", self._leaving.code)
         if self._stop.requested:
             for queue in self._queues.values():
                 gathered, queue.gathered = queue.gathered, []
@@ -297,6 +298,11 @@ class Batcher:
 
     def _leave(self, reason: str, code: str) -> None:
         self._leaving.request(reason, code)
+
+    def _stop_run(self) -> None:
+        """Stop the run where an endpoint is away for too long, before those who wait are told."""
+        if not self._over and not self._stop.requested:
+            self._stop.request(self._leaving.reason or "", self._leaving.code)
 
     # What is left of earlier processes
 
