@@ -64,7 +64,6 @@ class ActorPrompts:
         """
         self.templates = templates
         self._scheme = scheme
-        self._order = order
         self.form = AnswerForm.of(templates, order)
         stored = templates.stored_names or frozenset()
         self.flow = flow or not scheme.assigned or SPEAKER_TEMPLATES[0] in stored
@@ -92,11 +91,6 @@ class ActorPrompts:
         if self.script:
             prompts = (*prompts, self.screenplays.sample)
         self.fingerprint = prompts_fingerprint(templates, self.names, scheme, prompts)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # compiled templates do not travel: they are remade
-        known = (self.flow, self.script, self.claims)
-        return _remade, (self.templates, self._scheme, self._order, known)
 
     @property
     def pair(self) -> PairPrompts:
@@ -169,10 +163,3 @@ class ActorPrompts:
         if isinstance(view, SpeakerView):
             return self.speakers.revise(view, history, draft, critiques, wanted)
         return self.pair.revise(view, history, draft, critiques, wanted)
-
-
-def _remade(
-    templates: Templates, scheme: Scheme, order: AnswerOrder, known: tuple[bool, bool, bool]
-) -> ActorPrompts:
-    flow, script, claims = known
-    return ActorPrompts(templates, scheme, order, flow=flow, script=script, claims=claims)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 from prompts.actors import ActorPrompts
 from prompts.environment import Templates
 from prompts.first_templates import first_sources
@@ -35,4 +33,3 @@ def test_what_is_stored_of_a_run_tells_which_they_are(hipo, view, history):
         again = ActorPrompts(Templates(stored=stored), hipo, order)
         assert again.fingerprint == made.fingerprint
         assert again.responder(view, history).messages == made.responder(view, history).messages
-        assert pickle.loads(pickle.dumps(again)).fingerprint == made.fingerprint

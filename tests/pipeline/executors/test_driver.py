@@ -172,7 +172,7 @@ async def test_what_a_lost_worker_held_is_charged_at_its_worst_and_its_job_playe
         assert said(await players["b"].play(make_case(), 0)) == "1"
     assert bench.hits == [1]  # what the other arm had drawn travelled with the job
     assert bench.ledger.spent_usd == pytest.approx(0.6)
-    lost = "select code, charged_usd, charged_tokens from requests order by seq"
+    lost = "select code, charged_usd, charged_tokens from requests order by code"
     # broken off in an orderly way here, a request is charged by the worker or else by the driver
     assert rows(store.folder, lost) == [("lost", 0.5, 100), ("ok", 0.1, 7)]
     assert count(store.folder, "reservations") == 0
