@@ -58,6 +58,7 @@ SMALLER = frozenset(
     {
         "scaling",
         "tokens",
+        "workers",
         "rate_limits",
         "scale",
         "verification",

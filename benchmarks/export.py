@@ -48,10 +48,11 @@ _ANSWER = (
 # each row together, dump it. Prompts are pasted together from parts. Types, verdicts, splits,
 # Parquet and hashes are left out. It writes the very lines that the export writes.
 _BARE = """
-import hashlib, math, resource, sys, time
+import hashlib, math, sys, time
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
+from benchmarks.machine import peak_mib
 import orjson, sqlite3
 kind, database, target = sys.argv[1:4]
 parts = orjson.loads(open(sys.argv[4], "rb").read())
@@ -130,13 +131,14 @@ with open(target, "wb") as out:
                 "aspect": "conversation", "context": context, "question": None, "utterance": "",
                 **dict.fromkeys(tagged), "agreed": None})
 seconds = time.perf_counter() - started
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+peak = peak_mib()
 print(orjson.dumps({"seconds": seconds, "rows": rows, "peak_mib": peak}).decode())
 """
 _EXPORT = """
-import resource, sys, time
+import sys, time
 from pathlib import Path
 import orjson
+from benchmarks.machine import peak_mib
 from outputs.export import export
 from outputs.export_kind import ExportOptions
 from outputs.selection import Selection
@@ -147,7 +149,7 @@ started = time.perf_counter()
 # Prompts stand in the rows of training sets; in those of a benchmark they are asked for.
 done = export(Selection((run,)), ExportOptions(kind, aspects=aspects[kind], modes=modes), folder)
 seconds = time.perf_counter() - started
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+peak = peak_mib()
 rows = sum(done.rows.values())
 print(orjson.dumps({"seconds": seconds, "rows": rows, "peak_mib": peak}).decode())
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -64,6 +65,17 @@ def results_page(
         table(rows),
     ]
     return "\n".join(lines) + "\n"
+
+
+def peak_mib() -> float:
+    """Return the most memory that this process has had at once.
+
+    ``getrusage`` would also count what the process that started it had at that moment.
+    """
+    held = _field(Path("/proc/self/status"), "VmHWM")
+    if held is None:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return int(held.split()[0]) / 1024
 
 
 def _field(path: Path, name: str) -> str | None:

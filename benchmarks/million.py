@@ -7,7 +7,6 @@ planned, then one dialogue, which SQL copies to every other case.
 from __future__ import annotations
 
 import asyncio
-import resource
 import sqlite3
 import statistics
 import subprocess
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import orjson
 
+from benchmarks.machine import peak_mib
 from benchmarks.report import Goal, Row
 from hipo.app.generation import PlayContext, generate, generate_prepared, play_plan
 from hipo.app.plan_estimates import estimate_plan
@@ -100,8 +100,7 @@ def _first_dialogue(folder: Path, n: int) -> dict[str, float]:
     run = asyncio.run(generate_prepared(prepared, folder, play=play))
     if run.state().planned != n:
         raise RuntimeError(f"{run.state().planned} dialogues are planned instead of {n}")
-    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {"seconds": at[0] - began, "peak_mib": peak_kib / 1024}
+    return {"seconds": at[0] - began, "peak_mib": peak_mib()}
 
 
 def _child(*arguments: str | int | Path) -> dict[str, float]:

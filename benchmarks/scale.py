@@ -15,8 +15,9 @@ from benchmarks.report import Goal, Row
 ROUNDS = 3
 
 _CHILD = """
-import resource, sys, time
+import sys, time
 from pathlib import Path
+from benchmarks.machine import peak_mib
 from hipo.app.generation import generate
 from pipeline.recipe import Recipe
 
@@ -27,11 +28,11 @@ run = generate(recipe, output=folder)
 seconds = time.perf_counter() - started
 state = run.state()
 assert state.generated == n, state
-peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+peak = peak_mib()
 import orjson
 from pipeline.store.sqlite import database_bytes
 size = database_bytes(folder)
-print(orjson.dumps({"seconds": seconds, "peak_mib": peak_kib / 1024, "bytes": size}).decode())
+print(orjson.dumps({"seconds": seconds, "peak_mib": peak, "bytes": size}).decode())
 """
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.report import Goal, Row
 
 DIALOGUES = 5_000
-QUICK = 1_000
+QUICK = 500
 ROUNDS = 3
 
 
