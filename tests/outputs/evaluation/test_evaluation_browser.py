@@ -107,7 +107,7 @@ def test_everything_that_is_folded_is_printed(evaluation, browser):
     )
     assert page.evaluate(hidden) > 0
     page.emulate_media(media="print")
-    assert page.evaluate(hidden) == 0
+    page.wait_for_function(f"{hidden} === 0")  # what was out of sight is laid out a frame later
     page.context.close()
 
 

@@ -94,7 +94,7 @@ def test_dialogues_that_are_folded_are_printed_all_the_same(report, browser):
     )
     assert page.evaluate(hidden) > 0
     page.emulate_media(media="print")
-    assert page.evaluate(hidden) == 0
+    page.wait_for_function(f"{hidden} === 0")  # what was out of sight is laid out a frame later
     page.context.close()
 
 
