@@ -18,8 +18,8 @@ from pipeline.call_records import (
 )
 from pipeline.endpoint import Endpoint, SampleRequest
 from pipeline.providers.errors import BadRequest
-from pipeline.run_link import CallReport, RunLink
-from pipeline.store.call_rows import RequestOrigin
+from pipeline.run_link import RunLink
+from pipeline.store.call_rows import CallReport, RequestOrigin
 from pipeline.tracing import CallSpan, call_span, tracer_in_use
 from prompts.question import Question
 from scenarios.errors import RunError

@@ -25,7 +25,7 @@ from pipeline.providers.errors import TimedOut
 from pipeline.providers.outcome import CallOutcome
 from pipeline.providers.rate_limiter import Entry, ModelAddress, RateLimiters
 from pipeline.stop import Stop
-from pipeline.store.call_rows import ChoiceRow, RequestRow
+from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import CallLog, lost_row
 from scenarios.quick_records import quickly_made
 
@@ -72,19 +72,6 @@ class Settlement:
     outcome: CallOutcome
     retry_after_s: float | None = None
     """Seconds after which the endpoint wants to be asked again, if it named any."""
-
-
-@quickly_made
-@dataclass(frozen=True, slots=True)
-class CallReport:
-    """One question with the requests it was sent with and the samples that came back."""
-
-    key: bytes
-    """Hash of everything that decides the answer, see ``CallKeys``."""
-    messages: tuple[tuple[str, str], ...]
-    """(role, content)."""
-    requests: tuple[RequestRow, ...]
-    choices: tuple[ChoiceRow, ...]
 
 
 class RunLink(Protocol):
@@ -247,4 +234,4 @@ class LocalRun:
 
     def record(self, report: CallReport) -> Awaitable[None]:
         """Queue a report for the store's writer."""
-        return self._calls.record(report.key, report.messages, report.requests, report.choices)
+        return self._calls.record(report)

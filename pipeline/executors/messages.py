@@ -16,9 +16,9 @@ from pydantic import Field, TypeAdapter
 from pipeline.engine import Job
 from pipeline.outage import Admission
 from pipeline.providers.outcome import CallOutcome
-from pipeline.run_link import CallReport, PermitRequest
+from pipeline.run_link import PermitRequest
 from pipeline.runner import JobFailure
-from pipeline.store.call_rows import ChoiceRow, RequestRow
+from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import KnownChoice
 from scenarios.case import Case
 from scenarios.dialogue import Turn
@@ -197,7 +197,7 @@ class Report:
     @classmethod
     def of(cls, number: int, report: CallReport, settled: tuple[int, ...]) -> Report:
         """Return the message of a report, whose requests were settled under these numbers."""
-        return cls(number, report.key.hex(), report.messages, settled, report.choices)
+        return cls(number, report.key.hex(), tuple(report.messages), settled, tuple(report.choices))
 
     def report(self, requests: tuple[RequestRow, ...]) -> CallReport:
         """Return the report with the rows of its requests.

@@ -21,10 +21,10 @@ from pipeline.executors.messages import (
     Report,
     Settled,
 )
-from pipeline.run_link import CallReport, Permit, PermitRequest, Settlement
+from pipeline.run_link import Permit, PermitRequest, Settlement
 from pipeline.runner import JobFailed, JobFailure
 from pipeline.stop import MustStop, Stop, Stopped
-from pipeline.store.call_rows import ChoiceRow, RequestRow
+from pipeline.store.call_rows import CallReport, ChoiceRow, RequestRow
 from pipeline.store.calls import KnownChoice
 from scenarios.errors import UsageError
 

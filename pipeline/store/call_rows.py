@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
-from typing import NamedTuple
 
 from pipeline.store.many_rows import delete_rows, insert_rows, next_number, rows_with
 from pipeline.store.texts import Messages, TextTable
@@ -94,11 +93,13 @@ class ChoiceRow:
     text: str
 
 
-class CallContent(NamedTuple):
-    """What one call adds to a run."""
+@quickly_made
+@dataclass(frozen=True, slots=True)
+class CallReport:
+    """One question with the requests it was sent with and the samples that came back."""
 
-    fingerprint: bytes
-    """Hash of everything that decides the answer."""
+    key: bytes
+    """Hash of everything that decides the answer, see ``CallKeys``."""
     messages: Messages
     requests: Sequence[RequestRow]
     choices: Sequence[ChoiceRow]
@@ -117,14 +118,14 @@ class CallRows:
         """Store the sections of prompts in ``texts``."""
         self._texts = texts
 
-    def add(self, connection: sqlite3.Connection, calls: Sequence[CallContent]) -> None:
+    def add(self, connection: sqlite3.Connection, calls: Sequence[CallReport]) -> None:
         """Store calls; a prompt or choice that is there already stays as it is."""
         prompts = self._prompts(connection, calls)
         requests: list[tuple[object, ...]] = []
         choices: list[tuple[object, ...]] = []
         reservations: list[int] = []
         for call in calls:
-            prompt = prompts[call.fingerprint]
+            prompt = prompts[call.key]
             for request in call.requests:
                 requests.append((prompt, *_values(request)))
                 if request.reservation is not None:
@@ -137,10 +138,10 @@ class CallRows:
         delete_rows(connection, "reservations", reservations)
 
     def _prompts(
-        self, connection: sqlite3.Connection, calls: Sequence[CallContent]
+        self, connection: sqlite3.Connection, calls: Sequence[CallReport]
     ) -> dict[bytes, int]:
         """Return the numbers of prompts by fingerprint, storing those that are new, as most are."""
-        messages = {call.fingerprint: call.messages for call in calls}
+        messages = {call.key: call.messages for call in calls}
         numbers: dict[bytes, int] = dict(
             rows_with(
                 connection, "select fingerprint, seq from prompts where fingerprint in", [*messages]

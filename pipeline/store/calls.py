@@ -12,7 +12,7 @@ from functools import partial
 from pipeline.store.batches import BatchLog
 from pipeline.store.call_rows import (
     REQUEST_COLUMNS,
-    CallContent,
+    CallReport,
     CallRows,
     ChoiceRow,
     RequestRow,
@@ -22,7 +22,7 @@ from pipeline.store.costs import CaseCosts, read_costs
 from pipeline.store.many_rows import delete_rows
 from pipeline.store.seen_prompts import SeenPrompts
 from pipeline.store.sqlite import StoreUnusable
-from pipeline.store.texts import Messages, PromptComposer, TextTable
+from pipeline.store.texts import PromptComposer, TextTable
 from pipeline.store.writer import StoreFailed, Writer, required
 
 COUNTED_AT_ONCE = 1_000
@@ -99,7 +99,7 @@ class CallLog:
         """What has been stored since; None where more is stored than that."""
         self._prompts = PromptComposer(reader)
         self._hits = 0
-        self._unstored: list[CallContent] = []
+        self._unstored: list[CallReport] = []
         self.batches = BatchLog(reader, writer)
         """What lies at providers."""
 
@@ -144,23 +144,16 @@ class CallLog:
                 )
             )
 
-    def record(
-        self,
-        fingerprint: bytes,
-        messages: Messages,
-        requests: Sequence[RequestRow],
-        choices: Sequence[ChoiceRow],
-    ) -> asyncio.Future[None]:
+    def record(self, call: CallReport) -> asyncio.Future[None]:
         """Store requests and what they brought in one transaction.
 
         Everything is queued when this returns, and durable when the future resolves; a choice
         that is stored already stays as it is.
         """
         if self._seen is not None:
-            self._seen.add(fingerprint)
-        call = CallContent(fingerprint, messages, requests, choices)
+            self._seen.add(call.key)
         stored = required(self._writer).post_row(self._add, call)
-        if choices:
+        if call.choices:
             stored.add_done_callback(lambda future: self._keep_unstored(future, call))
         return stored
 
@@ -175,7 +168,7 @@ class CallLog:
             self._unstored.pop(0)
         return len(self._unstored)
 
-    def _keep_unstored(self, stored: asyncio.Future[None], call: CallContent) -> None:
+    def _keep_unstored(self, stored: asyncio.Future[None], call: CallReport) -> None:
         if not stored.cancelled() and stored.exception() is not None:
             self._unstored.append(call)
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
-from pipeline.store.call_rows import ChoiceRow
+from pipeline.store.call_rows import CallReport, ChoiceRow
 from pipeline.store.people import connect_people, run_mark
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
@@ -126,13 +126,17 @@ def reported_run(
 async def _record_call(store: RunStore, case: Case, arm: str, number: int, words: str) -> None:
     """Store a request that was refused once, and two choices, of which one cannot be read."""
     await store.calls.record(
-        f"{number} {arm}".encode(),
-        [("system", words)],
-        [
-            make_request_row(case=case.id, arm=arm, code="rate_limited", n_got=0, latency_s=0.1),
-            make_request_row(case=case.id, arm=arm, latency_s=(number + 1) / 10),
-        ],
-        [ChoiceRow(0, 0, "ok", "stop", "{}"), ChoiceRow(1, 0, "invalid", "stop", "")],
+        CallReport(
+            f"{number} {arm}".encode(),
+            [("system", words)],
+            [
+                make_request_row(
+                    case=case.id, arm=arm, code="rate_limited", n_got=0, latency_s=0.1
+                ),
+                make_request_row(case=case.id, arm=arm, latency_s=(number + 1) / 10),
+            ],
+            [ChoiceRow(0, 0, "ok", "stop", "{}"), ChoiceRow(1, 0, "invalid", "stop", "")],
+        )
     )
 
 

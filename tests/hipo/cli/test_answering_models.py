@@ -3,6 +3,7 @@
 import pytest
 
 from hipo.cli.run_report import changes_of, state_as_json, state_as_text
+from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from scenarios.run_configuration import RunConfiguration
 from tests.factories import make_request_row
@@ -11,7 +12,7 @@ from tests.factories import make_request_row
 async def state_of(tmp_path, *models):
     rows = [make_request_row(sent_at=float(i), reply_model=model) for i, model in enumerate(models)]
     with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        await store.calls.record(b"key", (("user", "hi"),), rows, [])
+        await store.calls.record(CallReport(b"key", (("user", "hi"),), rows, []))
         return store.state()
 
 

@@ -29,9 +29,10 @@ from pipeline.executors.messages import (
 from pipeline.executors.remote_run import RemoteRun
 from pipeline.executors.worker import work
 from pipeline.providers.rate_limiter import RateLimiters, RateLimits
-from pipeline.run_link import CallReport, LocalRun, PermitRequest, RunLink, Settlement
+from pipeline.run_link import LocalRun, PermitRequest, RunLink, Settlement
 from pipeline.runner import JobFailed
 from pipeline.stop import BUDGET, STORE, Stop, Stopped
+from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, Turn

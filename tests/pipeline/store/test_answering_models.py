@@ -3,6 +3,7 @@ from contextlib import closing
 import pytest
 
 from pipeline.store.answering_models import changed_models, read_answering_models
+from pipeline.store.call_rows import CallReport
 from pipeline.store.migrations import MIGRATIONS, migrate
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import connect
@@ -19,7 +20,7 @@ def rows_of(*said):
 
 async def recorded(tmp_path, *said):
     with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        await store.calls.record(b"key", (("user", "hi"),), rows_of(*said), [])
+        await store.calls.record(CallReport(b"key", (("user", "hi"),), rows_of(*said), []))
         return store.state().answering
 
 

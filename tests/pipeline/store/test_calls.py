@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from tests.factories import make_choice_row
 from tests.pipeline.store.samples import begun, case, request
@@ -22,7 +23,9 @@ def store(tmp_path):
 async def test_a_choice_is_found_again_as_soon_as_it_is_durable(store):
     assert store.calls.choices(KEY, [0, 1], 0) == {}
     await store.calls.record(
-        KEY, MESSAGES, [request()], [make_choice_row(0), make_choice_row(1, text="other")]
+        CallReport(
+            KEY, MESSAGES, [request()], [make_choice_row(0), make_choice_row(1, text="other")]
+        )
     )
     assert store.calls.choices(KEY, [0, 1, 2], 0) == {
         0: make_choice_row(0),
@@ -41,7 +44,7 @@ async def test_an_epoch_sees_its_own_choices_and_the_readable_ones_before_it(sto
         make_choice_row(2, 1, "invalid", "bad"),
         make_choice_row(3, 3, "ok", "later"),
     ]
-    await store.calls.record(KEY, MESSAGES, [request()], known)
+    await store.calls.record(CallReport(KEY, MESSAGES, [request()], known))
 
     def texts(epoch):
         return {s: c.text for s, c in store.calls.choices(KEY, range(4), epoch).items()}
@@ -54,8 +57,12 @@ async def test_an_epoch_sees_its_own_choices_and_the_readable_ones_before_it(sto
 
 @pytest.mark.anyio
 async def test_a_choice_that_is_known_is_never_replaced(store):
-    await store.calls.record(KEY, MESSAGES, [request()], [make_choice_row(text="first")])
-    await store.calls.record(KEY, MESSAGES, [request()], [make_choice_row(text="second")])
+    await store.calls.record(
+        CallReport(KEY, MESSAGES, [request()], [make_choice_row(text="first")])
+    )
+    await store.calls.record(
+        CallReport(KEY, MESSAGES, [request()], [make_choice_row(text="second")])
+    )
     assert store.calls.choices(KEY, [0], 0)[0].text == "first"
     assert store.state().calls == 2
 
@@ -65,10 +72,12 @@ async def test_the_calls_of_a_case_come_back_with_prompts_requests_and_choices(s
     limited = request(code="rate_limited", status=429, message="slow down", n_got=0, cost_usd=0.0,
                       prompt_tokens=None, completion_tokens=None, cached_tokens=None,
                       reasoning_tokens=None, omitted="seed top_p")  # fmt: skip
-    await store.calls.record(KEY, MESSAGES, [limited, request()], [make_choice_row()])
+    await store.calls.record(CallReport(KEY, MESSAGES, [limited, request()], [make_choice_row()]))
     other = [("user", "# Now\nAsk.\n")]
-    await store.calls.record(b"o" * 32, other, [request(turn=2, purpose="initiator")], [])
-    await store.calls.record(b"p" * 32, MESSAGES, [request(case="other")], [])
+    await store.calls.record(
+        CallReport(b"o" * 32, other, [request(turn=2, purpose="initiator")], [])
+    )
+    await store.calls.record(CallReport(b"p" * 32, MESSAGES, [request(case="other")], []))
     first, second = store.calls.of_case(case().id)
     assert first.messages == tuple(MESSAGES)
     assert first.requests == (limited, request())
@@ -81,7 +90,9 @@ async def test_the_calls_of_a_case_come_back_with_prompts_requests_and_choices(s
 async def test_the_request_takes_its_reservation_away_in_the_same_moment(store):
     held = await store.calls.reserve(0.5, 1000)
     assert store.spent() == (0.5, 1000)
-    await store.calls.record(KEY, MESSAGES, [request(reservation=held)], [make_choice_row()])
+    await store.calls.record(
+        CallReport(KEY, MESSAGES, [request(reservation=held)], [make_choice_row()])
+    )
     assert store.spent() == (0.001, 120)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pipeline.store.merging
+from pipeline.store.call_rows import CallReport
 from pipeline.store.checking import check_database
 from pipeline.store.config_epochs import write_recipe
 from pipeline.store.merging.merge import Merged, merge_databases
@@ -45,7 +46,7 @@ async def judged(store: RunStore, dialogue: Dialogue, number: int) -> None:
         case=case.id, sent_at=1e9 + 100 * case.repetition + len(dialogue.turns[3].text)
     )
     texts = (("system", "# Rules\nall\n# Scene\ncar\n"), ("user", f"Question {case.repetition}?"))
-    await store.calls.record(f"{case.id}".encode(), texts, [row], [make_choice_row()])
+    await store.calls.record(CallReport(f"{case.id}".encode(), texts, [row], [make_choice_row()]))
     await store.judgements.record(JudgeRun(case.id, ARM, "self", "p/m", "j1", 0, True), [])
     flags = (Flag(case.id, ARM, 3, "self_veracity", "differs", None),)
     await store.judgements.assess(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
+from pipeline.store.call_rows import CallReport
 from pipeline.store.locks import RunLock
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
@@ -120,7 +121,9 @@ async def test_the_state_adds_up_what_the_rows_say(tmp_path):
         unknown = request(cost_usd=None, charged_usd=0.25, charged_tokens=900, prompt_tokens=None,
                           completion_tokens=None, cached_tokens=None, reasoning_tokens=None,
                           code="timeout", n_got=0)  # fmt: skip
-        await store.calls.record(b"k", [("user", "x")], [request(), unknown], [make_choice_row()])
+        await store.calls.record(
+            CallReport(b"k", [("user", "x")], [request(), unknown], [make_choice_row()])
+        )
         state = store.state()
         assert (state.planned, state.generated, state.pending) == (6, 2, 2)
         assert state.failed == {"timeout": 1, "invalid": 1}

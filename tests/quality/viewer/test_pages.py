@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE
 from scenarios.dialogue import (
@@ -87,7 +88,9 @@ async def judge(store: RunStore, one: Dialogue, number: int) -> None:
     await store.judgements.assess(Assessment(*key, "c", flags), decision)
     messages = (("system", "You sell a car."), ("user", "Was it ever hit?"))
     await store.calls.record(
-        b"f", messages, [make_request_row(case=one.case.id)], [make_choice_row(text="{no}")]
+        CallReport(
+            b"f", messages, [make_request_row(case=one.case.id)], [make_choice_row(text="{no}")]
+        )
     )
 
 
