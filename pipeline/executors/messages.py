@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from pipeline.engine import Job
+from pipeline.executors.prompt_texts import Layout, ReceivedTexts, SentTexts
 from pipeline.outage import Admission
 from pipeline.providers.outcome import CallOutcome
 from pipeline.run_link import PermitRequest
@@ -187,7 +188,9 @@ class Report:
     number: int
     key: str
     """Hexadecimal digits."""
-    messages: tuple[tuple[str, str], ...]
+    texts: tuple[str, ...]
+    """Sections of the prompt that did not cross the stream before."""
+    layout: Layout
     settled: tuple[int, ...]
     """The numbers of the permits of the requests: their rows came with :class:`Settled` and are not
     sent again. A row is in one report."""
@@ -195,17 +198,21 @@ class Report:
     kind: Literal["report"] = "report"
 
     @classmethod
-    def of(cls, number: int, report: CallReport, settled: tuple[int, ...]) -> Report:
+    def of(
+        cls, number: int, report: CallReport, settled: tuple[int, ...], sent: SentTexts
+    ) -> Report:
         """Return the message of a report, whose requests were settled under these numbers."""
-        return cls(number, report.key.hex(), tuple(report.messages), settled, tuple(report.choices))
+        texts, layout = sent.parted(report.messages)
+        return cls(number, report.key.hex(), texts, layout, settled, tuple(report.choices))
 
-    def report(self, requests: tuple[RequestRow, ...]) -> CallReport:
+    def report(self, requests: tuple[RequestRow, ...], received: ReceivedTexts) -> CallReport:
         """Return the report with the rows of its requests.
 
         Raises:
-            ValueError: the key is no hexadecimal digits.
+            ValueError: the key is no hexadecimal digits, or a section was not sent.
         """
-        return CallReport(bytes.fromhex(self.key), self.messages, requests, self.choices)
+        messages = received.joined(self.texts, self.layout)
+        return CallReport(bytes.fromhex(self.key), messages, requests, self.choices)
 
 
 @dataclass(frozen=True, slots=True)

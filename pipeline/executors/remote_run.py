@@ -21,6 +21,7 @@ from pipeline.executors.messages import (
     Report,
     Settled,
 )
+from pipeline.executors.prompt_texts import SentTexts
 from pipeline.run_link import Permit, PermitRequest, Settlement
 from pipeline.runner import JobFailed, JobFailure
 from pipeline.stop import MustStop, Stop, Stopped
@@ -54,6 +55,7 @@ class RemoteRun:
         self._settled: dict[int, tuple[int, RequestRow]] = {}
         """Rows that the driver has and no report names yet, with the number of their permit, by the
         identity of the object, which is kept with it."""
+        self._texts = SentTexts()
         self._known: dict[bytes, Samples] = {}
         self._cases: dict[str, set[bytes]] = {}
         """The keys that are known for the sake of each case."""
@@ -109,7 +111,7 @@ class RemoteRun:
         number = self._next()
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._reported[number] = (report, durable)
-        self._stream.send(Report.of(number, report, settled))
+        self._stream.send(Report.of(number, report, settled, self._texts))
         return durable
 
     # The cases under way

@@ -29,6 +29,7 @@ from pipeline.executors.messages import (
     Settled,
     StopNow,
 )
+from pipeline.executors.prompt_texts import ReceivedTexts
 from pipeline.executors.worker import as_failure
 from pipeline.open_requests import OpenRequests
 from pipeline.run_link import LocalRun, Permit, Settlement
@@ -85,6 +86,7 @@ class WorkerSession:
         self._leases: dict[int, _Lease] = {}
         self._settled: dict[int, RequestRow] = {}
         """Rows of settled permits that no report has named yet: the worker says both at once."""
+        self._texts = ReceivedTexts()
         self._lost = False
 
     @property
@@ -233,9 +235,10 @@ class WorkerSession:
 
         Raises:
             KeyError: it names a permit that was not settled, or is in another report.
-            ValueError: its key is no hexadecimal digits.
+            ValueError: its key is no hexadecimal digits, or a part of its prompt was not sent.
         """
-        report = message.report(tuple(self._settled.pop(number) for number in message.settled))
+        requests = tuple(self._settled.pop(number) for number in message.settled)
+        report = message.report(requests, self._texts)
 
         def acknowledge(written: asyncio.Future[Any]) -> None:
             error = None if written.cancelled() else written.exception()

@@ -246,7 +246,8 @@ async def test_a_reply_that_cannot_be_stored_stops_the_run(store: RunStore) -> N
     "said_by_it",
     [
         Settled(99, make_request_row(), "answered", None),
-        Report(1, KEY.hex(), (), (99,), (make_choice_row(),)),
+        Report(1, KEY.hex(), (), (), (99,), (make_choice_row(),)),
+        Report(1, KEY.hex(), ("told",), (("user", (1,)),), (), (make_choice_row(),)),
     ],
 )
 async def test_a_worker_that_tells_of_what_it_was_not_granted_is_sent_away_and_no_other(

@@ -16,6 +16,7 @@ from pipeline.executors.frames import (
     GREETING_BYTES,
     LONGEST_WAIT_S,
     MOST_BYTES,
+    PROTOCOL,
     Stream,
     StreamBroken,
 )
@@ -52,7 +53,7 @@ Talk = Callable[[Stream[FromWorker]], Awaitable[None]]
 OF_WORKER = (
     AskPermit(1, PermitRequest(ModelAddress("compatible", "http://x", "m"), 9, None, 12, "judge")),
     Settled(1, make_request_row(), "slow_down", 2.5),
-    Report(2, "ab" * 32, (("system", "Hello"),), (1,), (make_choice_row(),)),
+    Report(2, "ab" * 32, ("Hello",), (("system", (0,)),), (1,), (make_choice_row(),)),
     Hits(3),
     Ended(4, make_dialogue("Why?", "So.", tactic=make_tactic(veracity="Quality")).turns, None),
     Ended(5, (), JobFailure("failed", "refusal", "it would not", fault="refused")),
@@ -100,7 +101,13 @@ def test_what_one_end_says_is_what_the_other_reads() -> None:
 
 
 def test_a_driver_is_no_worker_and_a_field_of_another_type_is_refused() -> None:
-    for frame in (_json(OF_DRIVER), b'[{"kind": "hits", "count": "3"}]', b'{"kind": "hits"}'):
+    backwards = Report(2, "ab", (), (("user", (-1,)),), (), ())
+    for frame in (
+        _json(OF_DRIVER),
+        _json((backwards,)),
+        b'[{"kind": "hits", "count": "3"}]',
+        b'{"kind": "hits"}',
+    ):
         with pytest.raises(ValueError, match="validation error"):
             from_worker(frame)
 
@@ -164,7 +171,7 @@ async def test_messages_of_one_turn_travel_together_and_a_large_one_does_not_hol
     async with served(talk) as (reader, writer):
         stream = Stream(reader, writer, from_driver)
         stream.send(Hits(1))
-        stream.send(Report(2, "ab", (("user", "x" * 2**20),), (), ()))
+        stream.send(Report(2, "ab", ("x" * 2**20,), (("user", (0,)),), (), ()))
         stream.send(Hits(3))
         await stream.close()
 
@@ -195,7 +202,7 @@ async def test_only_who_knows_the_token_is_let_in_and_it_is_never_sent(token: st
 @pytest.mark.anyio
 async def test_a_worker_does_not_join_a_driver_that_does_not_know_the_token() -> None:
     async def impostor(stream: Stream[FromWorker]) -> None:
-        stream._greet({"protocol": 1, "nonce": "0" * 64})
+        stream._greet({"protocol": PROTOCOL, "nonce": "0" * 64})
         await stream._greeting()
         stream._greet({"proof": "0" * 64})
 
