@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from quality.gates.protocol import GatedDialogue, GateExtension, Share, Vector
 from quality.gates.shared_words import SharedWords
+from quality.gates.signatures import (
+    PERMUTATIONS,
+    Signature,
+    SignatureIndex,
+    likeness,
+    signature_of,
+)
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import shingles, union, words
 
-if TYPE_CHECKING:
-    from datasketch.minhash import MinHash
-
-PERMUTATIONS: Final = 64
 _SLACK = 0.88
 """How far below the threshold candidates are looked for, since signatures only estimate."""
 
@@ -29,7 +32,7 @@ class _Kept:
 
     case: str
     arm: str
-    signature: MinHash
+    signature: Signature
 
 
 class DuplicateSettings(Strict):
@@ -64,7 +67,6 @@ class NearDuplicates:
         cosine: float = 0.97,
         overlap: float = 0.45,
         window: int = 20_000,
-        seed: int = 1,
     ) -> None:
         """Start with an empty memory.
 
@@ -73,16 +75,9 @@ class NearDuplicates:
             cosine: the same for embeddings, where they are handed in.
             overlap: Jaccard similarity of content words from which on :meth:`to_embed` names two.
             window: how many dialogues are remembered.
-            seed: of the hash functions.
         """
         self._share, self._cosine, self._window = share, cosine, window
-        # half a second of imports (scipy) that only a run with this gate pays for
-        from datasketch.lsh import MinHashLSH  # noqa: PLC0415
-        from datasketch.minhash import MinHash  # noqa: PLC0415
-
-        bands, rows = _bands(share)
-        self._index = MinHashLSH(params=(bands, rows), num_perm=PERMUTATIONS)
-        self._empty = MinHash(num_perm=PERMUTATIONS, seed=seed)
+        self._index = SignatureIndex(*_bands(share))
         self._kept: dict[int, _Kept] = {}
         self._order: deque[int] = deque()
         self._next = 0
@@ -127,8 +122,8 @@ class NearDuplicates:
             At most one flag; its severity is the higher of the two similarities that met theirs.
         """
         case, arm = subject.dialogue.case.id, subject.dialogue.arm
-        signature = self._signature(improvised_text(subject))
-        best, twin = self._nearest(signature, case) if signature else (0.0, "")
+        signature = _signature(improvised_text(subject))
+        best, twin = self._nearest(signature, case) if signature is not None else (0.0, "")
         reason = f"{best:.0%} of its word triples are those of {twin}"
         if best < self._share:
             best = 0.0
@@ -142,8 +137,8 @@ class NearDuplicates:
     def twin_by_words(self, subject: GatedDialogue) -> str | None:
         """Remember a dialogue; return the case of the one whose words it nearly has, if there is one."""
         case, arm = subject.dialogue.case.id, subject.dialogue.arm
-        signature = self._signature(improvised_text(subject))
-        best, twin = self._nearest(signature, case) if signature else (0.0, "")
+        signature = _signature(improvised_text(subject))
+        best, twin = self._nearest(signature, case) if signature is not None else (0.0, "")
         self._remember(case, arm, signature, None)
         return twin.partition("/")[0] if best >= self._share else None
 
@@ -151,23 +146,14 @@ class NearDuplicates:
         """Return how many dialogues are remembered."""
         return len(self._order)
 
-    def _signature(self, text: str) -> MinHash | None:
-        """Return the signature of a text's word triples; None where it has no words."""
-        parts = shingles(text, 3) or frozenset({tuple(words(text))} - {()})
-        if not parts:
-            return None
-        signature = self._empty.copy()
-        signature.update_batch(" ".join(part).encode("utf-8", "replace") for part in sorted(parts))
-        return signature
-
-    def _nearest(self, signature: MinHash, case: str) -> tuple[float, str]:
+    def _nearest(self, signature: Signature, case: str) -> tuple[float, str]:
         """Return the likeliest twin from another case, the earliest of equals."""
         best, twin = 0.0, ""
-        for key in sorted(self._index.query(signature)):
+        for key in self._index.near(signature):
             kept = self._kept[key]
             if kept.case == case:
                 continue
-            similarity = float(signature.jaccard(kept.signature))
+            similarity = likeness(signature, kept.signature)
             if similarity > best:
                 best, twin = similarity, f"{kept.case}/{kept.arm}"
         return best, twin
@@ -181,17 +167,16 @@ class NearDuplicates:
         return round(float(cosines[at]), 6), self._cases[at]
 
     def _remember(
-        self, case: str, arm: str, signature: MinHash | None, vector: Vector | None
+        self, case: str, arm: str, signature: Signature | None, vector: Vector | None
     ) -> None:
         if signature is not None:
             self._kept[self._next] = _Kept(case, arm, signature)
             self._order.append(self._next)
-            self._index.insert(self._next, signature, check_duplication=False)
+            self._index.add(self._next, signature)
             self._next += 1
             if len(self._order) > self._window:
                 oldest = self._order.popleft()
-                self._index.remove(oldest)
-                del self._kept[oldest]
+                self._index.remove(oldest, self._kept.pop(oldest).signature)
         if vector is not None:
             self.remember_meaning(case, vector)
 
@@ -215,6 +200,12 @@ class NearDuplicates:
 def improvised_text(subject: GatedDialogue) -> str:
     """Return what was improvised in a dialogue, one line per turn."""
     return "\n".join(turn.text for turn in subject.improvised)
+
+
+def _signature(text: str) -> Signature | None:
+    """Return the signature of a text's word triples; None where it has no words."""
+    parts = shingles(text, 3) or frozenset({tuple(words(text))} - {()})
+    return signature_of(map(" ".join, parts))
 
 
 def _bands(share: float) -> tuple[int, int]:
