@@ -133,11 +133,14 @@ def sentence_encoder(
         raise UsageError(f"embeddings need the package {missing[0]}", f"install it: {INSTALL}")
     return BatchingEncoder(
         lambda: load_sentence_model(model, device),
-        lambda: note(
-            f"loading the embedding model {model or BUNDLED_MODEL}; this can take a minute"
-        ),
+        lambda: note(loading(model)),
         linger_s,
     )
+
+
+def loading(model: str | None) -> str:
+    """Return what people are told before a model is loaded."""
+    return f"loading the embedding model {model or BUNDLED_MODEL}; this can take a minute"
 
 
 def installed_encoder(

@@ -129,6 +129,28 @@ def dialogue_span(what: str, case: Case, arm: str, epoch: int = 0) -> Iterator[N
         yield
 
 
+def open_span() -> Mapping[str, str]:
+    """Return what names the span that is open here to another process; nothing where nobody looks."""
+    named: dict[str, str] = {}
+    if tracer_in_use() is not None:
+        _propagator().inject(named)
+    return named
+
+
+@contextmanager
+def under_span(named: Mapping[str, str]) -> Iterator[None]:
+    """Make what is opened inside the children of a span of another process, as it named it."""
+    if not named or tracer_in_use() is None:
+        yield
+        return
+    context = importlib.import_module("opentelemetry.context")
+    before = context.attach(_propagator().extract(named))
+    try:
+        yield
+    finally:
+        context.detach(before)
+
+
 @contextmanager
 def _span(tracer: Tracer, name: str, values: Values, *, calls: bool) -> Iterator[Span]:
     """Open a span that is the parent of what is opened in it, and give it the status it ends in.
@@ -165,6 +187,13 @@ def _address(base_url: str | None) -> dict[str, str | int]:
     port = url.port or _PORTS.get(url.scheme)
     found: dict[str, str | int] = {"server.address": url.hostname} if url.hostname else {}
     return {**found, "server.port": port} if found and port else found
+
+
+@cache
+def _propagator() -> Any:
+    """Return what reads and writes the standard form of a trace context (W3C)."""
+    module = importlib.import_module("opentelemetry.trace.propagation.tracecontext")
+    return module.TraceContextTextMapPropagator()
 
 
 @cache

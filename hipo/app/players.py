@@ -45,8 +45,6 @@ class Connections:
 
         For the arguments see :class:`EndpointPool`.
         """
-        if isinstance(self.encoder, PooledEncoder):
-            self.encoder.notice = notice
         pool = EndpointPool(
             self.prepared.recipe.limits,
             self.providers,
@@ -109,7 +107,7 @@ async def connected(
                 stack.push_async_exit(_Closing(own))
                 encoder = own
             else:
-                encoder = PooledEncoder(pools[ENCODER])
+                encoder = PooledEncoder(pools[ENCODER], note, embedding.model)
             if embedding.model is not None or embedding.device != "auto":
                 await encoder.encode(["Is it there?"])  # a wrong name shows before anything is made
         yield Connections(prepared, providers, encoder)

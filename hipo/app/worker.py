@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 
 from hipo.app.players import connected
+from hipo.app.tracing import exporting_spans
 from hipo.app.worker_material import prepared_from
 from pipeline.engine import Player
 from pipeline.executors.frames import StreamBroken
@@ -51,7 +52,7 @@ def run_worker(
         UsageError: a plugin, a package or a key is missing here; the driver was told.
     """
     called = name or f"{socket.gethostname()}:{os.getpid()}"
-    with rare_collections():
+    with rare_collections(), exporting_spans():
         asyncio.run(work(host, port, token, partial(_players, pools), name=called))
 
 
@@ -62,7 +63,7 @@ async def _players(
     link: RunLink,
     notice: Callable[[str], None],
 ) -> AsyncIterator[Mapping[str, Player]]:
-    async with connected(prepared_from(material), pools=pools) as connections:
+    async with connected(prepared_from(material), notice, pools=pools) as connections:
         yield connections.players(link, notice)
 
 

@@ -85,14 +85,13 @@ class WorkerConnections:
         Raises:
             UsageError: requests are to be sent in another way than each at once.
         """
-        del in_flight
+        del notice, in_flight  # the driver knows whom to tell
         if sender is not None:
             raise UsageError("workers send each request at once", "leave --workers out")
         return self.driver.players(
             (arm.id for arm in self.prepared.arms),
             link,
             timeout_for=self.prepared.recipe.limits.timeout_for,
-            notice=notice,
         )
 
 
@@ -105,7 +104,7 @@ async def connected_workers(
     Args:
         prepared: what is to be played.
         workers: how many processes of this machine, or how many Ray is to place where.
-        notice: is told of a worker that ends before its time.
+        notice: is told what workers learn, and of one that ends before its time.
 
     Raises:
         UsageError: Ray is asked for and not there, a worker lacks a plugin, a package or a key, there are none or too many, or
@@ -122,7 +121,7 @@ async def connected_workers(
         raise UsageError(
             f"{count} workers cannot be started", f"--workers takes 1 to {MOST_WORKERS}"
         )
-    driver = Driver(material_of(prepared))
+    driver = Driver(material_of(prepared), notice)
     if isinstance(workers, RayWorkers):
         async with ray_cluster(workers.address) as cluster:
             port = await driver.listen(cluster.host)

@@ -194,9 +194,8 @@ def root(
     logs = importlib.import_module("hipo.cli.logs")  # not before a command runs: help stays quick
     ctx.with_resource(logs.logging_to_stderr(log_level, log_format))
     if any(name.startswith("OTEL_") for name in os.environ):
-        tracing = importlib.import_module("hipo.cli.tracing")
-        if tracing.is_asked_for():
-            ctx.with_resource(tracing.exporting_spans())
+        tracing = importlib.import_module("hipo.app.tracing")
+        ctx.with_resource(tracing.exporting_spans())
 
 
 _INTERRUPTED_BY_TYPER = 130

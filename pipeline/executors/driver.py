@@ -16,7 +16,7 @@ from typing import Any
 
 from pipeline.engine import Job, Player
 from pipeline.executors.frames import Stream, StreamBroken
-from pipeline.executors.messages import FromWorker, Ready, Refused, Setup, from_worker
+from pipeline.executors.messages import FromWorker, Notice, Ready, Refused, Setup, from_worker
 from pipeline.executors.worker_session import SharedRun, WorkerLost, WorkerSession
 from pipeline.run_link import LocalRun
 from pipeline.runner import JobFailed, JobFailure
@@ -38,13 +38,21 @@ _log = logger("workers")
 class Driver:
     """Listens for workers, and plays cases in them."""
 
-    def __init__(self, material: Mapping[str, Any], token: str | None = None) -> None:
+    def __init__(
+        self,
+        material: Mapping[str, Any],
+        notice: Callable[[str], None] = lambda _: None,
+        token: str | None = None,
+    ) -> None:
         """Prepare to listen.
 
         Args:
             material: what workers build their players of, as plain data.
+            notice: is told what workers learn, the same thing once.
             token: what workers have to know; None makes one.
         """
+        self._notice = notice
+        self._told: set[str] = set()
         self.token = token or secrets.token_urlsafe(32)
         self._setup = Setup(material)
         self._server: asyncio.Server | None = None
@@ -95,7 +103,6 @@ class Driver:
         link: LocalRun,
         *,
         timeout_for: Callable[[str], float],
-        notice: Callable[[str], None],
     ) -> dict[str, Player]:
         """Return one player per arm; from now on the workers belong to this run.
 
@@ -103,16 +110,8 @@ class Driver:
             arms: the ids.
             link: the run in this process.
             timeout_for: seconds usually allowed for a request to a provider.
-            notice: is told what workers learn and how they end, the same thing once.
         """
-        told: set[str] = set()
-
-        def tell_once(text: str) -> None:
-            if text not in told:
-                told.add(text)
-                notice(text)
-
-        self._run = SharedRun(link, timeout_for, tell_once)
+        self._run = SharedRun(link, timeout_for, self._tell)
         link.stop.on_request(self._tell_stop)
         return {arm: RemotePlayer(self, arm) for arm in arms}
 
@@ -213,13 +212,10 @@ class Driver:
             StreamBroken: it has ended.
         """
         stream.send(self._setup)
-        answer, *others = await stream.receive()
-        if isinstance(answer, Refused):
-            self.give_up(UsageError(answer.message, answer.hint))
+        name = await self._name_of(stream)
+        if name is None:
             return
-        if others or not isinstance(answer, Ready):
-            raise StreamBroken(f"a worker began with a message {answer.kind!r}")
-        session = WorkerSession(stream, answer.name, self._shared)
+        session = WorkerSession(stream, name, self._shared)
         self._sessions.append(session)
         if self._closing:
             session.dismiss()
@@ -232,6 +228,29 @@ class Driver:
             self._sessions.remove(session)
             self._ended[session.name] += session.ended
             self._changed.set()
+
+    async def _name_of(self, stream: Stream[FromWorker]) -> str | None:
+        """Wait until a worker has built its players; return its name, or None where it cannot.
+
+        Raises:
+            StreamBroken: it is gone, or says what only a worker at work can say.
+        """
+        while True:
+            for message in await stream.receive():
+                if isinstance(message, Ready):
+                    return message.name
+                if isinstance(message, Refused):
+                    self.give_up(UsageError(message.message, message.hint))
+                    return None
+                if not isinstance(message, Notice):
+                    raise StreamBroken(f"a worker began with a message {message.kind!r}")
+                self._tell(message.text)
+
+    def _tell(self, text: str) -> None:
+        """Tell what a worker says, the same thing once: others will say it, too."""
+        if text not in self._told:
+            self._told.add(text)
+            self._notice(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,13 +45,15 @@ class Play:
     epoch: int
     known: tuple[tuple[str, ChoiceRow], ...]
     """Key in hexadecimal digits, and a sample that was drawn before."""
+    trace: Mapping[str, str]
+    """Names the span that those of the job belong under; empty where nobody looks."""
     kind: Literal["play"] = "play"
 
     @classmethod
-    def of(cls, number: int, job: Job) -> Play:
-        """Return the message of a job."""
+    def of(cls, number: int, job: Job, trace: Mapping[str, str]) -> Play:
+        """Return the message of a job, under the span of ``trace``."""
         known = tuple((one.key.hex(), one.choice) for one in job.known)
-        return cls(number, job.case, job.arm, job.epoch, known)
+        return cls(number, job.case, job.arm, job.epoch, known, trace)
 
     @property
     def job(self) -> Job:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from pipeline.embeddings import Device, sentence_encoder
+from pipeline.embeddings import Device, Note, loading, sentence_encoder
 from pipeline.providers.errors import Unreachable
 from pipeline.providers.hf.prompt import model_key
 from pipeline.providers.protocol import Reply, Request
@@ -155,12 +155,22 @@ def open_local_model(name: str, most_at_once: int) -> Ask:
 class PooledEncoder:
     """Embeds texts by a pool; satisfies :class:`~pipeline.voting.Encoder`."""
 
-    def __init__(self, pool: Pool, sleep: Sleep = asyncio.sleep) -> None:
-        """Ask ``pool``; ``sleep`` passes the time until it is back."""
+    def __init__(
+        self,
+        pool: Pool,
+        note: Note = lambda _: None,
+        model: str | None = None,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        """Ask ``pool``, which holds ``model``.
+
+        ``note`` is told that it is about to be loaded, when the first text comes, and when votes wait
+        for a process that died; ``sleep`` passes the time until it is back.
+        """
         self._pool = pool
+        self._note = note
+        self._loading = loading(model)
         self._sleep = sleep
-        self.notice: Callable[[str], None] = lambda _: None
-        """Is told when votes wait for a process that died."""
 
     async def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit-length row per text, shape ``(len(texts), dim)``.
@@ -169,6 +179,9 @@ class PooledEncoder:
             UsageError: the model cannot be loaded.
             MustStop: its processes have died, and do not come back.
         """
+        told, self._loading = self._loading, ""
+        if told:
+            self._note(told)
         waited_s = 0.0
         while True:
             try:
@@ -176,7 +189,7 @@ class PooledEncoder:
             except PoolAway as error:
                 if error.gone or waited_s >= RETURN_S:
                     raise MustStop(str(error), UNAVAILABLE, _GONE) from error
-                self.notice(f"{error}; votes wait until it is started again")
+                self._note(f"{error}; votes wait until it is started again")
                 await self._sleep(PAUSE_S)
                 waited_s += PAUSE_S
             else:

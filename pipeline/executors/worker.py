@@ -32,6 +32,7 @@ from pipeline.executors.remote_run import RemoteRun
 from pipeline.run_link import RunLink
 from pipeline.runner import JobFailure, failure_of
 from pipeline.stop import INTERNAL
+from pipeline.tracing import under_span
 from scenarios.errors import RunError, UsageError
 
 Players = AbstractAsyncContextManager[Mapping[str, Player]]
@@ -133,7 +134,8 @@ class _Worker:
         """Play one job and say how it ended."""
         case, number = message.case, message.number
         try:
-            dialogue = await players[message.arm].play(case, message.epoch)
+            with under_span(message.trace):
+                dialogue = await players[message.arm].play(case, message.epoch)
             self._stream.send(Ended(number, dialogue.turns, None))
         except Exception as error:  # noqa: BLE001 - what no failure covers ends the run, there
             self._stream.send(Ended(number, (), as_failure(error)))

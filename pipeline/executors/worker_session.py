@@ -36,6 +36,7 @@ from pipeline.run_link import LocalRun, Permit, Settlement
 from pipeline.runner import JobFailed
 from pipeline.stop import Stop
 from pipeline.store.call_rows import RequestRow
+from pipeline.tracing import open_span
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import RunError
 
@@ -110,7 +111,7 @@ class WorkerSession:
         ended: asyncio.Future[tuple[Turn, ...]] = asyncio.get_running_loop().create_future()
         self._playing[number] = (job, ended)
         self._cases[job.case.id] += 1
-        self._stream.send(Play.of(number, job))
+        self._stream.send(Play.of(number, job, open_span()))
         try:
             return Dialogue(job.case, job.arm, await ended)
         except asyncio.CancelledError:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hipo.app import worker, workers
 from hipo.app.generation import generate
 from hipo.app.watching import Silent
 from pipeline import embeddings
+from pipeline.executors.driver import Driver
+from pipeline.executors.worker import work
 from pipeline.recipe import Recipe
 from pipeline.voting import Vectors
 
@@ -25,27 +31,65 @@ class Noting(Silent):
         self.notes.append(message)
 
 
-@pytest.mark.parametrize(("strategy", "times"), [("consistency", 1), ("direct", 0)])
-def test_a_vote_says_once_that_the_model_is_loaded_and_other_strategies_do_not(
-    strategy: str, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a model that embeds everything alike."""
+
     def embed(texts: Sequence[str]) -> Vectors:
         return np.tile(np.array([[1.0, 0.0]], np.float32), (len(texts), 1))
 
     monkeypatch.setattr(embeddings, "load_sentence_model", lambda *_: embed)
     monkeypatch.setattr(embeddings, "missing_packages", lambda _=None: [])
+
+
+def times_told(folder: Path, workers: int | None = None, **changes: object) -> int:
+    """Play two dialogues; return how often it was told that the model is loaded."""
     recipe = Recipe.model_validate(
         {
             "n": 2,
             "turns": [1],
-            "strategies": [strategy],
+            "strategies": ["consistency"],
             "scenarios": ["used_car"],
             "models": {"default": "offline/rules"},
+            **changes,
         }
     )
     watcher = Noting()
-    outcome = generate(recipe, output=tmp_path / "run", watcher=watcher).outcome
+    outcome = generate(recipe, output=folder / "run", watcher=watcher, workers=workers).outcome
     assert outcome is not None
     assert outcome.done == 2
-    told = [note for note in watcher.notes if "loading the embedding model" in note]
-    assert len(told) == times
+    return sum("loading the embedding model" in note for note in watcher.notes)
+
+
+@pytest.mark.parametrize(("strategy", "times"), [("consistency", 1), ("direct", 0)])
+def test_a_vote_says_once_that_the_model_is_loaded_and_other_strategies_do_not(
+    strategy: str, times: int, tmp_path: Path
+) -> None:
+    assert times_told(tmp_path, strategies=[strategy]) == times
+
+
+@asynccontextmanager
+async def workers_in_this_process(
+    driver: Driver, port: int, command: Sequence[str], count: int, notice: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """Stand in for processes, which would load a model of their own."""
+    joining = [
+        asyncio.ensure_future(
+            work("127.0.0.1", port, driver.token, partial(worker._players, None), name=str(number))
+        )
+        for number in range(count)
+    ]
+    await driver.ready(count)
+    try:
+        yield
+    finally:
+        await driver.close()
+        await asyncio.gather(*joining)
+
+
+@pytest.mark.parametrize("named", [None, "other/model"])
+def test_two_workers_say_it_once_also_where_one_tries_the_model_before_it_begins(
+    named: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "worker_processes", workers_in_this_process)
+    assert times_told(tmp_path, 2, embedding={"model": named}) == 1

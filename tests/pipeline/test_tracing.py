@@ -13,7 +13,7 @@ from pipeline.providers.errors import BadRequest, RateLimited
 from pipeline.providers.protocol import Choice
 from pipeline.stop import Stopped
 from pipeline.store.run_store import RunStore
-from pipeline.tracing import dialogue_span
+from pipeline.tracing import dialogue_span, open_span, under_span
 from scenarios.run_configuration import RunConfiguration
 from tests.factories import make_case
 from tests.pipeline.scripted import ask, ask_many, client_of, says
@@ -145,3 +145,20 @@ async def test_without_opentelemetry_nothing_is_traced_and_everything_works(stor
             assert await ask(client) == "Why?"
     finally:
         tracing._api.cache_clear()
+
+
+def test_what_another_process_opens_belongs_under_the_span_that_was_named_to_it(spans):
+    with dialogue_span("generate", make_case(), "arm"):
+        named = open_span()
+    with under_span(named), dialogue_span("verify", make_case(), "arm"):
+        pass
+    with under_span({}), dialogue_span("verify", make_case(), "arm"):
+        pass
+    first, under, alone = spans.get_finished_spans()
+    assert under.parent.span_id == first.context.span_id
+    assert under.context.trace_id == first.context.trace_id
+    assert alone.parent is None
+
+
+def test_where_nobody_looks_no_span_is_named():
+    assert open_span() == {}

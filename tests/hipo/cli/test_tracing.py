@@ -25,7 +25,8 @@ class Collector(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.spans: list[tuple[str, str, str, str]] = []
+        self.spans: list[tuple[str, ...]] = []
+        """Service, name, and the ids of a span, its parent and its trace."""
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
 
@@ -44,7 +45,11 @@ class Handler(BaseHTTPRequestHandler):
                 if a.key == "service.name"
             )
             self.server.spans += [
-                (service, span.name, span.span_id.hex(), span.parent_span_id.hex())
+                (
+                    service,
+                    span.name,
+                    *(i.hex() for i in (span.span_id, span.parent_span_id, span.trace_id)),
+                )
                 for scope in resource.scope_spans
                 for span in scope.spans
             ]
@@ -63,24 +68,31 @@ def collector() -> Iterator[Collector]:
         server.shutdown()
 
 
-def hipo(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def hipo(folder: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
     return subprocess.run(
-        [sys.executable, "-m", "hipo", *COMMAND],
+        [sys.executable, "-m", "hipo", *COMMAND, *options],
         cwd=folder, env={**clean, "PYTHONPATH": str(ROOT), **variables},
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("--workers", "2"), marks=pytest.mark.slow)], ids=" ".join
+)
 def test_a_collector_gets_each_dialogue_with_its_calls(
-    tmp_path: Path, collector: Collector
+    options: tuple[str, ...], tmp_path: Path, collector: Collector
 ) -> None:
-    done = hipo(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+    done = hipo(tmp_path, *options, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
     assert (done.returncode, done.stderr) == (0, "")
-    dialogues = {span for service, name, span, _ in collector.spans if name == "generate dialogue"}
-    calls = [parent for _, name, _, parent in collector.spans if name == "chat rules"]
+    dialogues = {
+        span: trace for _, name, span, _, trace in collector.spans if name == "generate dialogue"
+    }
+    calls = [
+        (parent, trace) for _, name, _, parent, trace in collector.spans if name == "chat rules"
+    ]
     assert len(dialogues) == 2
-    assert sorted(calls) == sorted(dialogues)  # an answer each: the first question is fixed
+    assert sorted(calls) == sorted(dialogues.items())  # an answer each: the first question is fixed
     assert {service for service, *_ in collector.spans} == {"hipo"}
 
 

@@ -113,9 +113,7 @@ class Bench:
             self.join()
         try:
             await self.driver.ready(workers)
-            yield self.driver.players(
-                ("a", "b"), self.link, timeout_for=lambda _: 60.0, notice=lambda _: None
-            )
+            yield self.driver.players(("a", "b"), self.link, timeout_for=lambda _: 60.0)
         finally:
             await self.driver.close()
             await asyncio.gather(*self.workers, return_exceptions=True)

@@ -59,7 +59,14 @@ OF_WORKER = (
     Ended(5, (), JobFailure("failed", "refusal", "it would not", fault="refused")),
 )
 OF_DRIVER = (
-    Play(1, make_case(variation={"persona": "calm"}), "arm", 2, (("cd" * 32, make_choice_row()),)),
+    Play(
+        1,
+        make_case(variation={"persona": "calm"}),
+        "arm",
+        2,
+        (("cd" * 32, make_choice_row()),),
+        {"traceparent": "00-1-2-01"},
+    ),
     Granted(1, 7, Admission(3, "judge", outage=True), paced=True, waited_s=0.5),
     Denied(2, JobFailure("pending", "budget", "reached")),
     Durable(3),

@@ -176,11 +176,13 @@ async def test_whoever_votes_asks_again_while_a_process_is_started_anew() -> Non
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    encoder, told = PooledEncoder(Dying(3), sleep), set()
-    encoder.notice = told.add
+    told: list[str] = []
+    encoder = PooledEncoder(Dying(3), told.append, "tiny", sleep)
+    assert (await encoder.encode(["a"])).shape == (1, 1)
     assert (await encoder.encode(["a"])).shape == (1, 1)
     assert len(slept) == 3
-    assert told == {"the model is away; votes wait until it is started again"}
+    away = "the model is away; votes wait until it is started again"
+    assert told == ["loading the embedding model tiny; this can take a minute", away, away, away]
 
 
 @pytest.mark.parametrize(("gone", "waited_s"), [(False, RETURN_S), (True, 0.0)])
@@ -191,7 +193,7 @@ async def test_an_encoder_that_does_not_come_back_stops_the_run(gone, waited_s) 
         slept.append(seconds)
 
     with pytest.raises(MustStop) as raised:
-        await PooledEncoder(Dying(10_000, gone=gone), sleep).encode(["a"])
+        await PooledEncoder(Dying(10_000, gone=gone), sleep=sleep).encode(["a"])
     assert raised.value.code == UNAVAILABLE
     assert sum(slept) == waited_s
 

@@ -1,4 +1,4 @@
-"""Send spans where the standard environment variables of OpenTelemetry say, for one command."""
+"""Send spans where the standard environment variables of OpenTelemetry say, from a command or a worker."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KNOWN = ("otlp", "console")
 _log = logger("tracing")
 
 
-def is_asked_for() -> bool:
+def _is_asked_for() -> bool:
     """Whether the environment names somewhere to send spans to."""
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return False
@@ -27,12 +27,15 @@ def is_asked_for() -> bool:
 
 @contextmanager
 def exporting_spans() -> Iterator[None]:
-    """Export what is traced inside, and send the rest at the end.
+    """Export what is traced inside, and send the rest at the end, if the environment says where to.
 
-    Nothing happens where the program was started by ``opentelemetry-instrument`` or the like, which
+    Nothing happens either where the program was started by ``opentelemetry-instrument`` or the like, which
     sets everything up itself. The exporter and the provider read their own variables, such as
     ``OTEL_SERVICE_NAME`` and ``OTEL_EXPORTER_OTLP_HEADERS``.
     """
+    if not _is_asked_for():
+        yield
+        return
     names = [name.strip() for name in os.environ.get(EXPORTER, "otlp").split(",")]
     unknown = [name for name in names if name not in _KNOWN]
     if unknown:
