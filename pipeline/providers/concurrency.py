@@ -137,6 +137,8 @@ class ConcurrencyWindow:
         """The places before more were tried."""
         self._latency_s: float | None = None
         """The median latency with the places before."""
+        self._alone_s: float | None = None
+        """The shortest median latency of a climb."""
         self._top: _Throughput | None = None
         """The most throughput of this cycle."""
         self._usual: float | None = None
@@ -215,12 +217,17 @@ class ConcurrencyWindow:
 
     def _climb(self, latency_s: float) -> None:
         self._phase, self._latency_s, self._kept = "climb", latency_s, self.places
+        self._alone_s = min(latency_s, self._alone_s or latency_s)
         self._change(self._more(CLIMB))
 
     def _dip(self, top: _Throughput) -> None:
-        """Have fewer places than brought as much as ``top``, or nearly."""
-        self._top, self._phase = top, "dip"
-        self._change(_fewer(self._kept, DIP))
+        """Have fewer places than brought as much as ``top``, or nearly.
+
+        What latency was before it grew says how many requests the server may work at.
+        """
+        busy = round(top.per_second * self._alone_s) if self._alone_s else self._kept
+        self._top, self._phase, self._alone_s = top, "dip", None
+        self._change(_fewer(min(busy, self._kept), DIP))
 
     def _dipped(self, top: _Throughput, seen: _Throughput) -> None:
         if seen.per_second >= SATURATED * top.per_second and self.places > 1:

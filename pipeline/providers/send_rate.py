@@ -2,7 +2,9 @@
 
 Before the first refusal there is no rate at all. A refusal brings the rate down to what was really
 accepted; from there it rises again, ever faster the longer nothing is refused, so that a limit that
-was raised is found. Everything is a function of the events and their times: nothing waits here.
+was raised is found. At first it rises quickly, since a limit is known only when it was touched twice,
+and later the slower the longer it is known: every touch costs a refusal. Everything is a function
+of the events and their times: nothing waits here.
 
 What was accepted is counted by when requests were *sent*, since refusals come at once and answers
 late: a request that was not refused (yet) counts as accepted. At a refusal the endpoint's bucket or
@@ -36,9 +38,15 @@ ROUND_S = 0.5
 """The least time from one change to the next: refusals of earlier requests are still coming."""
 RISE_S = 6.0
 """So long after a single refusal the rate is back at the limit that was touched."""
-RISE_REQUESTS = 50
+RISE_REQUESTS = 70
 """... or so many requests after it, if those take longer."""
 LONGEST_RISE_S = 120.0
+SEARCH_S = 1.0
+"""So long after the first refusal, which tells little: until then the endpoint had something in
+store, and requests had only begun. Later a rise takes as long as has passed since then, at most
+what it takes by the above."""
+SEARCH_REQUESTS = 5
+"""... or so many requests after it, if those take longer."""
 WINDOW_S = 15.0
 """A rise takes so much longer than a window of the endpoint, or twice as long as a shorter one:
 before the end of a window it is not known whether it was used too fast."""
@@ -207,7 +215,8 @@ class SendRate:
             if self._tells_nothing(sent, now):
                 return
             ended = self._end_stretch(sent, now)
-            self._chance.lowered(ended.fastest, ended.sent, ended.refused)
+            if now - self._refusals[0].at >= RISE_S:  # before, it was too fast by far
+                self._chance.lowered(ended.fastest, ended.sent, ended.refused)
         elif self._ended is not None and self._ended.holds(sent.number):
             ended = self._ended
             ended.refused += 1
@@ -260,6 +269,7 @@ class SendRate:
         if ended.first == 1:
             # What an endpoint says of when it goes on is a hint: many always say a minute.
             took = ended.ended - self._window_began
+            horizon_s = max(0.0, horizon_s - 1.0)  # it is told in whole seconds, rounded up
             low = min(ended.accepted / max(LEAST_S, took + horizon_s), fastest * BACK)
             target = ended.accepted / max(LEAST_S, took)
             target = target if ended.accepted >= LEAST_ACCEPTED else fastest
@@ -275,7 +285,8 @@ class SendRate:
             target = (min(measured, fastest) + fastest) / 2
             low = target * BACK if is_calm else measured * BACK
             low = min(max(low, STEEPEST * fastest), BACK * fastest)
-        self._rise_from(low, target)
+        known_s = ended.ended - self._refusals[0].at
+        self._rise_from(low, target, known_s + horizon_s if ended.first == 1 else known_s)
         self._pace.put_off(ended.ended + 1.0 / max(low, SLOWEST_PER_S))
 
     def _ends_window(self, ended: _Stretch) -> bool:
@@ -285,13 +296,16 @@ class SendRate:
         accepted = self._refusals[-1].accepted - self._refusals[-2].accepted
         return accepted >= CALM and ended.refused <= accepted / 10
 
-    def _rise_from(self, low: float, target: float) -> None:
+    def _rise_from(self, low: float, target: float, known_s: float = math.inf) -> None:
+        """Let the rate rise anew; ``known_s``: how long ago the first refusal was."""
         low = max(low, SLOWEST_PER_S)
         target = max(target, low / BACK)
         slow_s = max(
-            RISE_S,
             self._window_s + min(self._window_s, WINDOW_S),
-            min(RISE_REQUESTS / target, LONGEST_RISE_S),
+            min(
+                max(RISE_S, min(RISE_REQUESTS / target, LONGEST_RISE_S)),
+                max(SEARCH_S, SEARCH_REQUESTS / target, known_s),
+            ),
         )
         self._rise = _Rise(low, target, slow_s)
 

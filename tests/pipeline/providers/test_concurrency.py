@@ -106,6 +106,13 @@ def test_a_queueing_server_is_kept_busy_at_hardly_more_than_the_latency_without_
     assert server.mean_latency_s(100) <= 1.3
 
 
+@pytest.mark.parametrize("slots", [8, 16])
+def test_the_search_for_the_number_of_places_leaves_hardly_a_slot_idle(slots):
+    server = Server(slots)
+    ask(server, 60, ceiling=AUTO_CEILING)
+    assert server.per_second(5, 60) >= 0.95 * slots
+
+
 @pytest.mark.parametrize(("slots", "most"), [(1, 2), (2, 3)])
 def test_a_server_that_works_at_one_or_two_gets_hardly_more(slots, most):
     server = Server(slots)

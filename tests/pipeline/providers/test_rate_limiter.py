@@ -166,7 +166,7 @@ def test_the_rate_that_was_learned_is_told_once(caplog):
             gate.leave(entry, "answered" if number < 5 else "slow_down", latency_s=0.1)
         assert gate.held_back_to is None
         waiting = [asyncio.ensure_future(gate.enter(1, nothing)) for _ in range(10)]
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(0.05)
         for task in waiting:
             task.cancel()
         return gate.held_back_to

@@ -121,6 +121,19 @@ def test_a_bucket_is_not_taken_for_chance_where_calls_come_back_slowly(rate):
     assert traffic.refused_share(15) < 0.05
 
 
+@pytest.mark.parametrize(
+    ("rate", "latency_s", "live"), [(60, 0.05, 128), (60, 1.0, 300), (200, 1.0, 300)]
+)
+def test_a_limit_is_found_soon_while_the_number_of_places_still_grows(rate, latency_s, live):
+    for seed in range(5):
+        traffic = Simulation(
+            Bucket(rate), 40, latency_s, False, places=1024, begin_with=4, live=live, seed=seed
+        ).run()
+        assert traffic.failed == 0
+        assert traffic.per_second(20, 38) >= 0.95 * rate
+        assert traffic.refused_share(20) < 0.02
+
+
 def test_a_limit_that_falls_to_a_fifth_is_followed():
     bucket = Bucket(20)
 
