@@ -1,8 +1,8 @@
 """A chat-completions server with a limit, or with less power than is asked of it.
 
 Run as its own process (``python -m benchmarks.limited_server '{"rate": 5}'``, see :class:`Nature`):
-it prints its port, serves until its standard input closes, and tells at ``/events`` when it took
-and when it refused requests.
+it prints its port, serves until its standard input closes, and tells at ``/events`` when it took,
+answered and refused requests.
 """
 
 from __future__ import annotations
@@ -38,10 +38,13 @@ class Nature:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """When requests were taken and refused, in seconds since the first one, and how many flew."""
+    """When requests were taken, answered and refused, in seconds since the first one."""
 
     taken: list[float]
     refused: list[float]
+    answered: list[float]
+    latencies: list[float]
+    """Seconds from when a request came until it was answered, in the order of ``answered``."""
     most_at_once: int
 
 
@@ -52,6 +55,8 @@ class LimitedServer:
         self._nature = nature
         self._taken: list[float] = []
         self._refused: list[float] = []
+        self._answered: list[tuple[float, float]] = []
+        """When, and how long it took."""
         self._slots = asyncio.Semaphore(nature.slots or 1_000_000)
         self._flying = 0
         self._most = 0
@@ -76,6 +81,8 @@ class LimitedServer:
             async with self._slots:
                 crowded = 1.0 if nature.crowd is None else max(1.0, self._flying / nature.crowd)
                 await asyncio.sleep(nature.latency_s * crowded)
+            ended = time.monotonic()
+            self._answered.append((ended, ended - now))
         finally:
             self._flying -= 1
         return web.Response(
@@ -103,9 +110,14 @@ class LimitedServer:
     async def events(self, _: web.Request) -> web.Response:
         """Tell what happened."""
         first = min([*self._taken[:1], *self._refused[:1]], default=0.0)
-        taken = [at - first for at in self._taken]
-        refused = [at - first for at in self._refused]
-        return web.json_response(asdict(Events(taken, refused, self._most)))
+        seen = Events(
+            [at - first for at in self._taken],
+            [at - first for at in self._refused],
+            [at - first for at, _ in self._answered],
+            [latency_s for _, latency_s in self._answered],
+            self._most,
+        )
+        return web.json_response(asdict(seen))
 
 
 async def _serve(nature: Nature) -> None:
