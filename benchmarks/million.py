@@ -59,7 +59,7 @@ async def _settle(folder: Path, n: int, settled: int) -> None:
     prepared = prepare(_recipe(n))
     with opened(folder, prepared) as store:
         progress = PlanProgress(store, prepared.plan, [arm.id for arm in prepared.arms])
-        for chunk in chunks(islice(prepared.plan, settled), _CHUNK):
+        for chunk in chunks(islice(progress.cases(), settled - 1), _CHUNK):
             await store.add_cases(chunk)
             progress.begin(len(chunk), [])
         store.set_state("stopped:interrupted")
