@@ -272,7 +272,7 @@ def _insert(
 
 def run(*, quick: bool = False) -> list[Row]:
     """Export a benchmark set and a training set; compare each with its bare loop."""
-    turns = 160_000 if quick else 1_000_000
+    turns = 64_000 if quick else 1_000_000
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

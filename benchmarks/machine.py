@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import resource
+import socket
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -65,6 +66,13 @@ def results_page(
         table(rows),
     ]
     return "\n".join(lines) + "\n"
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def peak_mib() -> float:

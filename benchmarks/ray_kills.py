@@ -11,7 +11,6 @@ import os
 import random
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+from benchmarks.machine import free_port
 from benchmarks.night import night_server
 from benchmarks.report import Goal, Row
 from benchmarks.worker_kills import FULL, QUICK, WorkerKills, WorkerPlace, children
@@ -62,9 +62,8 @@ def measured(folder: Path, size: WorkerKills, dice: random.Random) -> list[Row]:
 @contextmanager
 def _cluster(log: Path) -> Iterator[WorkerPlace]:
     """Start Ray on this machine, under a token of its own, and end it afterwards."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
+    port = free_port()
+    address = f"127.0.0.1:{port}"
     environment = {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
@@ -73,7 +72,7 @@ def _cluster(log: Path) -> Iterator[WorkerPlace]:
     }
     command = [
         sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block",
-        "--node-ip-address", "127.0.0.1", "--port", address.rpartition(":")[2],
+        "--node-ip-address", "127.0.0.1", "--port", str(port),
         "--num-cpus", str(CPUS), "--include-dashboard", "false",
     ]  # fmt: skip
     with log.open("wb") as said:

@@ -32,6 +32,7 @@ class AnnotatorClient:
         page = self._get(f"{self._parts.path}?{self._parts.query}")
         self._post("/consent", [("csrf", _csrf(page)), ("agree", "yes")])
         self._post("/name", [("csrf", _csrf(page)), ("name", self._name)])
+        self._connection.close()  # the server would, of one on which nothing is asked for a while
 
     def work(self, saved: Callable[[], None] = lambda: None) -> None:
         """Answer items until none is left; ``saved`` is called after each."""

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.machine import free_port
 from benchmarks.report import Goal, Row
 from benchmarks.review_client import AnnotatorClient, all_at_once
 from benchmarks.server import running_server
@@ -23,7 +24,6 @@ from pipeline.store.reviews import ReviewStore
 
 ANNOTATORS = 8
 PER_ITEM = 3
-PORT = 8657
 MODEL_S = 0.5
 HEAD_START_S = 3.0
 """Lets the generation get under way."""
@@ -55,7 +55,7 @@ def served(folder: Path, items: int) -> Iterator[subprocess.Popen[str]]:
     serving = subprocess.Popen(
         [
             sys.executable, "-m", "hipo", "review", "serve", str(folder), "--mode", "quiz",
-            "--all", "-n", str(items), "--per-item", str(PER_ITEM), "--port", str(PORT),
+            "--all", "-n", str(items), "--per-item", str(PER_ITEM), "--port", str(free_port()),
         ],
         stderr=subprocess.PIPE,
         text=True,

@@ -16,14 +16,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from benchmarks.machine import free_port
 from benchmarks.report import Goal, Row
 from hipo.app.generation import generate
 from hipo.app.verification import VerificationOverrides, verify
 from pipeline.recipe import Recipe
 from pipeline.store.sqlite import DATABASE
 
-PORT = 8659
 DIALOGUES = 250_000
 QUICK = 20_000
 SEEDS = 250
@@ -80,13 +81,13 @@ def multiply(folder: Path, dialogues: int) -> None:
 
 @contextmanager
 def _viewed(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Serve a run until the block ends, and give the path of the link that lets one in."""
-    command = [sys.executable, "-m", "hipo", "view", str(folder), "--port", str(PORT)]
+    """Serve a run until the block ends, and give the link that lets one in."""
+    command = [sys.executable, "-m", "hipo", "view", str(folder), "--port", str(free_port())]
     serving = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         for line in serving.stderr or ():
             if "/enter?" in line:
-                yield serving, "/enter?" + line.strip().partition("/enter?")[2]
+                yield serving, line.split()[-1]
                 return
         raise RuntimeError("the viewer ended")
     finally:
@@ -98,9 +99,10 @@ class _Reader:
     """A browser that keeps its cookie and one connection."""
 
     def __init__(self, link: str) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", PORT)
+        parts = urlsplit(link)
+        self._connection = http.client.HTTPConnection(parts.netloc)
         self._headers: dict[str, str] = {}
-        self._connection.request("GET", link)
+        self._connection.request("GET", f"{parts.path}?{parts.query}")
         answer = self._connection.getresponse()
         answer.read()
         self._headers["cookie"] = str(answer.getheader("set-cookie")).partition(";")[0]
