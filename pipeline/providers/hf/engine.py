@@ -116,6 +116,8 @@ class LocalEngine:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
+            if self._loaded.prefixes is not None:
+                self._loaded.prefixes.clear()
             if len(rows) == 1:
                 raise UsageError(
                     f"{self._loaded.name} has no memory left for a prompt of"
@@ -141,8 +143,9 @@ class LocalEngine:
         finish = {"stop": "stop", "length": "length"}.get(row.end, "other")
         return LocalAnswer(
             Choice(text, finish),  # type: ignore[arg-type]
-            len(row.prompt),
-            len(row.tokens),
+            prompt_tokens=len(row.prompt),
+            reused_tokens=row.reused,
+            completion_tokens=len(row.tokens),
         )
 
     def _constraint(self, schema: Mapping[str, object]) -> Constraint:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
 
+from pipeline.providers.hf.prefixes import BLOCK, Blocks, blocks_of, joined
 from pipeline.providers.hf.sampling import AnswerRow, BatchSampler
 
 if TYPE_CHECKING:
@@ -24,14 +25,16 @@ def write_answers(
         RuntimeError: the memory is not enough for so many at once, among others; see
             ``is_out_of_memory``.
     """
-    longest = max(len(row.prompt) for row in rows)
-    padded = [[loaded.padding] * (longest - len(row.prompt)) + list(row.prompt) for row in rows]
-    mask = [[0] * (longest - len(row.prompt)) + [1] * len(row.prompt) for row in rows]
     sampler = BatchSampler(rows, loaded.ends, clock)
     with torch.inference_mode():
+        begun = [_beginning(loaded, row) for row in rows]
+        tokens, mask = _padded(rows, [len(blocks) * BLOCK for blocks in begun], loaded.padding)
+        cache = joined(loaded.model, begun) if any(begun) else None
+        del begun  # what the pool has forgotten needs no memory any more
         loaded.model.generate(
-            input_ids=torch.tensor(padded, device=loaded.device),
+            input_ids=torch.tensor(tokens, device=loaded.device),
             attention_mask=torch.tensor(mask, device=loaded.device),
+            past_key_values=cache,
             generation_config=GenerationConfig(  # type: ignore[no-untyped-call]
                 max_new_tokens=max(row.max_tokens for row in rows),
                 do_sample=False,
@@ -42,3 +45,37 @@ def write_answers(
             logits_processor=LogitsProcessorList([sampler.process]),
             stopping_criteria=StoppingCriteriaList([sampler.finished]),
         )
+
+
+def _beginning(loaded: LoadedModel, row: AnswerRow) -> Blocks:
+    """Return what is known of a prompt before the answers are begun, computed where it was not."""
+    pool = loaded.prefixes
+    if pool is None:
+        return []
+    if row.abandoned():  # many prompts take their time
+        row.end = "abandoned"
+        return []
+    known = pool.found(row.prompt)
+    row.reused = len(known) * BLOCK
+    blocks = blocks_of(loaded.model, row.prompt, known)
+    pool.keep(row.prompt, blocks)
+    return blocks
+
+
+def _padded(
+    rows: Sequence[AnswerRow], begun: Sequence[int], padding: int
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return tokens and mask, both of shape ``(rows, width)``.
+
+    The ``begun`` tokens of each prompt, and what follows them, are padded on the left to the longest
+    of their kind. Of a row that has ended already, one token is left.
+    """
+    prompts = [row.prompt if row.end == "open" else row.prompt[-1:] for row in rows]
+    first = max(begun)
+    rest = max(len(prompt) - n for prompt, n in zip(prompts, begun, strict=True))
+    tokens, mask = [], []
+    for prompt, n in zip(prompts, begun, strict=True):
+        gap, second = first - n, rest - (len(prompt) - n)
+        tokens.append([padding] * gap + [*prompt[:n]] + [padding] * second + [*prompt[n:]])
+        mask.append([0] * gap + [1] * n + [0] * second + [1] * (len(prompt) - n))
+    return tokens, mask

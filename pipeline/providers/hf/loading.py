@@ -21,6 +21,7 @@ from transformers import (
 
 from pipeline.providers.hf.chat import ChatFormat
 from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
+from pipeline.providers.hf.prefixes import PrefixPool, can_reuse
 from pipeline.providers.hf.settings import INSTALL, LocalSettings
 from pipeline.torch_setup import choose_device, keep_quiet
 from scenarios.errors import UsageError
@@ -51,6 +52,8 @@ class LoadedModel:
     padding: int
     vocabulary: int
     """How many numbers the model gives for the next token."""
+    prefixes: PrefixPool | None
+    """What was computed of how prompts begin; None where every prompt is computed as a whole."""
 
 
 def load_model(model: str, settings: LocalSettings) -> LoadedModel:
@@ -83,7 +86,18 @@ def load_model(model: str, settings: LocalSettings) -> LoadedModel:
         ends=ends,
         padding=padding if padding is not None else min(ends, default=0),
         vocabulary=int(loaded.get_output_embeddings().weight.shape[0]),
+        prefixes=_pool(name, loaded, settings.prefix_cache_mib),
     )
+
+
+def _pool(name: str, model: Any, mib: int) -> PrefixPool | None:
+    """Return what keeps the beginnings of prompts, where that is wanted and the model allows it."""
+    if mib == 0:
+        return None
+    if can_reuse(model):
+        return PrefixPool(mib * 2**20)
+    _log.info("%s computes every prompt from its first token: its memory cannot be divided", name)
+    return None
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -41,4 +41,6 @@ class LocalAnswer:
 
     choice: Choice
     prompt_tokens: int
+    reused_tokens: int
+    """Of the prompt's, those that had been computed for another."""
     completion_tokens: int

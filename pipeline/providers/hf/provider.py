@@ -90,6 +90,7 @@ class HfProvider:
             usage=Usage(
                 prompt=answers[0].prompt_tokens,
                 completion=sum(answer.completion_tokens for answer in answers),
+                cached=answers[0].reused_tokens,
             ),
             model=request.model,
         )

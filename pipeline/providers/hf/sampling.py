@@ -37,6 +37,8 @@ class AnswerRow:
     tokens: list[int] = field(default_factory=list)
     """What was written, the token that ends it included."""
     end: End = "open"
+    reused: int = 0
+    """Tokens of the prompt that had been computed before."""
     _rng: random.Random = field(init=False)
 
     def __post_init__(self) -> None:

@@ -31,6 +31,8 @@ class LocalSettings(Strict):
     """A Jinja file, or ``plain`` for a model that was never taught to chat; None: its own."""
     chat_template_kwargs: Mapping[str, Any] = Field(default_factory=dict)
     """Handed to the chat template, e.g. ``{enable_thinking: false}``."""
+    prefix_cache_mib: Annotated[int, Field(ge=0)] = 1024
+    """MiB for what prompts begin with, which is computed once; 0 computes it for every prompt."""
 
     @classmethod
     def of(cls, spec: ModelSpec) -> LocalSettings:

@@ -14,11 +14,9 @@ import orjson
 import pytest
 
 from pipeline.providers.errors import ContextExceeded, FieldRejected
-from pipeline.providers.protocol import Request
 from pipeline.providers.registry import build_provider, parse_model
-from prompts.question import Message
-from scenarios.arms import Parameters
 from scenarios.errors import UsageError
+from tests.pipeline.providers.hf.asking import request, texts
 from tests.tiny_model import save_tiny_adapter, save_tiny_gguf, save_tiny_model, tiny_tokenizer
 
 pytestmark = [
@@ -32,40 +30,6 @@ pytestmark = [
 
 
 WRITE = "pipeline.providers.hf.engine.write_answers"
-
-
-SCHEMA = {
-    "type": "object",
-    "properties": {"act": {"enum": ["Directives", "Expressives"]}, "why": {"type": "string"}},
-    "required": ["act", "why"],
-    "additionalProperties": False,
-}
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
-
-
-@pytest.fixture
-async def hf():
-    made = build_provider(parse_model("hf/any"), max_concurrency=8)
-    yield made
-    await made.close()
-
-
-def request(model, text="What was that?", **changes):
-    parameters = {"temperature": 0.0, "max_tokens": 12, **changes.pop("parameters", {})}
-    fields = {
-        "model": str(model),
-        "messages": (Message("system", "You answer."), Message("user", text)),
-        "parameters": Parameters(**parameters),
-        "schema": SCHEMA,
-        "schema_name": "answer",
-        "seed": 1,
-        "structured": "instruct",
-    }
-    return Request(**{**fields, **changes})
 
 
 @pytest.fixture
@@ -84,11 +48,6 @@ def batches(monkeypatch):
 
 def imported_write():
     return import_module("pipeline.providers.hf.generation").write_answers
-
-
-async def texts(hf, *requests):
-    replies = await asyncio.gather(*(hf.send(one, 60) for one in requests))
-    return [choice.text for reply in replies for choice in reply.choices]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])

@@ -1,0 +1,149 @@
+"""Keys and values of what prompts begin with: computed once, kept in blocks, taken by every prompt.
+
+The prompts of a run begin alike: the definitions of a scheme, a role in one scenario, the turns so
+far. What a causal model computes of a token depends on the tokens before it alone, so that of equal
+beginnings it has to be computed once. A block is 64 tokens of one prompt after one beginning. This is
+what vLLM calls automatic prefix caching (Kwon et al. 2023, section 4.4: shared prefix).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
+
+BLOCK: Final = 64
+"""Tokens of a block: what is not enough for one is computed with the answer."""
+_ROOT: Final = 0
+_CHANGING_ROPE: Final = frozenset({"dynamic", "longrope"})
+"""Positions that are turned by how long the whole prompt is: no beginning fits two lengths."""
+
+Blocks = list[torch.Tensor]
+"""The blocks of one prompt, each of shape ``(layers, 2, heads, 64, size of a head)``: keys, values."""
+
+
+class PrefixPool:
+    """The blocks that prompts had lately, as many as fit into a number of bytes; one thread's.
+
+    A block is found by the block before it and its tokens. What has not been used for longest is
+    forgotten first, of one prompt its end before its beginning.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._blocks: OrderedDict[tuple[int, tuple[int, ...]], tuple[int, torch.Tensor]] = (
+            OrderedDict()
+        )
+        self._numbers = itertools.count(_ROOT + 1)
+        self.bytes = 0
+
+    def found(self, tokens: Sequence[int]) -> Blocks:
+        """Return the blocks that are known of how ``tokens`` begin."""
+        before, blocks = _ROOT, []
+        for key in _pages(tokens):
+            known = self._blocks.get((before, key))
+            if known is None:
+                break
+            before = known[0]
+            blocks.append(known[1])
+        return blocks
+
+    def keep(self, tokens: Sequence[int], blocks: Blocks) -> None:
+        """Remember the blocks that ``tokens`` begin with, as those that were used last."""
+        before, path = _ROOT, []
+        for page, block in zip(_pages(tokens), blocks, strict=False):
+            key = (before, page)
+            if key not in self._blocks:
+                self._blocks[key] = (next(self._numbers), block)
+                self.bytes += block.nbytes
+            before = self._blocks[key][0]
+            path.append(key)
+        for key in reversed(path):
+            self._blocks.move_to_end(key)
+        while self.bytes > self._most_bytes:
+            _, (_, block) = self._blocks.popitem(last=False)
+            self.bytes -= block.nbytes
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._blocks.clear()
+        self.bytes = 0
+
+
+def _pages(tokens: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the tokens of each whole block; the last token is in none: the answer begins with it."""
+    whole = (len(tokens) - 1) // BLOCK
+    return [tuple(tokens[i * BLOCK : (i + 1) * BLOCK]) for i in range(whole)]
+
+
+def can_reuse(model: Any) -> bool:
+    """Return whether what a model computes of a beginning can be put before other endings: tried.
+
+    That is so where every layer keeps keys and values, of one shape, of every token. It is not with
+    sliding windows (what left them is gone), states (Mamba, linear attention) and learnt prefixes (of
+    PEFT).
+    """
+    config = model.config.get_text_config()
+    rope = getattr(config, "rope_parameters", None) or {}
+    nested = [part for part in rope.values() if isinstance(part, dict)]
+    if any(part.get("rope_type") in _CHANGING_ROPE for part in (rope, *nested)):
+        return False
+    if any(tuned.is_prompt_learning for tuned in getattr(model, "peft_config", {}).values()):
+        return False
+    cache = DynamicCache(config=config)
+    layers: list[Any] = cache.layers
+    if any(type(layer) is not DynamicLayer for layer in layers):
+        return False
+    try:
+        with torch.inference_mode():
+            _forward(model, [0], cache)
+    except (TypeError, ValueError, RuntimeError):
+        return False
+    kept = [x for layer in layers for x in (layer.keys, layer.values)]
+    return all(x is not None and x.shape == kept[0].shape and x.shape[2] == 1 for x in kept)
+
+
+def blocks_of(model: Any, tokens: Sequence[int], known: Blocks) -> Blocks:
+    """Return the blocks of a prompt; those that are not ``known`` are computed, in one go.
+
+    Raises:
+        RuntimeError: the memory is not enough, among others.
+    """
+    begin, end = len(known) * BLOCK, len(_pages(tokens)) * BLOCK
+    if begin == end:
+        return known
+    cache = joined(model, [known]) if known else DynamicCache(config=model.config)
+    _forward(model, tokens[begin:end], cache)
+    layers: list[Any] = cache.layers
+    computed = torch.stack(
+        [torch.stack((layer.keys[0], layer.values[0]))[:, :, begin:] for layer in layers]
+    )
+    # Copies, so that forgetting one block frees its memory.
+    return [*known, *(part.clone() for part in torch.split(computed, BLOCK, dim=3))]
+
+
+def _forward(model: Any, tokens: Sequence[int], cache: DynamicCache) -> None:
+    """Add to ``cache`` what a model computes of tokens that come after those it holds."""
+    new = torch.tensor([tokens], device=model.device)
+    model(input_ids=new, past_key_values=cache, use_cache=True, logits_to_keep=1)
+
+
+def joined(model: Any, rows: Sequence[Blocks]) -> DynamicCache:
+    """Return the blocks of several prompts, one at least, side by side, shorter ones padded on the left."""
+    longest = max(len(blocks) for blocks in rows) * BLOCK
+    first = next(blocks[0] for blocks in rows if blocks)
+    layers, _, heads, _, size = first.shape
+    cache = DynamicCache(config=model.config)
+    for layer in range(layers):
+        both = first.new_zeros((2, len(rows), heads, longest, size))
+        for row, blocks in enumerate(rows):
+            if blocks:
+                begin = longest - len(blocks) * BLOCK
+                torch.cat([block[layer] for block in blocks], dim=2, out=both[:, row, :, begin:])
+        cache.update(both[0], both[1], layer)
+    return cache
