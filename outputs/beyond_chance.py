@@ -158,6 +158,6 @@ def _shuffled(
         first = np.repeat([declared[count.declared] for count in stratum], each)
         second = np.repeat([named[count.named] for count in stratum], each)
         items += len(first)
-        for _ in range(SHUFFLES):
-            same += int(alike[draw.permutation(first), second].sum())
+        shuffled = draw.permuted(np.tile(first, (SHUFFLES, 1)), axis=1)
+        same += int(alike[shuffled, second].sum())
     return same / (items * SHUFFLES)

@@ -196,6 +196,8 @@ class LabelField:
         self.key = key or dimension.id
         self.dimension = dimension
         self.optional = optional
+        self.conditional = any(label.applies for label in dimension.labels)
+        """Whether some label can be chosen only beside certain other ones."""
         self._exact = (
             frozenset(dimension.values)
             if dimension.measurement in ("nominal", "ordinal")

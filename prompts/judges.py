@@ -39,6 +39,7 @@ from prompts.tasks.stems import PEOPLE_TEMPLATES, is_listed, stem_for
 from prompts.tolerant_json import Answer
 from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
+from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import Dimension, Level, Scheme
 from scenarios.spec import RESPONDER, RoleKey, Scenario
 
@@ -66,6 +67,7 @@ class _VerifyKey:
     listed: bool
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class JudgeView:
     """What a judge knows of a case: the scene, and what is private."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import LabelValue
 
 Source = Literal["self", "external", "juror"]
@@ -15,6 +16,7 @@ Verdict = Literal["accepted", "discarded", "pending"]
 VERDICTS: tuple[Verdict, ...] = ("accepted", "discarded", "pending")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """What one judge says about one dimension of one turn, or of the whole dialogue."""
@@ -56,6 +58,7 @@ class Trial:
     """None: the answer could not be read."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Flag:
     """A reason to look at a dialogue again."""
@@ -70,6 +73,7 @@ class Flag:
     """The value that met a threshold, where there is one."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What becomes of a dialogue, who says so, and why. The newest decision counts."""
@@ -88,6 +92,7 @@ class Decision:
         return self.by.startswith("policy:")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class JudgeRun:
     """One judge has been through one dialogue."""
@@ -104,6 +109,7 @@ class JudgeRun:
     """Whether every question was answered in a way that could be read."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Assessment:
     """The flags a dialogue has got, and under which configuration; the newest counts."""

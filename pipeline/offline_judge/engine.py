@@ -70,7 +70,8 @@ def _answer(asked: JudgeRequest) -> str:
             given = _given(asked, field)
             answer[field.name] = given.value
             answer[f"{field.name}_reason"] = given.reason
-            answer[f"{field.name}_second"] = runner_up(asked, field, given)
+            if f"{field.name}_second" in names:
+                answer[f"{field.name}_second"] = runner_up(asked, field, given)
     reasons = [str(why) for key, why in answer.items() if key.endswith("_reason")]
     answer["reading"] = answer["reasoning"] = ". ".join(reasons)
     answer["explanation"] = _explained(asked)

@@ -15,6 +15,7 @@ from pipeline.offline_judge.coherence import incoherence
 from pipeline.offline_judge.memory import belongs_elsewhere, recalled
 from pipeline.offline_judge.reading import JudgeRequest
 from pipeline.offline_judge.utterance import JudgedLine, misleads, utterance_label
+from scenarios.quick_records import quickly_made
 from scenarios.wording import content_stems
 
 Value = str | float | list[str] | None
@@ -33,6 +34,7 @@ _NEAREST: Final = {
 """The label that each is most easily taken for."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Given:
     """A label given to words, and why."""

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from pipeline.offline.reading import AnswerKey, PromptNotUnderstood, answer_fields
+from scenarios.quick_records import quickly_made
 
 MODEL: Final = "offline/judge"
 MESSAGES: Final = 1024
@@ -37,6 +38,7 @@ _OPTION = re.compile(r"^([A-Z])\. (.+?)[ \t]*$", re.MULTILINE)
 _TITLED = re.compile(r"^## .*$", re.MULTILINE)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
     """Everything a judge's prompt says, apart from the rules for language models."""
@@ -140,6 +142,8 @@ def _private(sections: Mapping[str, str], model: str) -> tuple[str, str]:
 
 def _lettered(text: str, fields: Sequence[AnswerKey]) -> dict[str, dict[str, str]]:
     """Return by dimension the options that stand under letters, in the order of the answer."""
+    if not text:
+        return {}
     listed = [dict(found) for part in _TITLED.split(text) if (found := _OPTION.findall(part))]
     keys = [f.name for f in fields if f.options and all(len(name) == 1 for name in f.options)]
     return dict(zip(keys, listed, strict=False))

@@ -14,6 +14,7 @@ from typing import Final
 
 from pipeline.offline_judge.cues import opposites, phrases, plain, stems
 from pipeline.offline_judge.refusals import refusal
+from scenarios.quick_records import quickly_made
 from scenarios.wording import content_stems, is_negated, numbers, sentences, stem, words
 
 QUANTITY: Final = "Quantity"
@@ -45,6 +46,7 @@ _YES = re.compile(
 )
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Matter:
     """What an utterance is held against."""
@@ -60,6 +62,7 @@ class Matter:
     """What the two are called: who speaks of them says I and you."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Treatment:
     """What an utterance does to the fact, and how that shows."""

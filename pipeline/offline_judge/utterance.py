@@ -31,6 +31,7 @@ from pipeline.offline_judge.truth import (
     treatment_of,
     without_lies,
 )
+from scenarios.quick_records import quickly_made
 from scenarios.wording import sentences, words
 
 INTENTION, VERACITY, ACT = "intention", "veracity", "illocutionary"
@@ -41,6 +42,7 @@ CALL = 2
 """Words of a sentence that is no more than a call or an interjection."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class JudgedLine:
     """An utterance with the question it answers, in its scene."""

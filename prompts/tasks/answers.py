@@ -13,6 +13,7 @@ from prompts.answer_fields import AnswerField, Findings, LabelField, TextField
 from prompts.responses import ResponseFormat, response_format
 from prompts.tolerant_json import Answer, find_object
 from scenarios.dialogue import TacticLabel
+from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import Dimension, LabelValue
 
 Fault = Literal["", "unreadable", "unknown label", "not asked"]
@@ -20,6 +21,7 @@ NOT_ASKED: Final = "not asked"
 """Of a dimension that is asked only beside certain other labels, where an answer gives others."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class BlindLabel:
     """What a reader finds on one dimension, without having seen any label."""
@@ -88,7 +90,8 @@ class LabelForm:
             if self._is_asked(fields, answer, others):
                 label = self._blind_label(fields, answer, findings)
                 found[label.dimension] = label
-                _check_fit(fields[1], label.value, others, findings)
+                if fields[1].conditional:
+                    _check_fit(fields[1], label.value, others, findings)
         return tuple(found.values())
 
     def skeleton(self, options: Mapping[str, tuple[str, ...]]) -> str:

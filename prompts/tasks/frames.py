@@ -14,11 +14,13 @@ from typing import Final
 from prompts.environment import MultilineText, Templates, as_data
 from prompts.tasks.items import FactView, SceneView, plain_view
 from scenarios.dialogue import History
+from scenarios.quick_records import quickly_made
 
 _FRAMES: Final = 4096
 _MARK: Final = re.compile("\ue000([0-9]+)\ue001")
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class UserParts:
     """What varies in a user message from item to item."""

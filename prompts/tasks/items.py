@@ -11,6 +11,7 @@ from prompts.tasks.model import Sees
 from scenarios.dialogue import History
 from scenarios.errors import UsageError
 from scenarios.graph import claims_against
+from scenarios.quick_records import quickly_made
 from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
 
 
@@ -28,6 +29,7 @@ class PersonView:
         return role_tag(self.role)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class SceneView:
     """What everybody knows: the situation and who is there, nothing private."""
@@ -44,6 +46,7 @@ class SceneView:
     four fields on initiator and responder are empty then."""
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class FactView:
     """What one of the people alone knows; between two, the responder."""
@@ -62,6 +65,7 @@ class FactView:
         return role_tag(self.owner)
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class TaskItem:
     """One utterance or dialogue with all that is known of it; a task chooses what is shown."""
@@ -98,6 +102,7 @@ class TaskItem:
         return "" if self.target is None else self.turns[self.target][0]
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The part of an item that a task shows."""

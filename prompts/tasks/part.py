@@ -20,6 +20,7 @@ from prompts.tasks.model import Mode, Task
 from prompts.tasks.option_order import OptionOrder, chosen_options, label_order, reordered
 from prompts.tasks.stems import stem_for
 from prompts.tolerant_json import Answer, find_object
+from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import Dimension, Label, Scheme
 
 LONGEST_EXPLANATION: Final = 4_000
@@ -31,6 +32,7 @@ SHORT_SYSTEM: Final = "short_task_system.j2"
 _FORMAT_NAMES: Final = {"utterance": "turn", "dialogue": "dialogue"}
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class TaskQuestion:
     """One question about one item."""
@@ -69,6 +71,7 @@ class ListedOption:
     text: str
 
 
+@quickly_made
 @dataclass(frozen=True, slots=True)
 class Listing:
     """What is listed for one item, and how an answer is read."""

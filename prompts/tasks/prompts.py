@@ -174,9 +174,14 @@ class TaskPrompts:
         explaining: bool = False,
     ) -> str:
         seen = shown(item, self.task.sees)
+        listed = is_listed(item.scene)
+        plain = not (examples or listing.lettered or explaining or explanation or listed)
+        # The templates of judges that ship show the form of the answer in the system message.
+        formless = self._is_judges and self._frames is not None and plain
+        skeleton = part.explanation.skeleton if explaining else "" if formless else listing.skeleton
         parts = UserParts(
             scene=self._scene(item.scene),
-            skeleton=MultilineText(part.explanation.skeleton if explaining else listing.skeleton),
+            skeleton=MultilineText(skeleton),
             several=len(part.dimensions) > 1,
             history=seen.history,
             question=seen.question,
@@ -185,8 +190,6 @@ class TaskPrompts:
             goal=item.goal if self.task.sees.goal else None,
             view=item.scene if self._is_judges else None,
         )
-        listed = is_listed(item.scene)
-        plain = not (examples or listing.lettered or explaining or explanation or listed)
         if self._frames and plain:
             return self._frames.render(parts)
         more = {

@@ -37,8 +37,10 @@ class DodgeRemarks:
         found = []
         count = 0
         for turn in subject.improvised:
+            if turn.role != "initiator":
+                continue
             match = _pattern().search(turn.text.replace("\u2019", "'"))
-            if turn.role != "initiator" or match is None:
+            if match is None:
                 continue
             count += 1
             if count > self.most:

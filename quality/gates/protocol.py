@@ -34,23 +34,23 @@ class GatedDialogue:
     """With the names that the dialogue was made with; None where nobody knows it."""
     scheme: Scheme
 
-    @property
+    @cached_property
     def improvised(self) -> tuple[Turn, ...]:
         """The turns that somebody made up, without the fixed opening."""
         return tuple(turn for turn in self.dialogue.turns if turn.kind == "improvised")
 
-    @property
+    @cached_property
     def answers(self) -> tuple[Turn, ...]:
         """The improvised turns of the roles whose words are labelled."""
         return self.dialogue.answers()
 
-    @property
+    @cached_property
     def fact(self) -> Fact | None:
         """The private fact of the case, if the scenario has it."""
         known = self.scenario.facts if self.scenario else ()
         return next((fact for fact in known if fact.id == self.dialogue.case.fact), None)
 
-    @property
+    @cached_property
     def private(self) -> tuple[Fact, ...]:
         """What one of the people alone knows: with a flow all facts, else the fact of the case."""
         if self.scenario is not None and self.scenario.flow:

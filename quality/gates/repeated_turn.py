@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
-from scenarios.wording import words
+from scenarios.wording import REMEMBERED, words
+
+Said = tuple[tuple[str, ...], frozenset[tuple[str, str, str]]]
+"""The words of a text, and its word triples."""
 
 
 class RepetitionSettings(Strict):
@@ -30,7 +33,7 @@ class RepeatedTurn:
         """Flag every turn that is nearly an earlier one; the severity is how alike they are."""
         found = []
         turns = subject.dialogue.turns
-        said = [words(turn.text) for turn in turns]
+        said = [_said(turn.text) for turn in turns]
         for at, turn in enumerate(turns):
             if turn.kind != "improvised":
                 continue
@@ -42,21 +45,24 @@ class RepeatedTurn:
         return found
 
 
-def likeness(left: Sequence[str], right: Sequence[str]) -> float:
+def likeness(left: Said, right: Said) -> float:
     """Return the share of word triples two texts have in common (Jaccard), in [0, 1].
 
     Texts shorter than three words are alike only if they are equal; no words are like no others.
     """
-    if not left or not right:
+    (words_of, triples), (words_before, others) = left, right
+    if not words_of or not words_before:
         return 0.0
-    if left == right:
+    if words_of == words_before:
         return 1.0
-    triples, others = _triples(left), _triples(right)
-    return len(triples & others) / len(triples | others) if triples and others else 0.0
+    common = len(triples & others)
+    return common / (len(triples) + len(others) - common) if common else 0.0
 
 
-def _triples(said: Sequence[str]) -> frozenset[tuple[str, str, str]]:
-    return frozenset(zip(said, said[1:], said[2:], strict=False))
+@lru_cache(maxsize=REMEMBERED)
+def _said(text: str) -> Said:
+    said = words(text)
+    return tuple(said), frozenset(zip(said, said[1:], said[2:], strict=False))
 
 
 GATE = GateExtension(

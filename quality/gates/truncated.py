@@ -14,6 +14,9 @@ from scenarios.wording import words
 _NO_FULL_STOP = frozenset({"th", "lo", "km", "my", "bo", "dz"})
 """Languages whose sentences end without a mark."""
 _CLOSERS = "\"'*_~`"
+_MARKS = ".!?…"
+_LONGEST_ENDING = 24
+"""More characters than any ending has that :data:`_NEVER_LAST` looks for, marks aside."""
 _NEVER_LAST = re.compile(
     r"(?:(?<![\w'\u2019-])(?:the|a|an|my|our|your|its|their|every|and|or|nor|but|if|because|although|"
     r"whereas|unless|than|during|until|upon|towards|via|per|such as|as well as|in order to|due to|"
@@ -68,9 +71,12 @@ def is_cut(text: str, language: str = "en") -> bool:
         return True
     if language != "en":
         return False
-    found = _SELDOM_LAST.search(end)
-    stranded = found is None or found["before"].casefold() in _STRANDS
-    return _NEVER_LAST.search(end) is not None or not stranded
+    # Both patterns end where the marks begin: nothing further forward has to be looked at.
+    core = end.rstrip(_MARKS)
+    if _NEVER_LAST.search(end, max(0, len(core) - _LONGEST_ENDING)) is not None:
+        return True
+    found = _SELDOM_LAST.search(end, core.rfind(" ", 0, max(0, core.rfind(" "))) + 1)
+    return found is not None and found["before"].casefold() not in _STRANDS
 
 
 _DECORATION = frozenset({"Pe", "Pf", "Pi", "So", "Sk", "Mn", "Cf"})
