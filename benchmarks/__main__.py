@@ -56,6 +56,7 @@ LONG = (
 """Many minutes each, or in need of something installed: run only when they are named."""
 SMALLER = frozenset(
     {
+        "voting",
         "scaling",
         "tokens",
         "rate_limits",
