@@ -32,35 +32,35 @@ def _read(model: type[M], use: LineUse, scenario_id: str) -> M | None:
 
 
 @cache
+def _stage(scenario_id: str) -> StageLines | FlowLines | None:
+    """Return the stage lines of a scenario, of whichever kind; the file says which by its keys."""
+    path = lines_file("stage", scenario_id)
+    if not path.is_file():
+        return None
+    source = read_yaml(path)
+    if isinstance(source.data, Mapping) and "flow" in source.data:
+        return validate_model(FlowLines, source)
+    return validate_model(StageLines, source)
+
+
 def stage_lines(scenario_id: str) -> StageLines | None:
     """Return what the offline actors say first in a scenario; None where nothing is written.
 
     Raises:
         InputError: the file is broken.
     """
-    return None if is_of_flow(scenario_id) else _read(StageLines, "stage", scenario_id)
+    lines = _stage(scenario_id)
+    return lines if isinstance(lines, StageLines) else None
 
 
-@cache
-def is_of_flow(scenario_id: str) -> bool:
-    """Return whether the stage lines of a scenario are those of a flow.
-
-    Raises:
-        InputError: the file is no YAML.
-    """
-    path = lines_file("stage", scenario_id)
-    data = read_yaml(path).data if path.is_file() else None
-    return isinstance(data, Mapping) and "flow" in data
-
-
-@cache
 def flow_lines(scenario_id: str) -> FlowLines | None:
     """Return what the offline actors say in a scenario with a flow; None where nothing is written.
 
     Raises:
         InputError: the file is broken.
     """
-    return _read(FlowLines, "stage", scenario_id) if is_of_flow(scenario_id) else None
+    lines = _stage(scenario_id)
+    return lines if isinstance(lines, FlowLines) else None
 
 
 def spoken_stage_lines(template: Scenario) -> StageLines | None:

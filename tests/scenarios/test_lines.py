@@ -115,9 +115,9 @@ def test_lines_are_said_with_the_fictional_names(folder: Path) -> None:
         ]
     (folder / "stage").mkdir()
     (folder / "stage" / "autopilot_crash.yaml").write_text("\n".join(rows), encoding="utf-8")
-    stage_lines.cache_clear()
+    library._stage.cache_clear()
     spoken = spoken_stage_lines(template)
-    stage_lines.cache_clear()
+    library._stage.cache_clear()
     assert spoken is not None
     assert spoken.responder[0].text.startswith(placeholder.alias)
     assert "{" not in spoken.initiator[0].text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.offline_judge.flow_memory import MISTAKES, has_no_label, remembered_label
-from scenarios.lines.library import flow_lines, is_of_flow, scenarios_with
+from scenarios.lines.library import flow_lines, scenarios_with
 from scenarios.schemes.registry import load_scheme
 
 CEI = load_scheme("cei")
@@ -15,8 +15,9 @@ LINE = "Ah, the cake. Just in time for his next birthday."
 
 def lines():
     for name in scenarios_with("stage"):
-        if is_of_flow(name) and "remark" in flow_lines(name).flow:
-            yield from (x for m in flow_lines(name).moments("remark", "speaker") for x in m)
+        written = flow_lines(name)
+        if written is not None and "remark" in written.flow:
+            yield from (x for m in written.moments("remark", "speaker") for x in m)
 
 
 def test_numbers_and_the_goal_of_a_known_line_are_remembered():
@@ -39,9 +40,10 @@ def test_where_one_label_decides_what_another_can_be_mistakes_keep_the_two_toget
     fit = {label.id: label.applies.get("face_act", ()) for label in intentions.labels}
     wrong = read = 0
     for name in scenarios_with("stage"):
-        if not is_of_flow(name) or "greeting" not in flow_lines(name).flow:
+        written = flow_lines(name)
+        if written is None or "greeting" not in written.flow:
             continue
-        for roles in flow_lines(name).flow.values():
+        for roles in written.flow.values():
             for line in (x for moments in roles.values() for m in moments for x in m):
                 act = remembered_label(line.text, "face_act", acts.values)
                 aim = remembered_label(line.text, "intention", intentions.values)
