@@ -20,6 +20,7 @@ from pipeline.endpoint import Endpoint, SampleRequest
 from pipeline.providers.errors import BadRequest
 from pipeline.run_link import RunLink
 from pipeline.store.call_rows import CallReport, RequestOrigin
+from pipeline.store.texts import parted
 from pipeline.tracing import CallSpan, call_span, tracer_in_use
 from prompts.question import Question
 from scenarios.errors import RunError
@@ -255,7 +256,7 @@ class Client:
         return self._link.record(
             CallReport(
                 key,
-                tuple((message.role, message.content) for message in question.messages),
+                parted((message.role, message.content) for message in question.messages),
                 (attempt.row,),
                 tuple(sample.row for sample in samples.values()),
             )

@@ -204,7 +204,7 @@ class Report:
         cls, number: int, report: CallReport, settled: tuple[int, ...], sent: SentTexts
     ) -> Report:
         """Return the message of a report, whose requests were settled under these numbers."""
-        texts, layout = sent.parted(report.messages)
+        texts, layout = sent.numbered(report.prompt)
         return cls(number, report.key.hex(), texts, layout, settled, tuple(report.choices))
 
     def report(self, requests: tuple[RequestRow, ...], received: ReceivedTexts) -> CallReport:
@@ -213,8 +213,8 @@ class Report:
         Raises:
             ValueError: the key is no hexadecimal digits, or a section was not sent.
         """
-        messages = received.joined(self.texts, self.layout)
-        return CallReport(bytes.fromhex(self.key), messages, requests, self.choices)
+        prompt = received.parts(self.texts, self.layout)
+        return CallReport(bytes.fromhex(self.key), prompt, requests, self.choices)
 
 
 @dataclass(frozen=True, slots=True)

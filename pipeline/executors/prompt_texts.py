@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pipeline.store.texts import Messages, sections
+from pipeline.store.texts import Parts
 
 MOST_CHARS = 4_000_000
 """Characters that an end holds; a prompt that is larger by itself is held all the same."""
@@ -28,10 +28,9 @@ class SentTexts:
         self._numbers: dict[str, int] = {}
         self._chars = 0
 
-    def parted(self, messages: Messages) -> tuple[tuple[str, ...], Layout]:
+    def numbered(self, prompt: Parts) -> tuple[tuple[str, ...], Layout]:
         """Return the sections to be sent with a prompt, and how it is put together."""
-        parts = [(role, sections(content)) for role, content in messages]
-        texts = dict.fromkeys(text for _, some in parts for text in some)
+        texts = dict.fromkeys(text for _, some in prompt for text in some)
         new = [text for text in texts if text not in self._numbers]
         chars = sum(map(len, new))
         if self._chars + chars > MOST_CHARS:
@@ -42,7 +41,7 @@ class SentTexts:
         numbers = self._numbers
         for text in new:
             numbers[text] = len(numbers)
-        layout = tuple((role, tuple(numbers[text] for text in some)) for role, some in parts)
+        layout = tuple((role, tuple(numbers[text] for text in some)) for role, some in prompt)
         return tuple(new), layout
 
 
@@ -53,8 +52,8 @@ class ReceivedTexts:
         self._texts: list[str] = []
         self._chars = 0
 
-    def joined(self, new: Sequence[str], layout: Layout) -> Messages:
-        """Return the messages of a prompt.
+    def parts(self, new: Sequence[str], layout: Layout) -> Parts:
+        """Return the sections of a prompt.
 
         Raises:
             ValueError: a section of it has not been sent.
@@ -68,7 +67,7 @@ class ReceivedTexts:
         texts += new
         try:
             return tuple(
-                (role, "".join([texts[number] for number in numbers])) for role, numbers in layout
+                (role, tuple([texts[number] for number in numbers])) for role, numbers in layout
             )
         except IndexError:
             raise ValueError("a prompt has a section that was not sent") from None

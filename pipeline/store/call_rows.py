@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 
 from pipeline.store.many_rows import delete_rows, insert_rows, next_number, rows_with
-from pipeline.store.texts import Messages, TextTable
+from pipeline.store.texts import Parts, TextTable
 from scenarios.quick_records import quickly_made
 
 
@@ -100,7 +100,7 @@ class CallReport:
 
     key: bytes
     """Hash of everything that decides the answer, see ``CallKeys``."""
-    messages: Messages
+    prompt: Parts
     requests: Sequence[RequestRow]
     choices: Sequence[ChoiceRow]
 
@@ -141,14 +141,14 @@ class CallRows:
         self, connection: sqlite3.Connection, calls: Sequence[CallReport]
     ) -> dict[bytes, int]:
         """Return the numbers of prompts by fingerprint, storing those that are new, as most are."""
-        messages = {call.key: call.messages for call in calls}
+        parts = {call.key: call.prompt for call in calls}
         numbers: dict[bytes, int] = dict(
             rows_with(
-                connection, "select fingerprint, seq from prompts where fingerprint in", [*messages]
+                connection, "select fingerprint, seq from prompts where fingerprint in", [*parts]
             )
         )
-        new = [mark for mark in messages if mark not in numbers]
-        layouts = self._texts.layouts(connection, [messages[mark] for mark in new])
+        new = [mark for mark in parts if mark not in numbers]
+        layouts = self._texts.layouts(connection, [parts[mark] for mark in new])
         first = next_number(connection, "prompts")
         rows = list(zip(range(first, first + len(new)), new, layouts, strict=True))
         insert_rows(connection, "prompts (seq, fingerprint, layout)", rows)

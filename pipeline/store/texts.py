@@ -11,8 +11,8 @@ import orjson
 from pipeline.store.many_rows import insert_rows, next_number, rows_with
 from pipeline.store.sqlite import parsing
 
-Messages = Sequence[tuple[str, str]]
-"""(role, content) pairs."""
+Parts = Sequence[tuple[str, Sequence[str]]]
+"""The messages of a prompt, each as its role and its sections (:func:`sections`)."""
 
 _HEADING = "\n# "
 REMEMBERED = 20_000
@@ -27,6 +27,11 @@ def sections(content: str) -> list[str]:
     return [f"{first}\n", *(f"# {part}\n" for part in between), f"# {last}"]
 
 
+def parted(messages: Iterable[tuple[str, str]]) -> Parts:
+    """Take the (role, content) pairs of a prompt apart."""
+    return tuple((role, sections(content)) for role, content in messages)
+
+
 class TextTable:
     """Stores texts by hash and remembers the numbers of the latest; lives in the writer's thread."""
 
@@ -37,10 +42,9 @@ class TextTable:
         """Forget every number: a transaction that handed some out was rolled back."""
         self._known.clear()
 
-    def layouts(self, connection: sqlite3.Connection, prompts: Sequence[Messages]) -> list[str]:
+    def layouts(self, connection: sqlite3.Connection, prompts: Sequence[Parts]) -> list[str]:
         """Store the sections of prompts; return how each is put together again, as JSON."""
-        parted = [[(role, sections(content)) for role, content in messages] for messages in prompts]
-        texts = {text: None for parts in parted for _, some in parts for text in some}
+        texts = {text: None for parts in prompts for _, some in parts for text in some}
         new = [text for text in texts if text not in self._known]
         if len(self._known) + len(new) > REMEMBERED:
             self._known.clear()
@@ -50,7 +54,7 @@ class TextTable:
         known = self._known
         return [
             orjson.dumps([[role, [known[text] for text in some]] for role, some in parts]).decode()
-            for parts in parted
+            for parts in prompts
         ]
 
     def _store(self, connection: sqlite3.Connection, texts: Sequence[str]) -> None:
@@ -79,7 +83,7 @@ class PromptComposer:
         self._texts: dict[int, str] = {}
 
     def compose(self, layout: str) -> tuple[tuple[str, str], ...]:
-        """Return the (role, content) pairs that :meth:`TextTable.layouts` was given."""
+        """Return the (role, content) pairs of a prompt that :meth:`TextTable.layouts` was given."""
         with parsing(self._connection, "a prompt"):
             return self._composed(orjson.loads(layout))
 

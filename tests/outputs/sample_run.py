@@ -12,6 +12,7 @@ from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from pipeline.store.call_rows import CallReport, ChoiceRow
 from pipeline.store.people import connect_people, run_mark
 from pipeline.store.run_store import RunStore
+from pipeline.store.texts import parted
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue, TacticLabel
 from scenarios.run_configuration import RunConfiguration
@@ -128,7 +129,7 @@ async def _record_call(store: RunStore, case: Case, arm: str, number: int, words
     await store.calls.record(
         CallReport(
             f"{number} {arm}".encode(),
-            [("system", words)],
+            parted([("system", words)]),
             [
                 make_request_row(
                     case=case.id, arm=arm, code="rate_limited", n_got=0, latency_s=0.1

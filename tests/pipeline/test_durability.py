@@ -25,6 +25,7 @@ import asyncio, sys
 from pathlib import Path
 from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
+from pipeline.store.texts import parted
 from tests.factories import ARM, make_choice_row
 from tests.pipeline.store.samples import case, dialogue, request
 
@@ -36,7 +37,7 @@ store.set_state("running")
 async def play(number):
     key = number.to_bytes(32, "big")
     messages = [("system", "# Task\\nAct.\\n"), ("user", f"# Now\\n{number}\\n")]
-    await store.calls.record(CallReport(key, messages, [request()], [make_choice_row(text=f"text {number}")]))
+    await store.calls.record(CallReport(key, parted(messages), [request()], [make_choice_row(text=f"text {number}")]))
     print("call", number, flush=True)
     await store.add_cases([case(number)])
     await store.finish(dialogue(number), 0)

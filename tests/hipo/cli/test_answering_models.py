@@ -12,7 +12,7 @@ from tests.factories import make_request_row
 async def state_of(tmp_path, *models):
     rows = [make_request_row(sent_at=float(i), reply_model=model) for i, model in enumerate(models)]
     with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        await store.calls.record(CallReport(b"key", (("user", "hi"),), rows, []))
+        await store.calls.record(CallReport(b"key", (("user", ("hi",)),), rows, []))
         return store.state()
 
 

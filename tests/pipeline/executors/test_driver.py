@@ -67,7 +67,7 @@ class Asking:
                 case=case.id, charged_usd=0.1, charged_tokens=7, reservation=permit.reservation.id
             )
             self.link.settle(Settlement(permit, row, "answered"))
-            report = CallReport(KEY, (("user", case.id),), (row,), (make_choice_row(),))
+            report = CallReport(KEY, (("user", (case.id,)),), (row,), (make_choice_row(),))
             await self.link.record(report)
         return Dialogue(case, self.arm, (Turn(0, "initiator", str(self.worker), "opening"),))
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline.executors import prompt_texts
 from pipeline.executors.prompt_texts import ReceivedTexts, SentTexts
+from pipeline.store.texts import Parts, parted
 
 SCENE = "You sell a car.\n\n# Rules\nBe brief.\n"
 PROMPTS = st.lists(
@@ -19,6 +20,10 @@ PROMPTS = st.lists(
 )
 
 
+def joined(prompt: Parts) -> list[tuple[str, str]]:
+    return [(role, "".join(some)) for role, some in prompt]
+
+
 @given(st.lists(PROMPTS, max_size=20), st.integers(0, 30))
 def test_every_prompt_comes_out_as_it_went_in_however_little_both_ends_hold(
     prompts: list[list[tuple[str, str]]], most: int
@@ -27,7 +32,7 @@ def test_every_prompt_comes_out_as_it_went_in_however_little_both_ends_hold(
         patch.setattr(prompt_texts, "MOST_CHARS", most)
         sent, received = SentTexts(), ReceivedTexts()
         for prompt in prompts:
-            assert received.joined(*sent.parted(prompt)) == tuple(prompt)
+            assert joined(received.parts(*sent.numbered(parted(prompt)))) == prompt
 
 
 def test_a_section_crosses_once_and_again_only_after_both_ends_have_forgotten(
@@ -36,16 +41,18 @@ def test_a_section_crosses_once_and_again_only_after_both_ends_have_forgotten(
     sent, received = SentTexts(), ReceivedTexts()
     crossed = []
     for line in ("One?", "Two?"):
-        texts, layout = sent.parted((("system", SCENE), ("user", line)))
-        assert received.joined(texts, layout) == (("system", SCENE), ("user", line))
+        prompt = parted((("system", SCENE), ("user", line)))
+        texts, layout = sent.numbered(prompt)
+        assert joined(received.parts(texts, layout)) == joined(prompt)
         crossed.append(texts)
     assert crossed == [("You sell a car.\n\n", "# Rules\nBe brief.\n", "One?"), ("Two?",)]
     monkeypatch.setattr(prompt_texts, "MOST_CHARS", len(SCENE) + 10)
-    texts, layout = sent.parted((("system", SCENE), ("user", "Three?")))
+    prompt = parted((("system", SCENE), ("user", "Three?")))
+    texts, layout = sent.numbered(prompt)
     assert texts == ("You sell a car.\n\n", "# Rules\nBe brief.\n", "Three?")
-    assert received.joined(texts, layout) == (("system", SCENE), ("user", "Three?"))
+    assert joined(received.parts(texts, layout)) == joined(prompt)
 
 
 def test_a_section_that_was_not_sent_is_refused() -> None:
     with pytest.raises(ValueError, match="not sent"):
-        ReceivedTexts().joined(("known",), (("user", (0, 1)),))
+        ReceivedTexts().parts(("known",), (("user", (0, 1)),))

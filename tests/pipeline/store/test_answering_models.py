@@ -20,7 +20,7 @@ def rows_of(*said):
 
 async def recorded(tmp_path, *said):
     with RunStore.create(tmp_path / "run", RunConfiguration()) as store:
-        await store.calls.record(CallReport(b"key", (("user", "hi"),), rows_of(*said), []))
+        await store.calls.record(CallReport(b"key", (("user", ("hi",)),), rows_of(*said), []))
         return store.state().answering
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
+from pipeline.store.texts import parted
 from tests.factories import make_choice_row
 from tests.pipeline.store.samples import begun, case, request
 
@@ -24,7 +25,10 @@ async def test_a_choice_is_found_again_as_soon_as_it_is_durable(store):
     assert store.calls.choices(KEY, [0, 1], 0) == {}
     await store.calls.record(
         CallReport(
-            KEY, MESSAGES, [request()], [make_choice_row(0), make_choice_row(1, text="other")]
+            KEY,
+            parted(MESSAGES),
+            [request()],
+            [make_choice_row(0), make_choice_row(1, text="other")],
         )
     )
     assert store.calls.choices(KEY, [0, 1, 2], 0) == {
@@ -44,7 +48,7 @@ async def test_an_epoch_sees_its_own_choices_and_the_readable_ones_before_it(sto
         make_choice_row(2, 1, "invalid", "bad"),
         make_choice_row(3, 3, "ok", "later"),
     ]
-    await store.calls.record(CallReport(KEY, MESSAGES, [request()], known))
+    await store.calls.record(CallReport(KEY, parted(MESSAGES), [request()], known))
 
     def texts(epoch):
         return {s: c.text for s, c in store.calls.choices(KEY, range(4), epoch).items()}
@@ -58,10 +62,10 @@ async def test_an_epoch_sees_its_own_choices_and_the_readable_ones_before_it(sto
 @pytest.mark.anyio
 async def test_a_choice_that_is_known_is_never_replaced(store):
     await store.calls.record(
-        CallReport(KEY, MESSAGES, [request()], [make_choice_row(text="first")])
+        CallReport(KEY, parted(MESSAGES), [request()], [make_choice_row(text="first")])
     )
     await store.calls.record(
-        CallReport(KEY, MESSAGES, [request()], [make_choice_row(text="second")])
+        CallReport(KEY, parted(MESSAGES), [request()], [make_choice_row(text="second")])
     )
     assert store.calls.choices(KEY, [0], 0)[0].text == "first"
     assert store.state().calls == 2
@@ -72,12 +76,14 @@ async def test_the_calls_of_a_case_come_back_with_prompts_requests_and_choices(s
     limited = request(code="rate_limited", status=429, message="slow down", n_got=0, cost_usd=0.0,
                       prompt_tokens=None, completion_tokens=None, cached_tokens=None,
                       reasoning_tokens=None, omitted="seed top_p")  # fmt: skip
-    await store.calls.record(CallReport(KEY, MESSAGES, [limited, request()], [make_choice_row()]))
+    await store.calls.record(
+        CallReport(KEY, parted(MESSAGES), [limited, request()], [make_choice_row()])
+    )
     other = [("user", "# Now\nAsk.\n")]
     await store.calls.record(
-        CallReport(b"o" * 32, other, [request(turn=2, purpose="initiator")], [])
+        CallReport(b"o" * 32, parted(other), [request(turn=2, purpose="initiator")], [])
     )
-    await store.calls.record(CallReport(b"p" * 32, MESSAGES, [request(case="other")], []))
+    await store.calls.record(CallReport(b"p" * 32, parted(MESSAGES), [request(case="other")], []))
     first, second = store.calls.of_case(case().id)
     assert first.messages == tuple(MESSAGES)
     assert first.requests == (limited, request())
@@ -91,7 +97,7 @@ async def test_the_request_takes_its_reservation_away_in_the_same_moment(store):
     held = await store.calls.reserve(0.5, 1000)
     assert store.spent() == (0.5, 1000)
     await store.calls.record(
-        CallReport(KEY, MESSAGES, [request(reservation=held)], [make_choice_row()])
+        CallReport(KEY, parted(MESSAGES), [request(reservation=held)], [make_choice_row()])
     )
     assert store.spent() == (0.001, 120)
 

@@ -19,6 +19,7 @@ from pipeline.store.config_epochs import write_recipe
 from pipeline.store.merging.merge import Merged, merge_databases
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, connect_readonly
+from pipeline.store.texts import parted
 from scenarios.dialogue import Dialogue
 from scenarios.run_configuration import RunConfiguration
 from scenarios.verdicts import Assessment, Decision, Flag, JudgeRun
@@ -46,7 +47,9 @@ async def judged(store: RunStore, dialogue: Dialogue, number: int) -> None:
         case=case.id, sent_at=1e9 + 100 * case.repetition + len(dialogue.turns[3].text)
     )
     texts = (("system", "# Rules\nall\n# Scene\ncar\n"), ("user", f"Question {case.repetition}?"))
-    await store.calls.record(CallReport(f"{case.id}".encode(), texts, [row], [make_choice_row()]))
+    await store.calls.record(
+        CallReport(f"{case.id}".encode(), parted(texts), [row], [make_choice_row()])
+    )
     await store.judgements.record(JudgeRun(case.id, ARM, "self", "p/m", "j1", 0, True), [])
     flags = (Flag(case.id, ARM, 3, "self_veracity", "differs", None),)
     await store.judgements.assess(

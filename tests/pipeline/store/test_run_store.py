@@ -122,7 +122,7 @@ async def test_the_state_adds_up_what_the_rows_say(tmp_path):
                           completion_tokens=None, cached_tokens=None, reasoning_tokens=None,
                           code="timeout", n_got=0)  # fmt: skip
         await store.calls.record(
-            CallReport(b"k", [("user", "x")], [request(), unknown], [make_choice_row()])
+            CallReport(b"k", [("user", ["x"])], [request(), unknown], [make_choice_row()])
         )
         state = store.state()
         assert (state.planned, state.generated, state.pending) == (6, 2, 2)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.store.schema import create_tables
-from pipeline.store.texts import PromptComposer, TextTable, sections
+from pipeline.store.texts import PromptComposer, TextTable, parted, sections
 
 lines = st.lists(st.sampled_from(["# Task", "# ", "#no", "text", "", " # x", "## y", "ü\r"]))
 contents = lines.map("\n".join) | st.text()
@@ -31,7 +31,7 @@ def test_sections_put_together_are_the_message(content):
 def test_a_prompt_is_restored_as_it_was(messages):
     connection = sqlite3.connect(":memory:", isolation_level=None)
     create_tables(connection)
-    (layout,) = TextTable().layouts(connection, [messages])
+    (layout,) = TextTable().layouts(connection, [parted(messages)])
     assert PromptComposer(connection).compose(layout) == tuple(messages)
 
 
@@ -39,12 +39,12 @@ def test_sections_that_prompts_share_are_stored_once(database):
     table = TextTable()
     shared = "# Task\nSpeak.\n# Rules\nBriefly.\n"
     for turn in range(3):
-        table.layouts(database, [[("system", shared), ("user", f"# Now\nTurn {turn}.\n")]])
+        table.layouts(database, [parted([("system", shared), ("user", f"# Now\nTurn {turn}.\n")])])
     assert database.execute("select count(*) from texts").fetchone() == (5,)
 
 
 def test_another_process_finds_the_number_a_text_has_already(database):
-    prompts = [[("user", "# Task\n")], [("user", "# Task\n# Now\n")]]
+    prompts = [parted([("user", "# Task\n")]), parted([("user", "# Task\n# Now\n")])]
     first = TextTable().layouts(database, prompts)
     assert TextTable().layouts(database, prompts) == first
     assert database.execute("select count(*) from texts").fetchone() == (2,)
@@ -53,8 +53,8 @@ def test_another_process_finds_the_number_a_text_has_already(database):
 def test_numbers_of_an_undone_transaction_are_not_remembered(database):
     table = TextTable()
     database.execute("begin")
-    table.layouts(database, [[("user", "# Lost\n")]])
+    table.layouts(database, [parted([("user", "# Lost\n")])])
     database.execute("rollback")
     table.forget()
-    (layout,) = table.layouts(database, [[("user", "# Lost\n")]])
+    (layout,) = table.layouts(database, [parted([("user", "# Lost\n")])])
     assert PromptComposer(database).compose(layout) == (("user", "# Lost\n"),)

@@ -15,6 +15,7 @@ import pytest
 from pipeline.store.call_rows import CallReport
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE
+from pipeline.store.texts import parted
 from scenarios.dialogue import (
     Attempt,
     Candidate,
@@ -89,7 +90,10 @@ async def judge(store: RunStore, one: Dialogue, number: int) -> None:
     messages = (("system", "You sell a car."), ("user", "Was it ever hit?"))
     await store.calls.record(
         CallReport(
-            b"f", messages, [make_request_row(case=one.case.id)], [make_choice_row(text="{no}")]
+            b"f",
+            parted(messages),
+            [make_request_row(case=one.case.id)],
+            [make_choice_row(text="{no}")],
         )
     )
 
