@@ -96,7 +96,8 @@ def _given(asked: JudgeRequest, field: AnswerKey) -> Given:
 def _by_heart(asked: JudgeRequest, field: AnswerKey) -> Given | None:
     """Return the label of a line of a scenario with a flow; of a dialogue, that of its last one."""
     said = asked.utterance or (asked.said[-1][1] if asked.said else "")
-    if not asked.remembers or field.kind not in ("label", "number"):
+    of_two = bool(asked.people)  # in a scene of question and answer nothing has a flow
+    if not asked.remembers or of_two or field.kind not in ("label", "number"):
         return None
     name = field.name.removesuffix("_second")
     if has_no_label(said, name):
