@@ -1,8 +1,9 @@
 """Kill workers that Ray placed, then the process that drives them, and compare with a local run.
 
 The cluster is one Ray on this machine that outlives the commands, as a cluster does. The endpoint has
-no faults, so that the dialogues have to be those of a run in one process, byte for byte. Not measured
-where Ray is not installed.
+no faults, so that the dialogues have to be those of a run in one process, byte for byte. Rows of an export say how many
+requests a dialogue took: on a machine that is too busy to answer in time they differ in that, so time-outs
+are told beside. Not measured where Ray is not installed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ from pathlib import Path
 from benchmarks.machine import free_port
 from benchmarks.night import night_server
 from benchmarks.report import Goal, Row
-from benchmarks.worker_kills import FULL, QUICK, WorkerKills, WorkerPlace, children
+from benchmarks.worker_kills import (
+    FULL,
+    QUICK,
+    WorkerKills,
+    WorkerPlace,
+    children,
+    read_run,
+)
 
 CPUS = 2
 LATENCY_S = 0.7
@@ -50,6 +58,9 @@ def measured(folder: Path, size: WorkerKills, dice: random.Random) -> list[Row]:
         rows = size.measure(folder, dice, url, place)
         if size.start(folder / "local" / "run", url, place).wait():
             raise RuntimeError("the run in one process has not ended well")
+    runs = [folder / of / "run" for of in ("workers", "drivers", "local")]
+    late = sum(map(_timed_out, runs))
+    rows.append(Row(f"{place.name}: requests of all three runs that timed out", late))
     wanted = _exported(folder / "local")
     for run_of, what in (("workers", "a worker"), ("drivers", "the driver")):
         others = _exported(folder / run_of)
@@ -86,7 +97,7 @@ def _cluster(log: Path) -> Iterator[WorkerPlace]:
             ("--executor", "ray", "--ray-address", address),
             lambda _: [pid for pid in _descendants(head.pid) if _title(pid) == TITLE],
             environment,
-            timeout_s=60.0,  # one that is waited for in vain would count in what is exported
+            timeout_s=600.0,  # one that is waited for in vain would count in what is exported
         )
     finally:
         started = _descendants(head.pid)
@@ -124,6 +135,11 @@ def _title(pid: int) -> str:
         return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ").strip()
     except OSError:
         return ""
+
+
+def _timed_out(run: Path) -> int:
+    (late,) = read_run(run, "select count(*) from requests where code = 'timeout'")
+    return late
 
 
 def _exported(folder: Path) -> dict[str, bytes]:

@@ -99,8 +99,10 @@ class WorkerKills:
         before = count_served(url)
         killed = self._kill(what, folder, dice, url, place)
         requests = count_served(url) - before
-        ended, distinct = _read(folder, "select count(*), count(distinct case_seq) from dialogues")
-        answered, left = _read(
+        ended, distinct = read_run(
+            folder, "select count(*), count(distinct case_seq) from dialogues"
+        )
+        answered, left = read_run(
             folder,
             "select (select count(*) from requests where code not in ('lost', 'unreachable')),"
             " (select count(*) from reservations)",
@@ -169,10 +171,10 @@ def _is_alive(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
-def _read(run: Path, query: str) -> tuple[int, int]:
+def read_run(run: Path, query: str) -> list[int]:
+    """Return the one row of whole numbers that a query of a run's database brings."""
     with closing(sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)) as database:
-        first, second = database.execute(query).fetchone()
-    return int(first), int(second)
+        return [int(value) for value in database.execute(query).fetchone()]
 
 
 def run(*, quick: bool = False) -> list[Row]:
