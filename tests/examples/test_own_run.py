@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from hipo import open_run
+from tests.scripts import run_script
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "own_run.py"
@@ -17,14 +16,9 @@ def test_twelve_lines_make_verify_and_export_a_run_with_extensions_of_ones_own(
     tmp_path: Path,
 ) -> None:
     assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 12
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLE)], cwd=tmp_path, env={"PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=300, check=True,
-    )  # fmt: skip
-    told = re.fullmatch(
-        r"24 verified, (\d+) promises, rows: {'train': \d+, 'test': \d+}\n", done.stdout
-    )
-    assert told is not None, done.stdout + done.stderr
+    out = run_script(EXAMPLE, tmp_path)
+    told = re.fullmatch(r"24 verified, (\d+) promises, rows: {'train': \d+, 'test': \d+}\n", out)
+    assert told is not None, out
     assert int(told[1]) > 0
     run = open_run(tmp_path / "runs" / "own")
     strategies = {state.arm.strategy: state.generated for state in run.state().arms}

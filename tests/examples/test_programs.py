@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.scripts import run_script
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+pytestmark = pytest.mark.filterwarnings("ignore")  # of what the examples import
 
 
 def example(folder: Path, *arguments: str) -> str:
     script, *rest = arguments
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / script), *rest],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_script(EXAMPLES / script, folder, *rest)
 
 
 @pytest.fixture(scope="module")
