@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.offline_judge.engine import answer as judge_answer
 from tests.hipo.cli.conftest import Hipo
 from tests.hipo.cli.damage import PAGE
 from tests.pipeline.integration.records import rows
@@ -97,7 +98,7 @@ def test_judges_that_cost_are_announced_and_add_to_the_sum(
 
 
 def test_a_judge_without_a_price_makes_the_sum_unknown(generate: Hipo) -> None:
-    with WireServer() as server:
+    with WireServer(answer=judge_answer) as server:
         command = ("--verify", "--judge", "compatible/x", "--judge-base-url", server.openai_url)
         assert planned(generate, *command)["cost_usd"] is None
         assert server.count == 0

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
-from hipo.app import batching
+from hipo.app import batching, endpoints
+from pipeline.batches import calls
+from pipeline.providers.retry import RetryPolicy
 from tests.pipeline.batches.runs import KEYS, QUICK
 from tests.wire.server import WireServer
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask about batches a hundred times as often, with keys that the local server takes."""
+    """Ask and try again a hundred times as often, with keys that the local server takes."""
     monkeypatch.setattr(batching, "RULES", QUICK)
+    for module in (calls, endpoints):
+        policy = partial(RetryPolicy, initial_s=0.01, max_pause_s=0.6)
+        monkeypatch.setattr(module, "RetryPolicy", policy)
     for name, key in KEYS.items():
         monkeypatch.setenv(name, key)
 
