@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import settings
 
 settings.register_profile("hipo", deadline=None)  # how busy a machine is decides no test
 settings.load_profile("hipo")
+
+
+def pytest_collection_finish() -> None:
+    """Let no collection of garbage look through what importing the tests has made: it stays."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
