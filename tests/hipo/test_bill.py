@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from hipo.cli.run_report import state_as_text
 from outputs.report.gathered import ReportOptions, gather
 from outputs.report.overview import overview_section
 from pipeline.recipe import Recipe
-from tests.pipeline.integration.command import environment
+from tests.pipeline.integration.command import Hipo
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
@@ -88,18 +86,19 @@ def test_requests_lost_in_a_kill_are_in_the_bill_as_a_bound(tmp_path: Path) -> N
     (tmp_path / "prices.yaml").write_text(PRICE_FILE)
     with CountingServer(keep=False, latency_s=0.05) as server:
         command = [
-            sys.executable, "-m", "hipo", "generate", "--model", "compatible/m", "--base-url",
+            "generate", "--model", "compatible/m", "--base-url",
             server.openai_url, "--scenarios", "used_car", "-n", "20", "--turns", "1", "--prices",
             "prices.yaml", "--budget-usd", "5", "--max-concurrency", "4", "-o", "run", "-q",
         ]  # fmt: skip
-        with subprocess.Popen(command, cwd=tmp_path, env=environment()) as process:
-            while server.count < 12 and process.poll() is None:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
+        process = Hipo(tmp_path).start(*command)
+        while server.count < 12 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
         killed = Run(tmp_path / "run").state()
         assert killed.bound_usd > 0
         server.latency_s = 0.0
-        subprocess.run(command, cwd=tmp_path, env=environment(), check=True)
+        Hipo(tmp_path)(*command)
     after = Run(tmp_path / "run").state()
     assert after.bound_usd == pytest.approx(killed.bound_usd)
     assert after.cost_usd is not None

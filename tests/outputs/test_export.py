@@ -5,10 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-import subprocess
-import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import orjson
 import pytest
@@ -17,6 +14,7 @@ from hypothesis import strategies as st
 
 from hipo.cli.main import run as hipo_command
 from scenarios.errors import UsageError
+from tests.forked import forked
 from tests.outputs.corpora import (
     STRATEGIES,
     exportable_run,
@@ -24,28 +22,9 @@ from tests.outputs.corpora import (
     rows_in,
     some_scenarios,
 )
+from tests.outputs.killed import killed_at
 
-ROOT = Path(__file__).resolve().parents[2]
 KILLS = 5
-KILLED_AT = """
-import os, signal, sys
-
-steps, last = 0, int(sys.argv[1])
-
-def step(event, details):
-    global steps
-    if event in ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir") and "/.out." in str(details):
-        steps += 1
-        if steps == last:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-sys.addaudithook(step)
-from hipo.cli.main import run
-code = run(sys.argv[2:])
-print(steps)
-sys.exit(code)
-"""
-"""A command line that dies at its n-th step on the folder it is making, or says how many there are."""
 
 
 @pytest.fixture(scope="module")
@@ -290,21 +269,18 @@ def test_what_rules_wrote_is_called_that(tmp_path, capsys):
 def test_a_kill_leaves_the_old_folder_or_none_and_never_a_half(tmp_path, run):
     target = tmp_path / "out"
     arguments = ["export", str(run), "--to", "sft", "-o", str(target), "--overwrite", "-q"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 
-    def export(killed_at=0):
-        return subprocess.run(
-            [sys.executable, "-c", KILLED_AT, str(killed_at), *arguments],
-            cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+    def export(last=0):
+        return forked(killed_at, [str(last), *arguments], tmp_path, os.environ)
 
-    assert export().returncode == 0
+    first = export()
+    assert first.returncode == 0, first.stderr
     whole = tree(target)
     steps = int(export().stdout)
     halves = 0
     for kill in range(KILLS):
         step = 1 + kill * (steps - 1) // (KILLS - 1)
-        assert export(killed_at=step).returncode == -signal.SIGKILL
+        assert export(step).returncode == -signal.SIGKILL
         halves += any(tmp_path.glob(".out.partial-*"))
         assert not target.exists() or tree(target) == whole
     assert halves, "some were killed while they wrote"

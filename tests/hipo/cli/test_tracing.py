@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +12,8 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-ROOT = Path(__file__).parents[3]
+from tests.forked import command, forked
+
 COMMAND = (
     "generate", "--model", "offline/rules", "--scenarios", "used_car", "-n", "2", "--turns", "1",
     "--strategy", "direct", "-q", "-o", "run",
@@ -70,11 +70,7 @@ def collector() -> Iterator[Collector]:
 
 def hipo(folder: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
-    return subprocess.run(
-        [sys.executable, "-m", "hipo", *COMMAND, *options],
-        cwd=folder, env={**clean, "PYTHONPATH": str(ROOT), **variables},
-        capture_output=True, text=True, check=False, timeout=120,
-    )  # fmt: skip
+    return forked(command, [*COMMAND, *options], folder, {**clean, **variables})
 
 
 @pytest.mark.parametrize(

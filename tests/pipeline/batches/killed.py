@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from hipo.__main__ import main
 from hipo.app import batching
 from pipeline.batches import journey
 from pipeline.providers import anthropic_batches, openai_batches
 from pipeline.store.batches import BatchLog
+from tests.forked import command
 from tests.pipeline.batches.runs import QUICK
 
 Step = Callable[..., Awaitable[Any]]
@@ -77,9 +77,18 @@ def arm(moment: str, times: int) -> None:
             setattr(BatchLog, name, dying(getattr(BatchLog, name)))
 
 
-if __name__ == "__main__":
+def killed(arguments: Sequence[str]) -> None:
+    """Run ``hipo`` in a process that is killed when a moment comes for the n-th time.
+
+    Args:
+        arguments: the moment, n, and those of ``hipo``.
+    """
+    moment, times, *rest = arguments
     batching.RULES = QUICK
     journey.STORED_AT_ONCE = 5
-    arm(sys.argv[1], int(sys.argv[2]))
-    sys.argv = ["hipo", *sys.argv[3:]]
-    main()
+    arm(moment, int(times))
+    command(rest)
+
+
+if __name__ == "__main__":
+    killed(sys.argv[1:])

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.pipeline.batches.killed import MOMENTS
+from tests.forked import forked
+from tests.pipeline.batches.killed import MOMENTS, killed
 from tests.pipeline.batches.runs import KEYS
 from tests.pipeline.integration.command import environment
 from tests.pipeline.integration.records import rows
@@ -19,19 +18,11 @@ from tests.wire.server import WireServer
 def started(folder: Path, server: WireServer, provider: str, moment: str) -> int:
     """Run ``hipo generate --batch`` until it ends or is killed; return its exit code."""
     url = server.openai_url if provider == "openai" else server.anthropic_url
-    command = (
-        "generate", "--model", f"{provider}/rules", "--base-url", url, "-n", "12", "--turns", "1",
+    arguments = (
+        moment, "1", "generate", "--model", f"{provider}/rules", "--base-url", url, "-n", "12", "--turns", "1",
         "--openings", "by-goal", "--batch", "-q", "-o", "run",
     )  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.pipeline.batches.killed", moment, "1", *command],
-        cwd=folder,
-        env=environment(**KEYS),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = forked(killed, arguments, folder, environment(**KEYS))
     assert done.returncode in {0, -signal.SIGKILL}, done.stderr
     return done.returncode
 

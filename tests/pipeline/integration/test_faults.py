@@ -34,7 +34,7 @@ def test_every_case_ends_generated_or_failed_with_its_reason(tmp_path: Path) -> 
             "--max-concurrency", "16", "--timeout", "1", "-o", "run",
         )  # fmt: skip
         process = hipo.start(*hipo_command)
-        _, stderr = process.communicate(timeout=240)
+        _, stderr = process.communicate()
         struck = {seen.fault for seen in server.seen}
     assert process.returncode in (0, 1), stderr
     assert struck >= set(FAULTS.rates)

@@ -78,7 +78,7 @@ def test_dialogues_carry_the_labels_of_a_scheme_that_is_only_a_file(
     (tmp_path / "stance.yaml").write_text(SCHEME)
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "late_library_book.yaml").write_text(SCENARIO)
-    Hipo(tmp_path)(
+    Hipo(tmp_path).here(
         "generate", "--openings", "by-goal", "--scheme", "stance.yaml", "--scenario-dir", "pack", "--scenarios",
         "late_library_book", "--model", "offline/rules", "--tactics", "balanced",
         "--strategy", strategy, "-o", "run",

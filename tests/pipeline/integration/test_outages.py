@@ -224,7 +224,7 @@ def test_the_command_line_ends_with_5_and_says_what_to_do(
     server: WireServer, tmp_path: Path
 ) -> None:
     server.go_away()
-    done = Hipo(tmp_path)(
+    done = Hipo(tmp_path).here(
         "generate", "--model", "compatible/rules", "--base-url", server.openai_url, "-n", "5",
         "--wait-for-endpoint", "0", "-q", "-o", "run", code=5,
     )  # fmt: skip
@@ -241,11 +241,10 @@ def test_an_interrupt_ends_the_wait_with_3(
         "generate", "--model", "compatible/rules", "--base-url", server.openai_url, "-n", "5",
         "-o", "run", *([] if workers is None else ["--workers", str(workers)]),
     )  # fmt: skip
-    assert process.stderr is not None
     for line in process.stderr:
         if "Ctrl-C stops" in line:
             break
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)  # an hour would be waited for otherwise
+    process.communicate()  # an hour would be waited for otherwise
     assert process.returncode == 3
     assert count(tmp_path / "run", "dialogues") == 0

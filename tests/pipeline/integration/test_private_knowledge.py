@@ -39,7 +39,7 @@ def test_no_request_of_the_initiator_holds_a_fact_a_goal_or_a_rationale(
     tmp_path: Path, strategy: str
 ) -> None:
     with WireServer() as server:
-        Hipo(tmp_path)(
+        Hipo(tmp_path).here(
             "generate", "--model", "compatible/rules", "--base-url", server.openai_url,
             "--scenarios", "all", "-n", "40", "--turns", "1,3", "--strategy", strategy,
             "--vary", "persona,register,style,opening", "-o", "run",
@@ -70,7 +70,7 @@ def test_no_request_of_the_initiator_holds_a_fact_a_goal_or_a_rationale(
 def test_keys_are_sent_only_where_they_were_named(tmp_path: Path) -> None:
     secret = "sk-never-send-this"
     with WireServer() as server:
-        Hipo(tmp_path)(
+        Hipo(tmp_path).here(
             "generate", "--model", "compatible/rules", "--base-url", server.openai_url,
             "--scenarios", "used_car", "-n", "2", "-o", "run",
             env={"OPENAI_API_KEY": secret, "ANTHROPIC_API_KEY": secret},

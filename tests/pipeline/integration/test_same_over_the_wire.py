@@ -63,7 +63,7 @@ def chosen(run: Path) -> tuple[list[object], list[float]]:
 @pytest.fixture(scope="module")
 def in_process(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("in-process")
-    Hipo(folder)("generate", *CASES, "--model", "offline/rules", "-o", "run")
+    Hipo(folder).here("generate", *CASES, "--model", "offline/rules", "-o", "run")
     return folder / "run"
 
 
@@ -73,7 +73,7 @@ def test_dialogues_are_the_same_byte_for_byte(
 ) -> None:
     with WireServer() as server:
         url = server.anthropic_url if provider == "anthropic" else server.openai_url
-        Hipo(tmp_path)(
+        Hipo(tmp_path).here(
             "generate", *CASES, "--model", f"{provider}/rules", "--base-url", url, "-o", "run",
             env={"OPENAI_API_KEY": "test-key", "ANTHROPIC_API_KEY": "test-key"},
         )  # fmt: skip

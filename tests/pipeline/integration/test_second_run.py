@@ -14,7 +14,7 @@ TABLES = ("cases", "requests", "choices", "dialogues", "turns", "labels")
 
 @pytest.mark.parametrize("strategy", ["direct", "reflective", "consistency"])
 def test_a_second_run_does_no_calls_adds_no_row_and_says_so(tmp_path: Path, strategy: str) -> None:
-    hipo = Hipo(tmp_path)
+    hipo = Hipo(tmp_path).here
     command = (
         "generate", "--model", "offline/rules", "--scenarios", "products", "-n", "12",
         "--strategy", strategy, "-o", "run",

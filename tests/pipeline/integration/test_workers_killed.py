@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.executors.local import width_for
+from tests.forked import Forked
 from tests.pipeline.integration.command import Hipo
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children, is_alive
@@ -29,7 +30,7 @@ def command(server: WireServer, *workers: str) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def under_way(server: WireServer, process: subprocess.Popen[str]) -> list[int]:
+def under_way(server: WireServer, process: Forked) -> list[int]:
     """Wait until some requests have come; return the processes of the workers."""
     before = server.count
     while server.count < before + 10 and process.poll() is None:
@@ -37,8 +38,8 @@ def under_way(server: WireServer, process: subprocess.Popen[str]) -> list[int]:
     return children(process.pid)
 
 
-def ended(process: subprocess.Popen[str]) -> str:
-    _, said = process.communicate(timeout=60)
+def ended(process: Forked) -> str:
+    _, said = process.communicate()
     return said
 
 
