@@ -20,6 +20,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+LONGEST_MS = 60_000
+"""How long something that a page does may take, on a machine as busy as any."""
 SIZES = {"desktop": (1280, 850), "phone": (390, 844)}
 CONTRAST = """() => {
   const channel = c => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
@@ -66,7 +68,7 @@ def chromium() -> Iterator[Browser]:
 def new_page(browser: Browser, **options: object) -> Page:
     """Open a page in a profile of its own; an error of its script fails the test."""
     page = browser.new_context(**options).new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(LONGEST_MS)
     page.on("pageerror", _fail)
     return page
 
@@ -76,7 +78,7 @@ def until(page: Page, expression: str) -> None:
 
     The page forbids the usual way, which evaluates text. A page on its way in lacks its form still.
     """
-    for _ in range(600):
+    for _ in range(LONGEST_MS // 25):
         try:
             if page.evaluate(f"document.readyState === 'complete' && ({expression})"):
                 page.wait_for_load_state()

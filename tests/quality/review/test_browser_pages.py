@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 from pipeline.store.reviews import ReviewStore
 from tests.quality.review.chromium import (
     CONTRAST,
+    LONGEST_MS,
     SIZES,
     UNNAMED,
     arrive,
@@ -170,9 +171,9 @@ def test_a_form_kept_in_the_browser_comes_back_after_the_connection(run: Path) -
         until(page, "document.getElementById('alarm').textContent.startsWith('Not saved')")
         page.context.set_offline(False)
         page.reload()
-        assert page.locator("#answers input:checked").count() == 1
+        until(page, "document.querySelectorAll('#answers input:checked').length === 1")
         number = int(page.get_attribute("#answers", "data-item") or 0)
-        for _ in range(400):
+        for _ in range(LONGEST_MS // 25):
             if site.service.store.draft_of(number):
                 break
             page.wait_for_timeout(25)
@@ -225,7 +226,7 @@ def test_the_next_annotator_sits_down_and_the_expert_sees_both(verified_run: Pat
         desk.set_viewport_size({"width": 1280, "height": 850})
         cut = "e => e.scrollWidth - e.clientWidth"
         assert desk.locator(".scroll").first.evaluate(cut) <= 0
-        assert desk.locator("#skip").get_attribute("href", timeout=5000)
+        assert desk.locator("#skip").get_attribute("href")
         desk.goto(f"{site.url}/dashboard")
         check(desk, "dashboard")
         assert desk.locator("progress.whole").count() == 1
