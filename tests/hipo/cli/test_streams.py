@@ -7,8 +7,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from hipo.app.run import Run
+from hipo.cli.main import run
 
 ROOT = Path(__file__).resolve().parents[3]
 GENERATE = "generate --model offline/rules --scenarios used_car --turns 1 -n 2 -o run"
@@ -48,8 +52,7 @@ def test_a_run_is_done_whatever_has_become_of_its_streams(
     assert code == 0
     assert said.endswith(err)
     assert said.count("error") == bool(err)
-    code, out, _ = shell(tmp_path, "runs show run --format json")
-    assert (code, json.loads(out)["generated"]) == (0, 2)
+    assert Run(tmp_path / "run").state().generated == 2
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -58,19 +61,27 @@ def test_a_listing_that_cannot_be_written_is_an_error_in_one_line(
 ) -> None:
     for command in ("show run", "runs show run --format json"):
         assert shell(played, command, ">/dev/full", PYTHONUNBUFFERED=unbuffered) == (1, "", FULL)
-        assert shell(played, command, ">&-", PYTHONUNBUFFERED=unbuffered) == (0, "", "")
+    assert shell(played, command, ">&-", PYTHONUNBUFFERED=unbuffered) == (0, "", "")
 
 
 @pytest.mark.parametrize(
     "environment",
     [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
 )
-def test_any_encoding_of_the_terminal_will_do(played: Path, environment: dict[str, str]) -> None:
-    dialogue = json.loads(shell(played, "show run --format json")[1])[0]["id"]
+def test_any_encoding_of_the_terminal_will_do(
+    played: Path, environment: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*arguments: str) -> Any:
+        """Return what a command of this process prints as JSON."""
+        capsys.readouterr()
+        assert run(["show", str(played / "run"), *arguments, "--format", "json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    dialogue = told()[0]["id"]
     code, out, err = shell(played, f"show run {dialogue} --trace", **environment)
     assert (code, err) == (0, "")
     assert "\\xb7" in out
     assert out.isascii()
     code, out, _ = shell(played, f"show run {dialogue} --format json", **environment)
     assert code == 0
-    assert json.loads(out) == json.loads(shell(played, f"show run {dialogue} --format json")[1])
+    assert json.loads(out) == told(dialogue)
