@@ -33,6 +33,8 @@ SHIPPED = Path(__file__).parent / "templates"
 _MAX_BYTES = 256 * 1024
 REMEMBERED_LINES = 8_192
 """Values of prompts that are kept as they are put on a line; 200 bytes each, as a rule."""
+REMEMBERED_INCLUDES = 512
+"""Templates of which it is kept what they include."""
 OF_THE_VIEW = ("private.j2", "scene.j2", "speaker_part.j2", "speaker_scene.j2")
 """Shipped templates that depend on nothing but what somebody knows, and are part of many prompts."""
 REMEMBERED_VIEWS = 1_024
@@ -147,8 +149,7 @@ class Templates:
             if name in found or name not in self._sources:
                 continue
             found[name] = self._sources[name]
-            included = set(find_referenced_templates(self._environment.parse(found[name])))
-            # None stands for a name that is only computed while rendering.
+            included = _included(found[name])
             wanted += self.names if None in included else [one for one in included if one]
         return dict(sorted(found.items()))
 
@@ -304,6 +305,13 @@ def _environment(
         cache_size=-1,  # a plain dict: every include looks its template up
         bytecode_cache=_compiled[sandboxed],
     )
+
+
+@lru_cache(maxsize=REMEMBERED_INCLUDES)
+def _included(source: str) -> frozenset[str | None]:
+    """Return the names of what a template includes; None is one only known while it is rendered."""
+    parsed = _environment(lambda _: None, sandboxed=False).parse(source)
+    return frozenset(find_referenced_templates(parsed))
 
 
 def _read(path: Path) -> str:
