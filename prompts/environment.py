@@ -7,10 +7,8 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType
 
 from jinja2 import (
-    BytecodeCache,
     Environment,
     FunctionLoader,
     StrictUndefined,
@@ -19,11 +17,11 @@ from jinja2 import (
     TemplateSyntaxError,
 )
 from jinja2 import nodes as jinja_nodes
-from jinja2.bccache import Bucket
 from jinja2.meta import find_referenced_templates, find_undeclared_variables
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from prompts.compiled_templates import CompiledOnce
 from prompts.plain_text import one_line
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
@@ -264,27 +262,7 @@ def _once_a_view(render: Callable[[Context], Iterator[str]]) -> Callable[[Contex
     return rendered
 
 
-class _CompiledOnce(BytecodeCache):
-    """Keeps what was compiled in this process, by the text it was compiled from."""
-
-    def __init__(self) -> None:
-        self._codes: dict[tuple[str, str], CodeType] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        """Give back what was compiled from the same text."""
-        bucket.code = self._codes.get((bucket.key, bucket.checksum))
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep what was compiled; all is forgotten where it has become very much."""
-        if len(self._codes) >= MOST_COMPILED:
-            self._codes.clear()
-        if bucket.code is not None:
-            self._codes[bucket.key, bucket.checksum] = bucket.code
-
-
-MOST_COMPILED = 1_000
-"""Templates kept, of each kind; some eighty ship."""
-_compiled = {sandboxed: _CompiledOnce() for sandboxed in (False, True)}
+_compiled = {sandboxed: CompiledOnce() for sandboxed in (False, True)}
 """In a sandbox other code is made of the same text."""
 
 

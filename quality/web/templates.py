@@ -6,7 +6,10 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from prompts.compiled_templates import CompiledOnce
+
 PAGES = Path(__file__).parent / "pages"
+_compiled = CompiledOnce()
 
 
 def page_templates(folder: Path) -> Environment:
@@ -20,6 +23,7 @@ def page_templates(folder: Path) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_compiled,
     )
 
 
