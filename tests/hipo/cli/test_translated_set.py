@@ -1,0 +1,52 @@
+"""What the card of an exported set says of scenarios that a model put into its language."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hipo.cli.conftest import Hipo
+from tests.hipo.cli.test_scenario_translate import translation
+from tests.wire.server import WireServer
+
+MODEL = "openai/gpt-4o-mini"
+LABELS = {"intention": "告知", "veracity": "无操控", "illocutionary": "承诺类"}
+
+
+@pytest.fixture
+def server() -> Iterator[WireServer]:
+    """Serve a model that translates."""
+    with WireServer(answer=translation) as running:
+        yield running
+
+
+def test_a_card_names_who_translated_and_who_has_read_it(
+    hipo: Hipo, server: WireServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    reached = ("--model", MODEL, "--base-url", server.openai_url)
+    done = hipo("scenarios", "translate", "used_car", "tour_doping", "--language", "zh", *reached, "-o", "words")  # fmt: skip
+    assert done.code == 0, done.err
+    path = Path("words/zh/used_car.yaml")
+    path.write_text(path.read_text().replace('reviewed: ""', "reviewed: Lin"))
+    said = {"plan": "p", "utterance": "我不想多说。", "goal": "隐瞒", **LABELS}
+    why = {f"{dimension}_rationale": "r" for dimension in LABELS}
+    server.answer = lambda messages, seed: json.dumps({**said, **why})
+    played = hipo(
+        "generate", "--scenarios", "used_car,tour_doping", "--language", "zh", "--wordings", "words",
+        "--unreviewed", *reached, "--turns", "1", "-o", "run", "-n", "20",
+    )  # fmt: skip
+    assert played.code == 0, played.err
+    exported = hipo("export", "run", "--to", "dialogues", "-o", "set")
+    assert exported.code == 0, exported.err
+    card = Path("set/README.md").read_text()
+    told = card.partition("### Translated scenarios")[2].partition("#")[0]
+    rows = [line.strip("| ").split(" | ") for line in told.splitlines() if line.startswith("| zh")]
+    assert [(by.partition(",")[0], reader) for _, by, reader in rows] == [
+        (MODEL, "nobody"),
+        (MODEL, "Lin"),
+    ]
+    assert "language:\n- zh\n" in card
