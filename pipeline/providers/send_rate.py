@@ -56,7 +56,10 @@ IN_A_ROW, MANY_IN_A_ROW = 3, 6
 """So many refusals in a row say that a window is used up: where windows are known, and where not.
 Then it is only looked from time to time whether the next one has begun."""
 LOOKS = 30
-"""Looks in the length of a window."""
+"""Looks in the length of a window, or in as long as it has lasted where no window is known."""
+ANEW_PER_S = 1.0
+"""So fast the search begins anew where next to nothing was accepted before the first window ended:
+it had begun before, and others had used it up."""
 DEAD = 0.2
 """A window that is used up for a larger share of it was used too fast."""
 DEAD_S = 5.0
@@ -151,6 +154,7 @@ class SendRate:
         """Requests accepted before that window."""
         self._window_s = 0.0
         """How long the endpoint took nothing at a time: its windows are at least that long."""
+        self._began_anew = False
         self._in_a_row = 0
         """Refusals since a request was let in."""
         self._row_began = 0.0
@@ -171,7 +175,8 @@ class SendRate:
         if not self._pulse or now - self._pulse[-1][0] >= 0.125:
             self._pulse.append((now, self._sent))
         if self._rise is not None:
-            if waited:
+            only_looks = self._in_a_row >= IN_A_ROW and self._sent - self._refused < LEAST_ACCEPTED
+            if waited and not only_looks:
                 self._rise.risen_s += now - self._last_sent
             self._pace.take(now, 1.0 / self._rise.per_second())
         self._sent += 1
@@ -188,14 +193,26 @@ class SendRate:
         least_s, least = (LEAST_S, IN_A_ROW) if self._window_s else (DEAD_S, MANY_IN_A_ROW)
         if self._rise is None or refused < least or dead_s < least_s:
             return
-        self._window_s = max(self._window_s, min(dead_s, LONGEST_RISE_S))
         accepted = self._sent - self._refused
-        rate = (accepted - self._accepted_before) / (began - self._window_began)
+        of_window = accepted - self._accepted_before
+        rate = of_window / (began - self._window_began)
         self._window_began, self._accepted_before = began, accepted
+        if not self._window_s and not self._began_anew and of_window < LEAST_ACCEPTED:
+            self._begin_anew(now)
+            return
+        self._window_s = max(self._window_s, min(dead_s, LONGEST_RISE_S))
         was_too_fast = refused >= MANY_IN_A_ROW and dead_s > DEAD * self._window_s
         if rate > self._rise.low or was_too_fast:
             self._rise_from(rate, rate)
             self._pace.bring_forward(now + 1.0 / rate)
+
+    def _begin_anew(self, now: float) -> None:
+        """Search for the rate of an endpoint that was away at first, or used up by others."""
+        self._began_anew = True
+        self._refusals.clear()
+        self._ended, self._open = None, _Stretch(self._sent + 1)
+        self._rise_from(ANEW_PER_S, ANEW_PER_S, known_s=0.0)
+        self._pace.bring_forward(now)
 
     def refused(self, sent: Sent, now: float, horizon_s: float = 0.0) -> None:
         """Note that the endpoint refused a request for its rate.
@@ -231,7 +248,8 @@ class SendRate:
         if self._rise is None or self._in_a_row < least:
             return
         interval_s = 1.0 / self._rise.per_second()
-        rarest_s = self._window_s / LOOKS if self._window_s else LEAST_S
+        length_s = self._window_s or min(now - self._row_began, LOOKS / SLOWEST_PER_S)
+        rarest_s = max(length_s / LOOKS, 0.0 if self._window_s else LEAST_S)
         doubled = min(self._in_a_row - least, 20)
         self._pace.put_off(now + max(min(2.0**doubled * interval_s, rarest_s), interval_s))
 
@@ -271,6 +289,7 @@ class SendRate:
             took = ended.ended - self._window_began
             horizon_s = max(0.0, horizon_s - 1.0)  # it is told in whole seconds, rounded up
             low = min(ended.accepted / max(LEAST_S, took + horizon_s), fastest * BACK)
+            low = low or ANEW_PER_S  # it takes nothing at all: that says nothing of its rate
             target = ended.accepted / max(LEAST_S, took)
             target = target if ended.accepted >= LEAST_ACCEPTED else fastest
         elif measured is None:

@@ -100,6 +100,16 @@ class Chance:
         return 1.0 if self._dice.random() < self.share else None
 
 
+class Away:
+    """Refuses everything for ``seconds``, and is another limit from then on."""
+
+    def __init__(self, then: Limit, seconds: float) -> None:
+        self.then, self.seconds = then, seconds
+
+    def take(self, now: float) -> float | None:
+        return 1.0 if now < self.seconds else self.then.take(now)
+
+
 class NoLimit:
     def take(self, now: float) -> float | None:
         return None

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pipeline.providers.rate_limiter import ModelAddress, RateLimiters, RateLimits
 from pipeline.providers.send_rate import SLOWEST_PER_S, SendRate
 from tests.pipeline.providers.rate_simulation import (
+    Away,
     Bucket,
     Chance,
     FixedWindow,
@@ -144,6 +145,14 @@ def test_a_limit_that_falls_to_a_fifth_is_followed():
     assert traffic.failed == 0
     assert traffic.per_second(75, 180) >= 0.95 * 4
     assert traffic.refused_share(75) < 0.05
+
+
+@pytest.mark.parametrize("retry_after", [True, False], ids=["Retry-After", "no Retry-After"])
+@pytest.mark.parametrize("away_s", [6, 20, 60])
+def test_an_endpoint_that_takes_nothing_at_first_is_used_fully_soon_after(away_s, retry_after):
+    traffic = Simulation(Away(Bucket(20), away_s), away_s + 120, retry_after=retry_after).run()
+    assert traffic.failed == 0
+    assert traffic.per_second(away_s + 60, away_s + 120) >= 0.9 * 20
 
 
 def test_a_limit_that_rises_to_ten_times_is_found_within_a_minute():
