@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from dataclasses import dataclass
 from typing import Protocol
 
+from pipeline.arm_queues import ArmQueues
 from pipeline.chunks import chunks
 from pipeline.plan_progress import PlanProgress
 from pipeline.runner import Executor, JobFailure, Progress, Runner, RunOutcome
@@ -83,13 +84,18 @@ class Engine:
         self._retry_failed = retry_failed
         self._then = then
         self._progress: PlanProgress | None = None
-        rules = StopRules(
-            "dialogues failed",
-            "go on with the same command and --retry-failed",
-            scenarios=scenarios,
-            worked=store.state().generated > 0,
-        )
-        self._runner = Runner(self, stop, rules, on_progress)
+        self._queues = ArmQueues[Job](players)
+        worked = {arm.id for arm in store.state().arms if arm.generated}
+        rules = {
+            arm: StopRules(
+                "dialogues failed",
+                "go on with the same command and --retry-failed",
+                scenarios=scenarios,
+                worked=arm in worked,
+            )
+            for arm in players
+        }
+        self._runner = Runner(self, stop, lambda job: rules[job.arm], on_progress)
 
     async def run(self, cases: Iterable[Case], progress: PlanProgress | None = None) -> RunOutcome:
         """Play every case by every arm, unless it is done already.
@@ -114,23 +120,32 @@ class Engine:
         return self._runner.outcome
 
     async def _jobs(self, cases: Iterable[Case]) -> AsyncIterator[Job]:
-        """Yield what is left to do; a chunk of the plan is looked up when its turn comes."""
-        for chunk in chunks(cases, CHUNK):
-            if self._stop.requested:
-                return
-            await self._store.add_cases(chunk)
-            jobs = [
-                Job(case, arm, epoch)
-                for arm in self._players
-                for case, epoch in self._store.pending(chunk, arm, retry_failed=self._retry_failed)
-            ]
-            self._runner.count_present(len(chunk) * len(self._players) - len(jobs))
-            if self._progress is not None:
-                self._progress.begin(len(chunk), [(job.case.id, job.arm) for job in jobs])
-            for job in jobs:
-                if self._stop.requested:
-                    return
+        """Yield what is left to do, the arms taking turns.
+
+        A chunk of the plan is looked up when its turn comes, or that of an arm which has none left
+        while others are slow.
+        """
+        ahead = chunks(cases, CHUNK)
+        while not self._stop.requested:
+            if self._queues.want_more and (chunk := next(ahead, None)) is not None:
+                self._queues.add(await self._left(chunk))
+            elif (job := self._queues.take()) is not None:
                 yield job
+            else:
+                return
+
+    async def _left(self, chunk: list[Case]) -> list[Job]:
+        """Return what the arms have left of some cases."""
+        await self._store.add_cases(chunk)
+        jobs = [
+            Job(case, arm, epoch)
+            for arm in self._players
+            for case, epoch in self._store.pending(chunk, arm, retry_failed=self._retry_failed)
+        ]
+        self._runner.count_present(len(chunk) * len(self._players) - len(jobs))
+        if self._progress is not None:
+            self._progress.begin(len(chunk), [(job.case.id, job.arm) for job in jobs])
+        return jobs
 
     # The stage
 
@@ -159,5 +174,6 @@ class Engine:
         self._ended(job)
 
     def _ended(self, job: Job) -> None:
+        self._queues.ended(job)
         if self._progress is not None:
             self._progress.end((job.case.id, job.arm))

@@ -117,16 +117,17 @@ class Runner(Generic[J, R]):
         self,
         stage: Stage[J, R],
         stop: Stop,
-        rules: StopRules,
+        rules: StopRules | Callable[[J], StopRules],
         on_progress: Callable[[Progress], None] = lambda _: None,
     ) -> None:
         """Run ``stage`` until ``stop`` is requested; ``on_progress`` is called after each count.
 
-        ``rules`` say which failures make the runner request it itself.
+        ``rules`` say which failures make the runner request it itself; where they are those of a
+        job, its end says nothing about jobs under others.
         """
         self._stage = stage
         self._stop = stop
-        self._rules = rules
+        self._rules_of = (lambda _: rules) if isinstance(rules, StopRules) else rules
         self._on_progress = on_progress
         self._outcome = RunOutcome()
         self._usage_error: UsageError | None = None
@@ -185,7 +186,7 @@ class Runner(Generic[J, R]):
             await self._failed(job, failure_of(error))
             return
         await self._stage.record(job, result)
-        self._rules.succeeded()
+        self._rules_of(job).succeeded()
         self._outcome.done += 1
         self._on_progress(Progress("done"))
 
@@ -202,7 +203,8 @@ class Runner(Generic[J, R]):
             self._outcome.failed[failure.code] += 1
             self._on_progress(Progress("failed", code=failure.code))
             scenario = self._stage.scenario_of(job)
-            why = self._rules.failed(failure.fault, failure.code, failure.reason, scenario)
+            rules = self._rules_of(job)
+            why = rules.failed(failure.fault, failure.code, failure.reason, scenario)
             if why is not None:
                 self._stop.request(why.message, why.code, why.advice)
 
@@ -224,7 +226,7 @@ class Runner(Generic[J, R]):
             yield aside.popleft()
 
     def _doubts(self, job: J) -> bool:
-        return self._rules.doubts(self._stage.scenario_of(job))
+        return self._rules_of(job).doubts(self._stage.scenario_of(job))
 
     def _must_stop(self, failure: JobFailure) -> None:
         """Stop where no other job could be done."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from hipo.app.preparation import Prepared
 from pipeline.executors.local import LocalExecutor, width_for
 from pipeline.executors.width import FollowingWidth
+from pipeline.providers.rate_limiter import ModelAddress
 from pipeline.recipe import Limits
 from pipeline.run_link import LocalRun
 
@@ -24,3 +26,12 @@ def executor_for(limits: Limits, link: LocalRun, models: int = 1) -> LocalExecut
     if limits.max_concurrency is None:
         return LocalExecutor(FollowingWidth(link.limiters))
     return LocalExecutor(width_for(limits.max_concurrency) * models)
+
+
+def playing_executor(prepared: Prepared, link: LocalRun) -> LocalExecutor:
+    """Return what plays a run: dialogues that wait for one of its models leave the others busy."""
+    limits, specs = prepared.recipe.limits, [use.spec for use in prepared.uses.values()]
+    if limits.batch:
+        return executor_for(limits, link)
+    asked = {ModelAddress(spec.provider, spec.base_url, spec.model) for spec in specs}
+    return executor_for(limits, link, len(asked))

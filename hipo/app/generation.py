@@ -11,7 +11,7 @@ from pathlib import Path
 
 from hipo.app.batching import batching
 from hipo.app.endpoints import local_run
-from hipo.app.executors import executor_for
+from hipo.app.executors import playing_executor
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.players import Connections, connected
 from hipo.app.preparation import Prepared
@@ -196,7 +196,7 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
         engine = Engine(
             store,
             stage.connections.players(link, watching.note, sender=sender),
-            executor_for(recipe.limits, link),
+            playing_executor(prepared, link),
             stop,
             scenarios=len(prepared.plan.scenarios),
             retry_failed=stage.retry_failed,

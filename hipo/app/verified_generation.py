@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from hipo.app.batching import batching
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
-from hipo.app.executors import executor_for
+from hipo.app.executors import playing_executor
 from hipo.app.generation import PlayContext, played_in_all
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
@@ -152,7 +152,7 @@ class VerifiedPlay:
             players = stage.connections.players(
                 link, watching.note, in_flight=pool.in_flight, sender=sender
             )
-            executor = executor_for(recipe.limits, link)
+            executor = playing_executor(prepared, link)
             rounds: _Rounds | QuotaRounds = (
                 _Rounds(stage, verification, players, executor, self.accepted, self.most)
                 if self.quota is None

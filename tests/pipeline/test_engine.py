@@ -287,3 +287,46 @@ async def test_each_dialogue_goes_on_to_the_next_stage_once_it_is_durable(
     outcome = await engine.run(cases(3))
     assert durable == [True] * 3
     assert outcome.done == 3
+
+
+class Stuck(Player):
+    """Gets no further until it is let go on."""
+
+    def __init__(self, arm: str) -> None:
+        super().__init__(arm)
+        self.may_go_on = asyncio.Event()
+
+    async def play(self, case: Case, epoch: int) -> Dialogue:
+        await self.may_go_on.wait()
+        return await super().play(case, epoch)
+
+
+@pytest.mark.anyio
+async def test_an_arm_that_gets_no_further_leaves_the_others_play_the_whole_plan(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.engine.CHUNK", 8)
+    plan = cases(30)
+    stuck = Stuck("a")
+
+    def last_one(case: Case, epoch: int) -> BaseException | None:
+        if case.repetition == len(plan) - 1:
+            stuck.may_go_on.set()
+        return None
+
+    free = Player("b", last_one)
+    outcome = await asyncio.wait_for(run(store, stuck, free, plan=plan), 120)
+    assert [case for case, _ in stuck.played] == [case.id for case in plan]
+    assert outcome.done == 2 * len(plan)
+
+
+@pytest.mark.anyio
+async def test_an_arm_that_always_fails_stops_the_run_although_another_plays_well(
+    store: RunStore,
+) -> None:
+    failing = Player("a", lambda case, epoch: ServerFault("502"))
+    plan = cases(SAME_FAILURE + 30)
+    outcome = await run(store, failing, Player("b"), plan=plan, width=2)
+    assert outcome.failed == {"server_fault": SAME_FAILURE}
+    assert outcome.stop_code == "unavailable"
+    assert outcome.done >= SAME_FAILURE - 2
