@@ -103,9 +103,9 @@ def figures(folder: Path) -> list[Row]:
         Row("initiator lines that ask", _share(sum("?" in x.text for x in initiator), len(initiator))),
         Row("responder lines that are all different", _share(len({x.text for x in responder}), len(responder))),
         Row("words a responder line", _mean_words(responder)),
-        Row("prompt tokens a request", float(prompt or 0)),
-        Row("prompt tokens a request that the server had computed before", float(cached or 0)),
-        Row("answer tokens a request", float(completion or 0)),
+        Row("prompt tokens a request", float(str(prompt or 0))),
+        Row("prompt tokens a request that the server had computed before", float(str(cached or 0))),
+        Row("answer tokens a request", float(str(completion or 0))),
     ]  # fmt: skip
 
 
