@@ -58,7 +58,7 @@ def run(*, quick: bool = False) -> list[Row]:
     """Ask about eight lines (two if quick), alone and together, three times (once), then as a role."""
     folder = _folder()
     rows = asyncio.run(_measured(folder, 2 if quick else AT_ONCE, 1 if quick else 3))
-    return [*rows, *asyncio.run(_reused(folder, 2 if quick else 4))]
+    return [*rows, *asyncio.run(_reused(folder, _responder_prompts(2 if quick else 4)))]
 
 
 def _folder() -> Path:
@@ -102,9 +102,9 @@ async def _measured(folder: Path, count: int, rounds: int) -> list[Row]:
     ]
 
 
-async def _reused(folder: Path, count: int) -> list[Row]:
-    """Compare reuse with none: ``count`` cases of a scenario, then as many samples of one prompt."""
-    prompts = _responder_prompts(count)
+async def _reused(folder: Path, prompts: Sequence[tuple[Message, ...]]) -> list[Row]:
+    """Compare reuse with none: the prompts of some cases, then as many samples of the first."""
+    count = len(prompts)
     cases = [_line_request(folder, prompt, seed) for seed, prompt in enumerate(prompts)]
     rows = []
     for what, requests in (
@@ -155,7 +155,9 @@ def _responder_prompts(count: int) -> list[tuple[Message, ...]]:
         generate(recipe, output=Path(place) / "run")
         store = RunStore.open(Path(place) / "run", readonly=True)
         try:
-            records = [store.calls.of_case(ending.case.id) for ending in store.reader.endings()]
+            records = [
+                list(store.calls.of_case(ending.case.id)) for ending in store.reader.endings()
+            ]
         finally:
             store.close()
     return [
