@@ -6,7 +6,9 @@ by then, to its last stored dialogue; neither the start of Ray nor what a worker
 comes before is told as a row of its own. Beside a server a rate stands on 2,400 calls (``--quick``) or
 6,000. One process and workers alternate within one run, each in processes that are started for it. On a machine that does other things as well, three
 processes get more of it than one does, and none gets all: the processor time per call depends less
-on that, and so does what it allows, the ratio of the rates that two free cores would come to.
+on that, and so does what it allows, the ratio of the rates that two free cores would come to. Two cores may
+also be slower together than one alone, as threads of one core are: two runs at once, in a process each and
+with nothing to say to one another, show what is there for workers to reach.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import os
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 
 from benchmarks.played_run import PlayedRun, played
@@ -55,15 +58,25 @@ def _allowed(alone: PlayedRun, together: PlayedRun) -> float:
     return alone.cpu_ms / busiest
 
 
+def _at_once(recipe: Recipe) -> float:
+    """Return the calls per second of as many runs at once as there would be workers."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return sum(one.rate for one in pool.map(played, [recipe] * WORKERS, [None] * WORKERS))
+
+
 def run(*, quick: bool = False) -> list[Row]:
     """Measure three rounds of each and take the medians of the ratios."""
     rounds = 1 if quick else 3
     inside = {"model": "offline/rules"}
-    pairs = _compared(_recipe(500 if quick else 1500, inside, 32), rounds)
+    recipe = _recipe(500 if quick else 1500, inside, 32)
+    pairs = _compared(recipe, rounds)
     rows = _rows("in-process provider", pairs, 1.6)
     allowed = statistics.median(_allowed(one, two) for one, two in pairs)
     name = f"workers: {WORKERS} / 1 process, in-process provider, what processor time allows"
     rows.append(Row(f"{name} on 2 free cores", allowed, "x"))
+    ceiling = statistics.median(_at_once(recipe) / one.rate for one, _ in pairs)
+    name = f"workers: {WORKERS} runs at once / 1 run, a process each, in-process provider"
+    rows.append(Row(name, ceiling, "x"))
     with running_server(DELAY_S) as base_url:
         served = {"model": "compatible/bench", "base_url": base_url}
         recipe = _recipe(800 if quick else 2000, served, CONCURRENCY)
