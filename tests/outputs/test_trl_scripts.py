@@ -97,14 +97,14 @@ def test_a_set_of_another_format_holds_the_same_script_and_what_it_reads(sets):
 @pytest.mark.parametrize("name", ["label", "dpo"])
 def test_the_script_trains_as_it_is(sets, tiny, tmp_path, name):
     script = sets / name / ("train_dpo.py" if name == "dpo" else "train_sft.py")
-    asked = ["--model", str(tiny), "--steps", "2", "--output", str(tmp_path / "tuned")]
+    asked = ["--model", str(tiny), "--steps", "5", "--output", str(tmp_path / "tuned")]
     quiet = {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", "HF_DATASETS_CACHE": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, str(script), *asked], env=os.environ | quiet, capture_output=True,
         text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
-    assert f"2 steps on {len(rows_in(sets / name, 'train'))} rows" in done.stdout
+    assert f"5 steps on {len(rows_in(sets / name, 'train'))} rows" in done.stdout
     assert (tmp_path / "tuned" / "adapter_config.json").is_file()
 
 
@@ -122,13 +122,13 @@ def test_with_the_defaults_of_trl_no_row_loses_its_answer(sets, tiny, tmp_path, 
         (trl.DPOConfig, trl.DPOTrainer) if name == "dpo" else (trl.SFTConfig, trl.SFTTrainer)
     )
     settings = config(
-        output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=1, use_cpu=True,
+        output_dir=str(tmp_path), max_steps=5, per_device_train_batch_size=1, use_cpu=True,
         bf16=False, report_to="none", disable_tqdm=True, save_strategy="no",
     )  # fmt: skip
     assert (settings.max_length, settings.truncation_mode) == (TRL_WINDOW, "keep_start")
     trainer = made(model=str(tiny), args=settings, train_dataset=Dataset.from_list(rows))
     assert len(trainer.train_dataset) == len(rows)
-    assert trainer.train().global_step == 2
+    assert trainer.train().global_step == 5
     for row, kept in zip(rows, trainer.train_dataset, strict=True):
         batch = trainer.data_collator([kept])
         learnt = (batch["labels"] != -100) if name != "dpo" else batch["completion_mask"].bool()
