@@ -59,6 +59,7 @@ SMALLER = frozenset(
         "voting",
         "scaling",
         "tokens",
+        "workers",
         "rate_limits",
         "scale",
         "verification",

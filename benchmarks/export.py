@@ -108,14 +108,14 @@ with open(target, "wb") as out:
                     "label_illocutionary": named["illocutionary"],
                     "labelled_by": "speaker"}
                 if kind == "sft":
-                    answer = orjson.dumps(named | {"goal": goal}, option=orjson.OPT_INDENT_2)
+                    answer = orjson.dumps(named, option=orjson.OPT_INDENT_2)
                     item = f"{case}/synthetic/{turn}/utterance"
                     question = context[-1]["content"]
                     user = f"{scene['before']}{question}{between}{text}{tail}{skeleton(item)}"
                     write({"id": item, **base, "turn": turn,
-                        "aspect": "utterance", **tagged, "messages": [
+                        "aspect": "utterance", **tagged, "prompt": [
                         {"role": "system", "content": system},
-                        {"role": "user", "content": user},
+                        {"role": "user", "content": user}], "completion": [
                         {"role": "assistant", "content": answer.decode()}]})
                 else:
                     about, told = scene["facts"][fact]
@@ -156,14 +156,16 @@ print(orjson.dumps({"seconds": seconds, "rows": rows, "peak_mib": peak}).decode(
 _PARTS = """
 import sys
 import orjson
+from outputs.label_rows import label_tasks
+from outputs.system_prompt import SHORT
 from prompts.environment import Templates
 from prompts.tasks.items import TaskItem, scene_view
 from prompts.tasks.prompts import TaskPrompts
-from prompts.tasks.registry import load_task
 from scenarios.catalogue import Catalogue
 from scenarios.schemes.registry import load_scheme
 
-prompts = TaskPrompts(Templates(), load_scheme("hipo"), load_task("hipo-utterance"))
+(task,) = label_tasks(("utterance",), SHORT).values()
+prompts = TaskPrompts(Templates(), load_scheme("hipo"), task)
 scenes, between, tail, system = {}, "", "", ""
 for scenario in Catalogue.load().scenarios.values():
     view = scene_view(scenario, "en")
@@ -247,7 +249,7 @@ def _insert(
         for line in opening_lines(scenario, case.fact, case.goal, {})
     ]
     for exchange in range(TURNS):
-        mark = f"{case.repetition}-{exchange}"
+        mark = f"{number}-{exchange}"  # rows that say the same are left out
         said.append(("initiator", "improvised", f"And what happened on the day we call {mark}?"))
         said.append(("responder", "improvised", f"On {mark} {_ANSWER}"))
     connection.executemany(
@@ -272,7 +274,7 @@ def _insert(
 
 def run(*, quick: bool = False) -> list[Row]:
     """Export a benchmark set and a training set; compare each with its bare loop."""
-    turns = 64_000 if quick else 1_000_000
+    turns = 40_000 if quick else 1_000_000
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -23,7 +23,7 @@ from pipeline.recipe import Recipe
 SECONDS = {5: 60, 20: 40, 200: 25}
 """How long each bucket is asked, by its tokens a second."""
 QUICK = {5: 40, 20: 30, 200: 20}
-AT_ONCE = 2
+AT_ONCE = 3
 """Servers asked at the same time, each in a process of its own: nearly all of the time is waited."""
 WARM_UP_S = 10.0
 """A limit may be learned for so long, since the first request."""

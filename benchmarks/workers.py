@@ -3,7 +3,7 @@
 Workers are processes of the command and, where Ray is installed, such as Ray placed. A rate is that of
 a whole run: all of its calls, from when it begins, all workers being connected and their players built
 by then, to its last stored dialogue; neither the start of Ray nor what a worker imports is in it. What
-comes before is told as a row of its own. Beside a server a rate stands on 2,400 calls (``--quick``) or
+comes before is told as a row of its own. Beside a server a rate stands on 3,000 calls (``--quick``) or
 6,000. One process and workers alternate within one run, each in processes that are started for it. On a machine that does other things as well, three
 processes get more of it than one does, and none gets all: the processor time per call depends less
 on that, and so does what it allows, the ratio of the rates that two free cores would come to. Two cores may
@@ -18,6 +18,7 @@ import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 from benchmarks.played_run import PlayedRun, played
@@ -27,7 +28,24 @@ from pipeline.recipe import Recipe
 
 WORKERS = 2
 CONCURRENCY = 512
+ROUNDS = 3
 DELAY_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Who plays a recipe."""
+
+    workers: int | None
+    ray: bool = False
+
+    def play(self, recipe: Recipe) -> PlayedRun:
+        return played(recipe, self.workers, ray=self.ray)
+
+
+_ALONE = _Way(None)
+_BESIDE = _Way(WORKERS)
+_PLACED = _Way(WORKERS, ray=True)
 
 
 def _recipe(n: int, model: Mapping[str, str], concurrency: int) -> Recipe:
@@ -42,11 +60,9 @@ def _recipe(n: int, model: Mapping[str, str], concurrency: int) -> Recipe:
     )
 
 
-def _compared(
-    recipe: Recipe, rounds: int, *, ray: bool = False
-) -> list[tuple[PlayedRun, PlayedRun]]:
+def _compared(recipe: Recipe, *ways: _Way) -> list[tuple[PlayedRun, ...]]:
     """Play in one process and in workers, in turn."""
-    return [(played(recipe, None), played(recipe, WORKERS, ray=ray)) for _ in range(rounds)]
+    return [tuple(way.play(recipe) for way in (_ALONE, *ways)) for _ in range(ROUNDS)]
 
 
 def _allowed(alone: PlayedRun, together: PlayedRun) -> float:
@@ -66,10 +82,8 @@ def _at_once(recipe: Recipe) -> float:
 
 def run(*, quick: bool = False) -> list[Row]:
     """Measure three rounds of each and take the medians of the ratios."""
-    rounds = 1 if quick else 3
-    inside = {"model": "offline/rules"}
-    recipe = _recipe(500 if quick else 1500, inside, 32)
-    pairs = _compared(recipe, rounds)
+    recipe = _recipe(500 if quick else 1500, {"model": "offline/rules"}, 32)
+    pairs = _compared(recipe, _BESIDE)
     rows = _rows("in-process provider", pairs, 1.6)
     allowed = statistics.median(_allowed(one, two) for one, two in pairs)
     name = f"workers: {WORKERS} / 1 process, in-process provider, what processor time allows"
@@ -77,42 +91,50 @@ def run(*, quick: bool = False) -> list[Row]:
     ceiling = statistics.median(_at_once(recipe) / one.rate for one, _ in pairs)
     name = f"workers: {WORKERS} runs at once / 1 run, a process each, in-process provider"
     rows.append(Row(name, ceiling, "x"))
+    has_ray = find_spec("ray") is not None
+    if not has_ray:
+        print("  Ray is not installed: its workers are left out", file=sys.stderr)
+    ways = {"workers": _BESIDE} | ({"Ray": _PLACED} if has_ray else {})
     with running_server(DELAY_S) as base_url:
         served = {"model": "compatible/bench", "base_url": base_url}
-        recipe = _recipe(800 if quick else 2000, served, CONCURRENCY)
-        pairs = _compared(recipe, rounds)
-        rows += _rows(f"loopback server, {CONCURRENCY} in flight", pairs, 1.25)
-        rows += _latency_rows("workers", served, rounds)
-        if find_spec("ray") is None:
-            print("  Ray is not installed: its workers are left out", file=sys.stderr)
-            return rows
-        pairs = _compared(recipe, rounds, ray=True)
-        ratio = statistics.median(two.rate / one.rate for one, two in pairs)
-        start_s = statistics.median(two.start_s for _, two in pairs)
-        name = f"Ray: {WORKERS} workers x {CONCURRENCY // WORKERS} / 1 process at {CONCURRENCY}"
-        rows.append(Row(name, ratio, "x", Goal.above(0.95)))
-        rows.append(Row(f"Ray: start of it and of {WORKERS} workers", start_s, " s"))
-        return [*rows, *_latency_rows("Ray", served, rounds, ray=True)]
+        recipe = _recipe(1000 if quick else 2000, served, CONCURRENCY)
+        found = _compared(recipe, *ways.values())
+        rows += _rows(f"loopback server, {CONCURRENCY} in flight", found, 1.25)
+        if has_ray:
+            rows += _ray_rows(found)
+        return rows + _latency_rows(served, ways)
 
 
-def _latency_rows(
-    name: str, served: Mapping[str, str], rounds: int, *, ray: bool = False
-) -> list[Row]:
+def _ray_rows(found: Sequence[tuple[PlayedRun, ...]]) -> list[Row]:
+    ratio = statistics.median(placed.rate / one.rate for one, _, placed in found)
+    start_s = statistics.median(placed.start_s for *_, placed in found)
+    name = f"Ray: {WORKERS} workers x {CONCURRENCY // WORKERS} / 1 process at {CONCURRENCY}"
+    return [
+        Row(name, ratio, "x", Goal.above(0.95)),
+        Row(f"Ray: start of it and of {WORKERS} workers", start_s, " s"),
+    ]
+
+
+def _latency_rows(served: Mapping[str, str], ways: Mapping[str, _Way]) -> list[Row]:
     """Play fewer dialogues than there are places: what is waited for is the stream and the commit."""
-    pairs = _compared(_recipe(100, served, CONCURRENCY), rounds, ray=ray)
+    found = _compared(_recipe(100, served, CONCURRENCY), *ways.values())
     return [
         Row(
             f"{name}: added from a reply to the next request, p{percent}, 100 dialogues",
-            statistics.median(two.gap_ms[percent] - one.gap_ms[percent] for one, two in pairs),
+            statistics.median(
+                runs[place].gap_ms[percent] - runs[0].gap_ms[percent] for runs in found
+            ),
             " ms",
             Goal.below(goal),
         )
+        for place, name in enumerate(ways, start=1)
         for percent, goal in (("50", 20.0), ("95", 80.0))
     ]
 
 
-def _rows(what: str, pairs: Sequence[tuple[PlayedRun, PlayedRun]], bound: float) -> list[Row]:
+def _rows(what: str, found: Sequence[tuple[PlayedRun, ...]], bound: float) -> list[Row]:
     median, cores = statistics.median, os.cpu_count() or 1
+    pairs = [(one, two) for one, two, *_ in found]
     ratio = median(two.rate / one.rate for one, two in pairs)
     name = f"workers: {WORKERS} / 1 process, {what}, {cores} cores"
     starts = [("1", [one for one, _ in pairs]), (f"{WORKERS}", [two for _, two in pairs])]

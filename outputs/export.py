@@ -154,7 +154,7 @@ def split_rows(
             they are about.
         miss: is called for each dialogue all of whose rows are passed over, or repeat others.
     """
-    numbers = count()
+    numbers, repeats = count(), _repeats(source)
     every = balance is None and not rejected
     reading = source.reading
     dialogues = found.dialogues(
@@ -168,7 +168,7 @@ def split_rows(
         split = plan.split_of(case.scenario, case.fact)
         used: defaultdict[object, set[object]] = defaultdict(set)
         offered: set[object] = set()
-        repeated = _repeats(source)
+        repeated = repeats()
         for row in source.rows(batch):
             offered.add(row["arm"])
             if not every and (
@@ -180,13 +180,15 @@ def split_rows(
         for selected in batch:
             if selected.dialogue.arm in used:
                 see(split, selected, used[selected.dialogue.arm])
-            elif selected.dialogue.arm in offered or _repeats(source) > repeated:
+            elif selected.dialogue.arm in offered or repeats() > repeated:
                 miss()
 
 
-def _repeats(source: RowSource) -> int:
-    """Return how many rows a source has left out so far because they repeat others."""
-    return source.repeats if isinstance(source, CountsRepeats) else 0
+def _repeats(source: RowSource) -> Callable[[], int]:
+    """Return what tells how many rows a source has left out so far because they repeat others."""
+    if isinstance(source, CountsRepeats):
+        return lambda: source.repeats
+    return lambda: 0
 
 
 def _turns_about(row: Row) -> Set[object]:
@@ -306,7 +308,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         options={**options.plain(), **_plugins(options), **_prompts(found.scheme, options)},
         trains_responder=task.trains_responder,
         rows_left_out={
-            "duplicate": _repeats(source),
+            "duplicate": _repeats(source)(),
             "overlap": len(job.rejected),
             "balance": 0 if job.balance is None else job.balance.dropped,
         },
