@@ -83,12 +83,13 @@ def _at_once(recipe: Recipe) -> float:
 def run(*, quick: bool = False) -> list[Row]:
     """Measure three rounds of each and take the medians of the ratios."""
     recipe = _recipe(500 if quick else 1500, {"model": "offline/rules"}, 32)
-    pairs = _compared(recipe, _BESIDE)
+    rounds = [(_ALONE.play(recipe), _BESIDE.play(recipe), _at_once(recipe)) for _ in range(ROUNDS)]
+    pairs = [(one, two) for one, two, _ in rounds]
     rows = _rows("in-process provider", pairs, 1.6)
     allowed = statistics.median(_allowed(one, two) for one, two in pairs)
     name = f"workers: {WORKERS} / 1 process, in-process provider, what processor time allows"
     rows.append(Row(f"{name} on 2 free cores", allowed, "x"))
-    ceiling = statistics.median(_at_once(recipe) / one.rate for one, _ in pairs)
+    ceiling = statistics.median(both / one.rate for one, _, both in rounds)
     name = f"workers: {WORKERS} runs at once / 1 run, a process each, in-process provider"
     rows.append(Row(name, ceiling, "x"))
     has_ray = find_spec("ray") is not None

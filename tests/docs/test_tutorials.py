@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.machine import free_port
 from hipo.cli.main import run
-from tests.quality.review.serving import free_port
 
 TUTORIALS = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.machine import free_port
 from hipo.app.authoring import open_desk
 from hipo.cli.console import dollars
 from quality.authoring.app import authoring_app
@@ -19,7 +20,6 @@ from quality.web.single_owner import SingleOwner
 from scenarios.inspection import inspect_files
 from scenarios.yaml_source import read_yaml
 from tests.quality.review.chromium import chromium, new_page
-from tests.quality.review.serving import free_port
 
 
 @pytest.fixture

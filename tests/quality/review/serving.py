@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.machine import free_port
 from hipo.app.generation import generate
 from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.verification import verify
@@ -43,13 +43,6 @@ class Served:
     def link(self, role: str = "annotator") -> str:
         """Return a fresh link."""
         return f"{self.url}/enter?token={self.service.links.mint(role)}"
-
-
-def free_port() -> int:
-    """Return a port nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def proxied() -> Address:

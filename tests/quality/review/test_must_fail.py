@@ -10,6 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
+from benchmarks.machine import free_port
 from pipeline.store.reviews import ReviewStore
 from quality.review.passwords import hashed
 from quality.review.scenario_reports import scenario_reports
@@ -18,7 +19,6 @@ from quality.web.sessions import form_token
 from scenarios.reviews import Sheet
 from tests.quality.review.serving import (
     Served,
-    free_port,
     generated_run,
     proxied,
     served,

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.machine import free_port
 from hipo.app.viewing import open_viewing
 from quality.viewer.app import Viewing, build_app
 from quality.web.server import Address, listening, server
-from tests.quality.review.serving import free_port
 from tests.quality.review.visitor import Answer, Visitor
 
 
