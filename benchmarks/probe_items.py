@@ -17,7 +17,7 @@ from outputs.dataset.reader import row_set
 from outputs.selection import Selection, opened
 from quality.gold import gold_items
 from scenarios.schemes.registry import load_scheme
-from scenarios.spec import RoleKey
+from scenarios.terms import RoleKey
 
 RESPONDER: RoleKey = "responder"
 

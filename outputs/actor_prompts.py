@@ -18,7 +18,8 @@ from scenarios.case import Case
 from scenarios.dialogue import TacticLabel, Turn
 from scenarios.flow import PlannedTurn, planned_turns
 from scenarios.schemes.model import Scheme
-from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 from scenarios.variation import manner_lines
 
 RENDERED = (

@@ -8,7 +8,8 @@ from typing import Final
 from outputs.dataset.manifest import Column
 from outputs.selection import SelectedDialogue
 from quality.judges.comparison import agrees
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Judgement
 
 AGREED: Final = Column(

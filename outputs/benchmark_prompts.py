@@ -20,7 +20,8 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.dialogue import TacticLabel
 from scenarios.fingerprint import fingerprint
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 _MESSAGES: Final[Mapping[Mode, str]] = {
     "zero-shot": "What a model is sent: system and user message of the task of the row.",

@@ -27,7 +27,8 @@ from outputs.export_kind import ExportKind, ExportOptions, ExportTask
 from outputs.selection import SelectedDialogue
 from prompts.tasks.items import SceneView, TaskItem, standing_question
 from scenarios.dialogue import History, Turn
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 
 _OWN = (
     Column("aspect", "text", "What may be seen: utterance, cumulative, conversation."),

@@ -12,7 +12,8 @@ import numpy as np
 from outputs.judge_agreement import kappa
 from pipeline.store.queries.report_rows import NamedCount
 from quality.judges.comparison import agrees
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Source
 
 SHUFFLES: Final = 100

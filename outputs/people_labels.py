@@ -10,7 +10,8 @@ from typing import Final
 from pipeline.store.queries.export import Readings
 from quality.annotations import majority
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 SPLIT: Final = "labels left out on which people are split"
 ALONE: Final = "labels of one person alone, which nobody else confirmed or denied"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from quality.review.spreadsheet import SEPARATOR
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 RANGES = 10
 """Into how many equal ranges the numbers of an interval dimension fall."""

@@ -14,7 +14,7 @@ from scenarios.case import Case
 from scenarios.dialogue import History, Wanted
 from scenarios.fingerprint import seed_from
 from scenarios.quick_records import quickly_made
-from scenarios.spec import RESPONDER, RoleKey
+from scenarios.terms import RESPONDER, RoleKey
 
 T = TypeVar("T")
 

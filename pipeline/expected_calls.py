@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from prompts.script_view import ScriptView
     from prompts.turn_views import AnsweringView
     from scenarios.dialogue import Critique, Draft, History, Wanted
-    from scenarios.spec import RoleKey, Scenario
+    from scenarios.spec import Scenario
+    from scenarios.terms import RoleKey
 
 
 @dataclass(frozen=True, slots=True)

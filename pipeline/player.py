@@ -19,7 +19,8 @@ from scenarios.errors import UsageError
 from scenarios.flow import PlannedTurn, planned_turns
 from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import RoleKey
 from scenarios.variation import Axis, manner_lines
 
 

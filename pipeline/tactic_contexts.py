@@ -9,7 +9,8 @@ from typing import Self
 from scenarios.case import Case
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import RoleKey
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -12,7 +12,7 @@ from scenarios.errors import UsageError
 from scenarios.margins import Margin
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.spoken import spoken_dimensions
-from scenarios.spec import RESPONDER, RoleKey
+from scenarios.terms import RESPONDER, RoleKey
 
 MAX_COMBINATIONS = 20_000
 MAX_SWEEPS = 1_000

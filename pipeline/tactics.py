@@ -26,8 +26,9 @@ from scenarios.located import Located
 from scenarios.margins import Margin
 from scenarios.schemes.model import Identifier, Scheme
 from scenarios.schemes.vocabulary import resolve_label
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
 from scenarios.strict import Strict
+from scenarios.terms import RoleKey
 from scenarios.yaml_source import validate_model
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -11,8 +11,9 @@ import orjson
 
 from prompts.plain_text import one_line, shortened, spoken
 from prompts.tolerant_json import Answer, squash
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
 from scenarios.schemes.vocabulary import resolve_label
+from scenarios.terms import LabelValue
 
 Kind = Literal["unparseable", "unknown_label", "invalid"]
 

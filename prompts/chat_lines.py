@@ -12,7 +12,7 @@ from prompts.question import Message
 from prompts.role_views import InitiatorView, ResponderView
 from prompts.speaker_view import SpeakerView, speaker_name
 from scenarios.dialogue import History
-from scenarios.spec import RoleKey
+from scenarios.terms import RoleKey
 
 LineView = InitiatorView | ResponderView | SpeakerView
 """What somebody knows who speaks next."""

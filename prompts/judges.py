@@ -41,7 +41,8 @@ from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
 from scenarios.quick_records import quickly_made
 from scenarios.schemes.model import Dimension, Level, Scheme
-from scenarios.spec import RESPONDER, RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import RESPONDER, RoleKey
 
 Declared = Sequence[TacticLabel]
 """The labels an utterance was given; dimensions without one are not asked about."""

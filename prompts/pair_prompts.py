@@ -17,8 +17,8 @@ from prompts.role_views import InitiatorView, ResponderView
 from prompts.scheme_text import label_text, scheme_text
 from scenarios.arms import AnswerOrder
 from scenarios.dialogue import FIT, Critique, Draft, History, TacticLabel, Wanted
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
-from scenarios.spec import RoleKey
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue, RoleKey
 
 
 @dataclass(frozen=True, slots=True)

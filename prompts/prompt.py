@@ -13,7 +13,7 @@ from prompts.responses import ResponseFormat
 from scenarios.dialogue import History
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RoleKey
+from scenarios.terms import RoleKey
 
 Out_co = TypeVar("Out_co", covariant=True)
 T = TypeVar("T")

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scenarios.schemes.dimension import ROLE
-from scenarios.schemes.model import Dimension, Label, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Label, Scheme
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from prompts.script_view import ScriptView
 from prompts.speaker_scheme import speaker_scheme
 from prompts.speaker_view import speaker_name
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RoleKey
+from scenarios.terms import RoleKey
 
 SCREENPLAY_TEMPLATES: Final = ("screenplay_system.j2", "screenplay_user.j2")
 """The templates of screenplays, besides those that the roles of a flow share with them."""

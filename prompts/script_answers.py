@@ -15,7 +15,7 @@ from prompts.speaker_view import speaker_name
 from prompts.tolerant_json import Answer, squash
 from scenarios.dialogue import Draft
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RoleKey
+from scenarios.terms import RoleKey
 
 Script = tuple[Draft, ...]
 """The words and labels of every turn that was to be written, in order."""

@@ -10,7 +10,8 @@ from scenarios.case import Case
 from scenarios.dialogue import Wanted
 from scenarios.flow import PlannedTurn
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import RoleKey
 
 
 @dataclass(frozen=True, slots=True)

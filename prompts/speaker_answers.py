@@ -20,9 +20,9 @@ from prompts.speaker_scheme import NOT_APPLICABLE
 from prompts.tolerant_json import Answer
 from scenarios.dialogue import Draft, TacticLabel
 from scenarios.schemes.dimension import Label
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.spoken import spoken_dimensions
-from scenarios.spec import RoleKey
+from scenarios.terms import LabelValue, RoleKey
 
 PLAN_ABOUT: Final = "a few words: the labels, and what you mean to achieve with the line"
 Labels = Mapping[str, LabelValue | None]

@@ -16,7 +16,7 @@ from prompts.scheme_text import (
 from scenarios.schemes.dimension import ROLE
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.spoken import spoken_dimensions
-from scenarios.spec import RoleKey
+from scenarios.terms import RoleKey
 
 NOT_APPLICABLE: Final = "does not apply"
 """The answer for a dimension whose condition does not hold."""

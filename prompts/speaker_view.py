@@ -11,7 +11,8 @@ from scenarios.case import Case
 from scenarios.errors import UsageError
 from scenarios.flow import PlannedTurn
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import RoleKey
 
 
 @dataclass(frozen=True, slots=True)

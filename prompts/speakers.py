@@ -19,7 +19,7 @@ from prompts.speaker_view import SpeakerView, speaker_name
 from scenarios.dialogue import Critique, Draft, History, Wanted
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.spoken import spoken_dimensions
-from scenarios.spec import RoleKey
+from scenarios.terms import RoleKey
 
 SPEAKER_TEMPLATES: Final = (
     "speaker_system.j2", "speaker_user.j2", "speaker_reflect_system.j2", "speaker_reflect_user.j2",

@@ -16,7 +16,8 @@ from quality.annotation_schema import CheckedAnnotations, check_schema
 from quality.annotations import Answer, RawAnswer, Timing, labels_by_item
 from quality.annotator_agreement import annotator_agreement
 from quality.findings import Finding, QcSettings
-from scenarios.schemes.model import Dimension, LabelValue, Scheme, SelfContradiction
+from scenarios.schemes.model import Dimension, Scheme, SelfContradiction
+from scenarios.terms import LabelValue
 
 _MAD_OF_NORMAL = 0.6745
 _MEAN_DEVIATION_OF_NORMAL = 1.253314

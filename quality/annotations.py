@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scenarios.errors import UsageError
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
 from scenarios.schemes.vocabulary import resolve_label
+from scenarios.terms import LabelValue
 
 _SNAP = 0.05
 """How far a number may lie from a point of its scale, as a share of the step (0.33 is 1/3)."""

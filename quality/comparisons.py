@@ -12,7 +12,8 @@ from quality.agreement import AgreementRow, dimension_agreement
 from quality.annotations import Answer
 from quality.bootstrap import Interval, Resampling
 from quality.class_figures import count_matrix
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

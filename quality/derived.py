@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 
 from scenarios.extensions import ExtensionPoint
 from scenarios.plugins import PointName
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 Rows = Sequence[Mapping[str, LabelValue | None]]
 """What one annotator said of one dialogue: the labels by dimension, one row a turn, in order."""

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from quality.derived import DERIVED
 from scenarios.annotations import Annotation
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 
 
 def with_derived(scheme: Scheme, annotations: Iterable[Annotation]) -> list[Annotation]:

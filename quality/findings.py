@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from scenarios.schemes.model import LabelValue
 from scenarios.strict import Strict
+from scenarios.terms import LabelValue
 
 FindingLevel = Literal[1, 2, 3]
 FindingCode = Literal[

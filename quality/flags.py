@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from prompts.scheme_text import label_text
 from quality.judges.comparison import expected
 from scenarios.dialogue import Dialogue
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Flag, Judgement
 
 GOAL = "goal"

@@ -10,7 +10,8 @@ import numpy as np
 from quality.annotations import Answer, labels_by_item
 from quality.bootstrap import Floats, Numbers
 from scenarios.errors import UsageError
-from scenarios.schemes.model import Dimension, LabelValue, Measurement
+from scenarios.schemes.model import Dimension, Measurement
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True, eq=False)

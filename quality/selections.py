@@ -10,8 +10,9 @@ from typing import Final
 from quality.annotations import Answer, majority
 from scenarios.annotations import Annotation, Subject
 from scenarios.errors import UsageError
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
+from scenarios.terms import LabelValue
 
 MAJORITY: Final = "majority"
 """In the place of a name: the label that more than half of those who answered an item share."""

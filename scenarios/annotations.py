@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 DECLARED: Final = "declared"
 """Kind of the labels that the speaker gave to its own utterance."""

@@ -8,8 +8,7 @@ from typing import Final, Literal
 
 from scenarios.case import Case
 from scenarios.quick_records import quickly_made
-from scenarios.schemes.model import LabelValue
-from scenarios.spec import RESPONDER, RoleKey
+from scenarios.terms import RESPONDER, LabelValue, RoleKey
 
 History = tuple[tuple[RoleKey, str], ...]
 """(role, text) of utterances, the oldest first."""

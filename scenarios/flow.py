@@ -11,7 +11,8 @@ from scenarios.errors import UsageError
 from scenarios.fingerprint import seed_from
 from scenarios.openings import opening_lines
 from scenarios.quick_records import quickly_made
-from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 WORDING = "wording_"
 """Before the id of a phase: the recorded name of the wording of its fixed words, counted from 0."""

@@ -8,7 +8,8 @@ from scenarios import conversation, fixed_lines, spec
 from scenarios.checks.labels import ANY_GOAL
 from scenarios.model_documentation import DIALECT, documented_schema
 from scenarios.schemes.model import Scheme
-from scenarios.spec import INITIATOR, RESPONDER, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import INITIATOR, RESPONDER
 
 
 def scenario_schema(scheme: Scheme) -> dict[str, Any]:

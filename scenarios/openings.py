@@ -9,7 +9,8 @@ from typing import Final, Literal
 from scenarios.errors import UsageError
 from scenarios.fixed_lines import GoalOpening
 from scenarios.quick_records import quickly_made
-from scenarios.spec import Fact, RoleKey, Scenario
+from scenarios.spec import Fact, Scenario
+from scenarios.terms import RoleKey
 
 Openings = Literal["shared", "by-goal"]
 """Whether the two goals of a case open alike, or with a statement of their own."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from scenarios.errors import RunError
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 Mode = Literal["review", "quiz", "gold"]
 PersonRole = Literal["annotator", "expert"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -12,12 +12,7 @@ from scenarios.fingerprint import fingerprint
 from scenarios.fixed_lines import Opening, Text
 from scenarios.schemes.model import Identifier
 from scenarios.strict import Strict
-
-RoleKey = str
-"""The id of a role; without a flow ``initiator`` or ``responder``."""
-INITIATOR: Final = "initiator"
-RESPONDER: Final = "responder"
-
+from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 Gain = Literal["self", "protects", "surprise"]
 """What a lie is for: the liar's own gain, to shield somebody, or to keep a happy surprise."""

@@ -16,9 +16,10 @@ from scenarios.located import Located
 from scenarios.openings import HARD_QUESTION, OPENING, Openings
 from scenarios.openings import choices as opening_choices
 from scenarios.schemes.model import Identifier
-from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
+from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 from scenarios.strict import Strict
+from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 from scenarios.yaml_source import read_yaml, validate_model
 
 _SHIPPED = Path(__file__).parent / "data" / "variation.yaml"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scenarios.quick_records import quickly_made
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 Source = Literal["self", "external", "juror"]
 """Who judges: the generator, reading its own words again, another model, or a juror, who labels by

@@ -30,9 +30,10 @@ from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue, TacticLabel, Turn
 from scenarios.run_configuration import RunConfiguration
 from scenarios.scaffold import new_scenario
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import LabelValue, RoleKey
 
 ARM = "arm-a"
 DECEPTION = "deception"

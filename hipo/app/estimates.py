@@ -18,8 +18,9 @@ from scenarios.arms import Arm
 from scenarios.case import Case
 from scenarios.dialogue import Critique, Draft, History, TacticLabel
 from scenarios.flow import PlannedTurn, planned_turns
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
 from scenarios.schemes.spoken import spoken_dimensions
+from scenarios.terms import LabelValue
 from scenarios.variation import manner_lines
 
 BYTES_PER_TOKEN = 4

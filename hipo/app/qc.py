@@ -28,7 +28,8 @@ from quality.tables.measured import Numbers
 from scenarios.annotations import ADJUDICATED, HUMAN
 from scenarios.errors import UsageError
 from scenarios.reviews import AttentionAnswer
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 
 _KINDS = (HUMAN, ADJUDICATED)
 PEOPLE = AnnotationSelection(HUMAN)

@@ -12,7 +12,7 @@ from hipo.app.run_folders import check_empty
 from quality.review.spreadsheet import neutral
 from scenarios.atomic_files import write_text
 from scenarios.errors import UsageError
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 _NAMES = ("flags.csv", "adjudication.csv", "gold.csv")
 

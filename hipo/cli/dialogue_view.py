@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from hipo.cli.console import harmless, plural
 from scenarios.dialogue import Attempt, Candidate, Dialogue, Draft, TacticLabel, Trace, Turn
-from scenarios.schemes.model import LabelValue
 from scenarios.spec import Scenario
+from scenarios.terms import LabelValue
 
 MAX_WIDTH = 100
 MIN_WIDTH = 50

@@ -18,7 +18,8 @@ from hipo.cli.scenario_options import REAL_NAMES, SCENARIO_DIRS, TARGET, find
 from scenarios.catalogue import CatalogueEntry
 from scenarios.errors import UsageError
 from scenarios.schemes.registry import load_scheme
-from scenarios.spec import RESPONDER, Fact, Scenario
+from scenarios.spec import Fact, Scenario
+from scenarios.terms import RESPONDER
 
 app = command_app()
 MAX_WIDTH = 100

@@ -12,8 +12,9 @@ import typer
 from hipo.cli.console import Format, harmless, write_json
 from hipo.cli.main import command_app
 from hipo.cli.scheme_options import PRINT
-from scenarios.schemes.model import Dimension, Label, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Label, Scheme
 from scenarios.schemes.registry import load_scheme
+from scenarios.terms import LabelValue
 
 app = command_app()
 MAX_WIDTH = 100

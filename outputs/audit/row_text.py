@@ -11,7 +11,7 @@ import orjson
 from outputs.comparable import Row
 from outputs.dataset.columns import PROVENANCE
 from prompts.chat_lines import BEGIN, GO_ON
-from scenarios.spec import RESPONDER
+from scenarios.terms import RESPONDER
 
 _SAID = re.compile(r"^([A-Z][A-Z0-9_ -]{1,40}): (.*)$", re.MULTILINE)
 _TO_LABEL = re.compile(r"^Utterance: (.*)$", re.MULTILINE)

@@ -22,7 +22,7 @@ from scenarios.located_validation import validate_model
 from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.vocabulary import resolve_label
-from scenarios.spec import INITIATOR, RESPONDER, RoleKey
+from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 READ_BY: Mapping[str, str] = {"expert": "adjudicated", "people": "people"}
 """By whose labels a row has what they are called when models are held against them."""

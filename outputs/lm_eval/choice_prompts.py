@@ -15,7 +15,8 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.dialogue import History
 from scenarios.fingerprint import fingerprint
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 _ANY_SCENE = SceneView("Two talk.", "a", "A.", "b", "B.", "en (English)")
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 
 from outputs.judge_agreement import ConfirmedShare
 from quality.bootstrap import Interval
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 
 NOTHING = "\u2013"
 FEW = 10

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from scenarios.schemes.model import Identifier
-from scenarios.spec import INITIATOR, RESPONDER, RoleKey
+from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 LONGEST_TEXT = 20_000
 """Characters of one utterance."""

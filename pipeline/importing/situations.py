@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pipeline.importing.rows import ImportRow
 from scenarios.fingerprint import content_id
 from scenarios.schemes.model import Scheme
-from scenarios.spec import RESPONDER, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import RESPONDER
 
 FACT = "given"
 """The id of the one fact such a scenario has."""

@@ -18,8 +18,8 @@ from scenarios.lines.library import spoken_flow_lines
 from scenarios.lines.model import FlowLine
 from scenarios.pack import FAMILIES
 from scenarios.schemes.dimension import ROLE
-from scenarios.schemes.model import LabelValue
 from scenarios.schemes.registry import load_scheme
+from scenarios.terms import LabelValue
 
 MISTAKES: Final = 0.15
 """The share of labels that are forgotten, by a hash of line and dimension."""

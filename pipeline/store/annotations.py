@@ -12,7 +12,7 @@ from pipeline.store.many_rows import insert_rows, numbers_of
 from pipeline.store.traces import label_from, stored_label
 from scenarios.annotations import ADJUDICATED, HUMAN, Annotation, Subject
 from scenarios.quick_records import quickly_made
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 WHOLE = -1
 """The turn number under which what concerns the whole dialogue is stored."""

@@ -17,7 +17,7 @@ from scenarios.dialogue import (
     TacticLabel,
     Trace,
 )
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 Stored = str | float | bytes
 

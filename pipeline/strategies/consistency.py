@@ -18,8 +18,8 @@ from pipeline.voting import Encoder, vote
 from prompts.actors import ActorPrompts
 from scenarios.dialogue import Candidate, Draft, Trace
 from scenarios.errors import UsageError
-from scenarios.schemes.model import LabelValue
 from scenarios.strict import Strict
+from scenarios.terms import LabelValue
 
 VoteBy = Literal["text", "modal-labels"]
 

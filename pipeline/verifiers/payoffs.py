@@ -18,8 +18,9 @@ from prompts.prompt import Prompt, make_prompt
 from prompts.question import Question
 from scenarios.dialogue import CheckedClaim, CheckedUtterance, TacticLabel
 from scenarios.errors import UsageError
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
 from scenarios.strict import Strict
+from scenarios.terms import RoleKey
 
 NAME: Final = "payoffs"
 CORRECT: Final = "correct"

@@ -15,7 +15,8 @@ from scenarios.dialogue import CheckedUtterance
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
 from scenarios.plugins import PointName
-from scenarios.spec import RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import RoleKey
 
 C = TypeVar("C")
 

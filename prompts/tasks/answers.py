@@ -14,7 +14,8 @@ from prompts.responses import ResponseFormat, response_format
 from prompts.tolerant_json import Answer, find_object
 from scenarios.dialogue import TacticLabel
 from scenarios.quick_records import quickly_made
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 Fault = Literal["", "unreadable", "unknown label", "not asked"]
 NOT_ASKED: Final = "not asked"

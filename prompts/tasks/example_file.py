@@ -12,9 +12,10 @@ from prompts.tasks.items import FactView
 from scenarios.errors import InputError, Problem
 from scenarios.fixed_lines import Text
 from scenarios.located import Located, Step, shortened
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.strict import Strict
+from scenarios.terms import LabelValue
 from scenarios.text_file import read_text, shown_path
 from scenarios.yaml_source import read_yaml, validate_model
 

@@ -10,7 +10,8 @@ from prompts.tasks.answers import one_line_answer
 from prompts.tasks.items import FactView, TaskItem
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint, seed_from
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from scenarios.dialogue import History
 from scenarios.errors import UsageError
 from scenarios.graph import claims_against
 from scenarios.quick_records import quickly_made
-from scenarios.spec import INITIATOR, RESPONDER, RoleKey, Scenario
+from scenarios.spec import Scenario
+from scenarios.terms import INITIATOR, RESPONDER, RoleKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from scenarios.dialogue import History
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Dimension, Scheme
-from scenarios.spec import RoleKey
+from scenarios.terms import RoleKey
 
 _OF_JUDGES: Final = ("judge_turn", "judge_dialogue")
 """The templates that name a scene part by part."""

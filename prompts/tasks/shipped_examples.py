@@ -13,10 +13,11 @@ from scenarios.errors import UsageError
 from scenarios.lines.library import exemplar_lines, scenarios_with
 from scenarios.lines.model import ANY_FACT, Exemplar, ExemplarLines
 from scenarios.pack import LIBRARY_PLUS, read_scenario, scenario_files
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario, with_names
+from scenarios.terms import LabelValue
 
 EXAMPLES: Final = Path(__file__).parents[1] / "data" / "examples"
 """One file a scheme that has no lines in the library."""

@@ -12,7 +12,8 @@ from quality.annotations import Answer, labels_by_item, majority
 from quality.disagreement.coherence import CommonPole, common_pole
 from quality.disagreement.difficulty import difficulty
 from quality.findings import QcSettings
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 Basis = Literal["unanimous", "majority", "expert", "single", "open"]
 """What a gold label rests on: the votes, the expert, one annotator alone, or nothing yet."""

@@ -10,7 +10,8 @@ from typing import Literal
 
 from quality.annotations import Answer, by_group, labels_by_item
 from quality.disagreement.difficulty import difficulty_by_item
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 Pole = Literal["negative", "neutral", "positive"]
 CommonPole = Literal["negative", "neutral", "positive", "mixed", "unrated"]

@@ -9,7 +9,8 @@ from itertools import combinations
 
 from quality.annotations import Answer, by_group, labels_by_item
 from quality.disagreement.wheel import are_neighbours
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 LabelPair = tuple[LabelValue, LabelValue]
 

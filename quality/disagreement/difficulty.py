@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quality.annotations import Answer, by_group, labels_by_item, majority
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 Difficulty = Literal["unanimous", "majority", "split"]
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from quality.annotations import Answer, by_group
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

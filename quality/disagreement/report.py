@@ -26,7 +26,8 @@ from quality.disagreement.difficulty import DifficultyRow, difficulty_table
 from quality.disagreement.references import ReferenceRow, against_reference
 from quality.disagreement.wheel import AdjacencyRow, adjacency
 from quality.findings import QcSettings
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

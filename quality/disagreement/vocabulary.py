@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from quality.annotations import RawAnswer, is_blank, read_value
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 
 _SHOWN = 80
 

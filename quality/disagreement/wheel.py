@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from quality.annotations import Answer, by_group, labels_by_item
-from scenarios.schemes.model import Dimension, LabelValue
+from scenarios.schemes.model import Dimension
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

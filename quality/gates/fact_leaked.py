@@ -10,8 +10,9 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
-from scenarios.spec import Fact, RoleKey, Scenario
+from scenarios.spec import Fact, Scenario
 from scenarios.strict import Strict
+from scenarios.terms import RoleKey
 from scenarios.verdicts import Flag
 from scenarios.wording import content_stems, shingles, union
 

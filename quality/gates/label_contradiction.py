@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, carries
 from scenarios.dialogue import Turn
-from scenarios.schemes.model import Contradiction, LabelValue
+from scenarios.schemes.model import Contradiction
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Flag
 
 

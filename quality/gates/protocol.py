@@ -16,9 +16,10 @@ from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import UsageError
 from scenarios.flow import wanted_lengths
 from scenarios.plugins import PointName
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.spec import Fact, Scenario
 from scenarios.strict import Strict
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Flag
 
 Vector = NDArray[np.float32]

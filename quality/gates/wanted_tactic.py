@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, label_of
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Flag
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from scenarios.dialogue import Dialogue, Turn
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 TOLERANCE: Final = 0.1
 """Share of an interval dimension's range within which two numbers agree, where it has no points."""

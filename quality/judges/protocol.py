@@ -15,8 +15,9 @@ from scenarios.arms import Parameters
 from scenarios.dialogue import Dialogue
 from scenarios.fingerprint import fingerprint
 from scenarios.plugins import PointName
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Judgement, Source
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from quality.annotations import majority
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 AGREEING: Final = 2
 """How many annotators have to agree."""

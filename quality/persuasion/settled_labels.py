@@ -10,7 +10,7 @@ from quality.persuasion.runs_of_turns import AGREEING, SpokenTurn, agreed
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION
 from scenarios.annotations import ADJUDICATED, DECLARED, HUMAN, Annotation
 from scenarios.dialogue import Dialogue
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 JUDGES: Final = ("external", "juror", "self")
 """Kinds of labels that models gave who read a turn."""

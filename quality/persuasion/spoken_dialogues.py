@@ -8,7 +8,7 @@ from typing import Final
 
 from quality.annotations import Answer
 from quality.persuasion.runs_of_turns import AGREEING, SpokenTurn, agreed
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 INTENTION: Final = "intention"
 FACE_ACT: Final = "face_act"

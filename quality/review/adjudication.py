@@ -11,7 +11,7 @@ from quality.review.exhibits import ReviewDialogue
 from quality.review.forms import FormField, FormSection, shown_value
 from scenarios.fingerprint import seed_from
 from scenarios.reviews import Adjudication, Item, Opinion, ReviewStudy, Sheet
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,9 @@ from scenarios.reviews import (
     Opinion,
     ReviewStudy,
 )
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
+from scenarios.terms import LabelValue
 
 _HALF = 31
 """Bits of each half of a number that is hidden."""

@@ -10,7 +10,8 @@ from quality.review.answer_table import item_name
 from quality.review.exhibits import Exhibits, ReviewDialogue
 from quality.web.counts import read_count
 from scenarios.reviews import Item, ReviewStudy, Sheet
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 ISSUE = "issue"
 ISSUE_REASON = "issue_reason"

@@ -12,8 +12,9 @@ from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.graph import KnowledgeGraph
 from scenarios.reviews import Item, ReviewStudy
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
-from scenarios.spec import INITIATOR, RESPONDER, Scenario
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.spec import Scenario
+from scenarios.terms import INITIATOR, RESPONDER, LabelValue
 from scenarios.verdicts import Flag
 
 ScenarioOf = Callable[[Case], Scenario | None]

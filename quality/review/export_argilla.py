@@ -19,7 +19,8 @@ from quality.review.exchange import (
 )
 from quality.review.forms import shown_value
 from scenarios.reviews import ReviewStudy
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 PEOPLE = uuid.UUID("6c6a1a52-8a5e-5c0e-9a41-0d1f5f3c7b10")
 """Namespace of the user ids that stand for annotators' codes."""

@@ -20,7 +20,8 @@ from quality.review.exchange import (
     opinion_fields,
 )
 from scenarios.reviews import ReviewStudy, Sheet
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import LabelValue
 
 MAIL = "@annotators.invalid"
 """Label Studio names people by mail address; these lead nowhere."""

@@ -10,8 +10,8 @@ from typing import Literal
 import orjson
 
 from scenarios.reviews import GivenLabel
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
-from scenarios.spec import RESPONDER, RoleKey
+from scenarios.schemes.model import Dimension, Scheme
+from scenarios.terms import RESPONDER, LabelValue, RoleKey
 
 KEYS = "1234567890"
 """Keys that choose, in order; a tenth choice is 0, later ones have no key."""

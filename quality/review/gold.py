@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from quality.review.exhibits import ReviewDialogue
 from scenarios.reviews import Adjudication, ReviewStudy, Sheet
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

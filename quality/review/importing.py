@@ -26,8 +26,9 @@ from quality.review.opinions import LONGEST_NOTE
 from quality.review.verdicts import settled
 from scenarios.errors import InputError, Problem
 from scenarios.reviews import GivenLabel, Item, Opinion, ReviewStudy
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
 from scenarios.spelling import suggestion
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

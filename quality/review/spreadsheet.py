@@ -18,7 +18,8 @@ from quality.review.exchange import (
     dimensions_of,
     opinion_fields,
 )
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
+from scenarios.terms import LabelValue
 
 SEPARATOR = " | "
 """Between several labels in one cell."""

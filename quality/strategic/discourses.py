@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quality.strategic.formula import Formula
 from quality.strategic.moves import LABELLED, Move, read_move
 from quality.strategic.trajectory import StandingAfter, trajectory
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 
 @dataclass(frozen=True, slots=True)

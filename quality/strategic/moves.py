@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeVar, get_args
 
 from scenarios.errors import UsageError
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 L = TypeVar("L", bound=str)
 

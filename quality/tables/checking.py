@@ -18,9 +18,10 @@ from quality.tables.table import AnswerTable, LabelledTurn, TableAnswer, sequenc
 from quality.tables.table_map import TableMap, load_map
 from scenarios.annotations import ADJUDICATED, HUMAN, IMPORT, Annotation, Subject
 from scenarios.errors import UsageError
-from scenarios.schemes.model import LabelValue, Scheme
+from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.spelling import suggestion
+from scenarios.terms import LabelValue
 
 GOLD: Final = "gold"
 """Stands for the labels that the authors settled on where annotators have names."""

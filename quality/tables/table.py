@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from quality.annotations import RawAnswer, Timing
 from quality.tables.oddities import Oddity, Place
 from quality.tables.questions import TableQuestion
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 
 def item_name(dialogue: str, turn: int | None) -> str:

@@ -13,8 +13,9 @@ from typing import Annotated, Final, Literal, get_args
 from pydantic import BeforeValidator, Field, model_validator
 
 from scenarios.fixed_lines import Text, as_tuple
-from scenarios.schemes.model import Identifier, LabelValue
+from scenarios.schemes.model import Identifier
 from scenarios.strict import Strict
+from scenarios.terms import LabelValue
 
 LineUse = Literal["stage", "exemplar", "gold"]
 LINE_USES: Final[tuple[LineUse, ...]] = get_args(LineUse)

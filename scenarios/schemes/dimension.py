@@ -9,13 +9,12 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from scenarios.strict import BrokenRule, Strict, refuse_broken
+from scenarios.terms import LabelValue
 
 Level = Literal["utterance", "dialogue", "span"]
 """What is labelled: one turn, all of them, or a run of turns of one speaker or a part of a turn."""
 Measurement = Literal["nominal", "ordinal", "interval", "multi"]
 Identifier = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=64)]
-LabelValue = str | float | tuple[str, ...]
-"""One label (nominal, ordinal), a number (interval), or several labels (multi)."""
 
 
 def _as_tuple(value: object) -> object:

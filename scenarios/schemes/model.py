@@ -14,7 +14,6 @@ from scenarios.schemes.dimension import (
     Dimension,
     Identifier,
     Label,
-    LabelValue,
     Level,
     Measurement,
     Step,
@@ -22,7 +21,7 @@ from scenarios.schemes.dimension import (
 from scenarios.strict import BrokenRule, Strict, refuse_broken
 
 __all__ = [
-    "Contradiction", "Contrast", "Dimension", "Identifier", "Label", "LabelValue", "Level",
+    "Contradiction", "Contrast", "Dimension", "Identifier", "Label", "Level",
     "Measurement", "Requirement", "Scheme", "SelfContradiction", "Step",
 ]  # fmt: skip
 

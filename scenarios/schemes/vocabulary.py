@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from scenarios.errors import UsageError
-from scenarios.schemes.model import Dimension, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.translation import label_names
 from scenarios.spelling import suggestion
+from scenarios.terms import LabelValue
 
 _SEPARATORS = re.compile(r"[,;|\n\u3001\uff0c\uff1b]")
 _SIGN = re.compile(r"[^\W_]\s*(?P<sign>[-+\u2212\u2013])[\W_]*\Z")

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from quality.annotations import Answer
-from scenarios.schemes.model import Dimension, Label, LabelValue
+from scenarios.schemes.model import Dimension, Label
+from scenarios.terms import LabelValue
 
 LABELS = ("a", "b", "c", "d")
 

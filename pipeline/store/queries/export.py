@@ -19,7 +19,7 @@ from pipeline.store.sqlite import DATABASE, connect_readonly, parsing
 from pipeline.store.traces import label_from
 from scenarios.annotations import IMPORT
 from scenarios.dialogue import Dialogue
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Verdict
 
 PAGE = 500

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 
 from pipeline.store.traces import label_from
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Source, VerdictCounts
 
 

@@ -24,7 +24,7 @@ from pipeline.store.queries.report_rows import (
 )
 from pipeline.store.traces import Stored, label_from
 from scenarios.annotations import IMPORT
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 
 _ENDINGS = """
     select a.id, c.scenario, c.fact, c.goal, c.turns, d.status, e.verdict,

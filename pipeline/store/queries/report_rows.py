@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scenarios.schemes.model import LabelValue
+from scenarios.terms import LabelValue
 from scenarios.verdicts import Source, Verdict
 
 

@@ -12,8 +12,7 @@ from pipeline.store.annotation_schema import DECLARED_SOURCE, WANTED_SOURCE
 from pipeline.store.sqlite import parsing
 from pipeline.store.traces import label_from, trace_from
 from scenarios.dialogue import TacticLabel, Trace, Turn
-from scenarios.schemes.model import LabelValue
-from scenarios.spec import RoleKey
+from scenarios.terms import LabelValue, RoleKey
 
 Place = tuple[int, int]
 """Number of a dialogue, and index of a turn."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quality.annotations import Answer
-from scenarios.schemes.model import Dimension, Label, LabelValue, Scheme
+from scenarios.schemes.model import Dimension, Label, Scheme
+from scenarios.terms import LabelValue
 
 FEELING = Dimension(
     id="feeling",

@@ -1,0 +1,16 @@
+"""Plain terms that records of dialogues share: roles, and values of labels.
+
+Apart from the models that files are read into, so that whoever only reads records does without them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+RoleKey = str
+"""The id of a role; without a flow ``initiator`` or ``responder``."""
+INITIATOR: Final = "initiator"
+RESPONDER: Final = "responder"
+
+LabelValue = str | float | tuple[str, ...]
+"""One label (nominal, ordinal), a number (interval), or several labels (multi)."""
