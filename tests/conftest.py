@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 
 import pytest
 from hypothesis import settings
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch are there to read it
 settings.register_profile("hipo", deadline=None)  # how busy a machine is decides no test
 settings.load_profile("hipo")
 
