@@ -191,14 +191,14 @@ def _read_entry(path: Path, root: Path, *, real_names: bool) -> CatalogueEntry:
     """Return the scenario of a file; a shipped one is read once as long as it does not change."""
     if root not in SHIPPED:
         return _entry(path, root, real_names=real_names)
-    return _shipped_entry(path, root, real_names, path.stat().st_mtime_ns, Path.cwd())
+    return _shipped_entry(path, root, real_names, path.stat().st_mtime_ns, shown_path(path))
 
 
 @lru_cache(maxsize=1024)
 def _shipped_entry(
-    path: Path, root: Path, real_names: bool, changed_ns: int, shown_from: Path
+    path: Path, root: Path, real_names: bool, changed_ns: int, shown: str
 ) -> CatalogueEntry:
-    """Read a shipped file; when it was changed, and where paths are shown from, are part of the key."""
+    """Read a shipped file; when it was changed, and how errors show its path, are part of the key."""
     return _entry(path, root, real_names=real_names)
 
 
