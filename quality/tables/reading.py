@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from quality.tables.questions import QuestionReader, TableQuestion
 from quality.tables.records import FileOfRows, Record, folded, read_file
 from quality.tables.table import AnswerTable, FileCount, TableAnswer, TableDialogue, TableTurn
 from quality.tables.table_map import TableMap, Values
+from quality.tables.timings import by_item
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
@@ -202,11 +204,14 @@ class _Reader:
             turns, starts = self._turns(rows)
             dialogues.append(self._dialogue(name, rows, turns))
             for row in rows:
-                answers += list(self._answers(row, row.layout.answers, starts))
+                given = [*self._answers(row, row.layout.answers, starts), *self._long(row, starts)]
+                asked = list(self._questions(row, starts[row.place]))
                 gold += list(self._answers(row, row.layout.gold, starts))
-                answers += list(self._long(row, starts))
-                questions += self._questions(row, starts[row.place])
-                timings += self._timings(row, starts)
+                decided = Counter(answer.annotator for answer in given)
+                decided.update(who for question in asked for who in question.chosen)
+                timings += self._timings(row, starts, decided)
+                answers += given
+                questions += asked
         return AnswerTable(
             dialogues=tuple(dialogues),
             answers=tuple(answers),
@@ -215,7 +220,7 @@ class _Reader:
             files=tuple(self._counts()),
             dimensions=tuple(self.dimensions),
             questions=tuple(questions),
-            timings=tuple(timings),
+            timings=by_item(timings),
         )
 
     def _place(self) -> None:
@@ -296,11 +301,14 @@ class _Reader:
             inside = roles.index(column.turn) if column.turn in roles else last
             yield from self._answer(row, replace(column, annotator=who), starts[row.place] + inside)
 
-    def _timings(self, row: _Row, starts: dict[int, int]) -> Iterator[Timing]:
-        """Yield how long whoever answered a row looked at it."""
+    def _timings(
+        self, row: _Row, starts: dict[int, int], decided: Mapping[str, int]
+    ) -> Iterator[Timing]:
+        """Yield how long whoever answered a row looked at it, and how many answers it holds."""
         for answer in self._answers(row, row.layout.seconds, starts):
             if isinstance(answer.value, float) and answer.value >= 0:
-                yield Timing(answer.item, answer.annotator, answer.value)
+                who = answer.annotator
+                yield Timing(answer.item, who, answer.value, decided.get(who, 0))
             else:
                 done = "not taken for a time"
                 self.odd.append(Oddity(answer.place, "no_time", shown(answer.value), done))

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from quality.annotation_qc import timing_findings
+from quality.findings import QcSettings
 from quality.tables.checking import CheckedTable, read_files
 from quality.tables.header import read_header
 from quality.tables.measured import Numbers
@@ -105,6 +107,42 @@ def test_seconds_become_timings_of_who_took_them(tmp_path):
         ("001", "Ada"): 2, ("001", "Bo"): 3, ("002", "Ada"): 4, ("002", "Bo"): 5,
     }  # fmt: skip
     assert len(long.scheme.dimensions) == 1
+
+
+def timed(table: CheckedTable) -> dict[tuple[str, str], tuple[float, int]]:
+    return {(t.item, t.annotator): (t.seconds, t.decisions) for t in table.table.timings}
+
+
+def test_the_rows_of_an_item_add_up_to_the_time_of_its_annotator(tmp_path):
+    rows = (
+        "u1,A,mood,joy,2.5\nu1,A,tone,dry,4.5\nu1,B,mood,joy,1.5\nu2,A,mood,NA,2\nu2,A,tone,dry,2\n"
+    )
+    table = read(tmp_path, f"item,annotator,dimension,value,seconds\n{rows}")
+    assert timed(table) == {("u1", "A"): (7, 2), ("u1", "B"): (1.5, 1), ("u2", "A"): (4, 1)}
+
+
+def test_a_time_that_all_rows_of_an_item_repeat_is_the_time_of_the_item(tmp_path):
+    rows = "u1,A,mood,joy,9\nu1,A,tone,dry,9\nu2,A,mood,joy,7\nu2,A,tone,wry,7\nu2,B,mood,joy,5\n"
+    table = read(tmp_path, f"item,annotator,dimension,value,seconds\n{rows}")
+    assert timed(table) == {("u1", "A"): (9, 2), ("u2", "A"): (7, 2), ("u2", "B"): (5, 1)}
+
+
+def test_a_row_of_several_answers_holds_as_many_decisions(tmp_path):
+    table = read(tmp_path, "item,rater,mood,tone,seconds\nu1,A,joy,dry,2.5\nu1,B,joy,NA,1.5\n")
+    assert timed(table) == {("u1", "A"): (2.5, 2), ("u1", "B"): (1.5, 1)}
+
+
+def test_honest_times_of_two_decisions_are_not_too_fast(tmp_path):
+    rows = "".join(
+        f"u{i},{who},{dimension},x,{1.5 + (7 * i + j) % 6}\n"
+        for i in range(30)
+        for who in "ABC"
+        for j, dimension in enumerate(("mood", "tone"))
+    )
+    table = read(tmp_path, f"item,annotator,dimension,value,seconds\n{rows}")
+    found = timing_findings(table.table.timings, QcSettings())
+    assert len(table.table.timings) == 90
+    assert [finding for finding in found if finding.code == "too_fast"] == []
 
 
 def test_items_of_a_dialogue_belong_together(tmp_path):
