@@ -41,6 +41,7 @@ LONG = (
     "soak",
     "worker_kills",
     "ray_kills",
+    "batch_kills",
     "fuzz",
     "real_model",
     "opening_probe",

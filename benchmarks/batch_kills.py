@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -16,7 +17,15 @@ from tests.pipeline.integration.records import count, rows
 from tests.wire.server import WireServer
 
 CASES = 24
+KILLS = 20
+"""At each step, in full."""
 MOST_RUNS = 60
+
+
+def run(*, quick: bool = False) -> list[Row]:
+    """Kill runs twenty times at every step (twice if quick); some ten minutes on two quiet cores."""
+    with tempfile.TemporaryDirectory() as folder:
+        return batch_kills(Path(folder), 2 if quick else KILLS)
 
 
 def batch_kills(folder: Path, kills: int) -> list[Row]:
