@@ -6,7 +6,9 @@ import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hipo.app.accepted_costs import AcceptedCosts, AcceptedShare
 from hipo.app.generation import generate_prepared
+from hipo.app.plan_estimates import estimate_plan
 from hipo.app.preparation import Prepared
 from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
@@ -29,6 +31,8 @@ class Piloted:
     """Dialogues of the whole plan."""
     stopped: str | None
     """Why the pilot ended early, if it did."""
+    costs: AcceptedCosts | None
+    """What accepted utterances of the plan cost with each model of the price list."""
 
 
 async def run_pilot(
@@ -42,15 +46,17 @@ async def run_pilot(
         UsageError: something does not exist or does not fit together, or nothing was played.
     """
     with tempfile.TemporaryDirectory(prefix="hipo-pilot-") as folder:
+        play, place = VerifiedPlay(overrides), Path(folder) / "pilot"
+        planned = estimate_plan(prepared, place, play=play)
         run = await generate_prepared(
-            _impatient(prepared.of_size(cases)),
-            Path(folder) / "pilot",
-            play=VerifiedPlay(overrides),
-            signals=True,
+            _impatient(prepared.of_size(cases)), place, play=play, signals=True
         )
         state = run.state()
     stopped = run.outcome.stopped if run.outcome else None
-    return Piloted(forecast(_pilot(state, stopped)), accepted, prepared.dialogues, stopped)
+    found = forecast(_pilot(state, stopped))
+    share = AcceptedShare("pilot", found.pilot.accepted, found.pilot.generated + found.pilot.failed)
+    costs = None if planned.accepted is None else planned.accepted.at(share)
+    return Piloted(found, accepted, prepared.dialogues, stopped, costs)
 
 
 def _impatient(prepared: Prepared) -> Prepared:

@@ -8,6 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from hipo.app.accepted_costs import (
+    ASSUMED,
+    AcceptedCosts,
+    AcceptedShare,
+    accepted_costs,
+    share_of,
+)
 from hipo.app.batch_estimates import BatchEstimate, batch_estimate
 from hipo.app.budget_coverage import Coverage, coverage
 from hipo.app.disk_estimates import disk_bytes
@@ -33,6 +40,7 @@ from hipo.app.remaining import Remainder, remaining, whole_plan
 from hipo.app.row_yields import RowYield, row_yields
 from hipo.app.run_folders import RUNS
 from hipo.app.verified_generation import VerifiedPlay
+from pipeline.providers.prices import PriceTable
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.run_material import load_material
@@ -44,6 +52,7 @@ from scenarios.flow import planned_turns
 from scenarios.margins import Margin
 from scenarios.schemes.spoken import spoken_dimensions
 from scenarios.spec import Scenario
+from scenarios.verdicts import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,8 @@ class PlanEstimate:
     """How often batches are waited for; None where requests are sent at once."""
     quota: QuotaEstimate | None = None
     """What the cells of a quota will probably take; None without one."""
+    accepted: AcceptedCosts | None = None
+    """What accepted utterances cost with each model of the price list; None of an empty plan."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -139,8 +150,10 @@ def _estimate(
         if play is not None:
             panels = play.check(prepared)
             prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
-            judging = _judging(prepared, panels, prompts, left, Unjudged())
-        return _joined(prepared, left, generation, judging, (0.0, 0))
+            lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
+            judging = _judging(panels, prompts, left, Unjudged(), lengths)
+        planned = _joined(prepared, left, generation, judging, (0.0, 0))
+        return replace(planned, accepted=_accepted(prepared, generation, judging, ASSUMED))
     with RunStore.open(folder, readonly=True) as store:
         return _estimate_resumed(prepared, store, play, retry_failed=retry_failed)
 
@@ -150,18 +163,36 @@ def _estimate_resumed(
 ) -> PlanEstimate:
     """Estimate going on with a run: what is in it already is neither played nor judged again."""
     state = store.state()
+    share = share_of(state, judged=play is not None)
     if play is None:
         left = remaining(prepared, store, retry_failed=retry_failed)
         generation = estimate_generation(prepared, left, settled=state.settled)
-        return _joined(prepared, left, generation, None, store.spent())
+        planned = _joined(prepared, left, generation, None, store.spent())
+        whole = estimate_generation(prepared)
+        return replace(planned, accepted=_accepted(prepared, whole, None, share))
     prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
     generation = estimate_generation(prepared, left, settled=state.settled)
     panels = play.check(prepared, state.arms)
     prompts = play.prompts(prepared, load_material(store).own_templates)
     enough = play.has_enough(store)
     waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
-    judging = _judging(prepared, panels, prompts, left, waiting)
-    return _joined(prepared, left, generation, judging, store.spent())
+    lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
+    judging = _judging(panels, prompts, left, waiting, lengths)
+    planned = _joined(prepared, left, generation, judging, store.spent())
+    everything = _judging(panels, prompts, whole_plan(prepared), Unjudged(), lengths)
+    whole = estimate_generation(prepared)
+    return replace(planned, accepted=_accepted(prepared, whole, everything, share))
+
+
+def _accepted(
+    prepared: Prepared,
+    generation: Estimate,
+    judging: JudgingEstimate | None,
+    share: AcceptedShare,
+) -> AcceptedCosts | None:
+    """Hold a whole plan against the price list of its recipe."""
+    prices = PriceTable.load(prepared.recipe.prices, batch=prepared.recipe.limits.batch)
+    return accepted_costs(prepared.uses, prices, generation, judging, share)
 
 
 def _joined(
@@ -181,14 +212,13 @@ def _joined(
 
 
 def _judging(
-    prepared: Prepared,
     panels: Panels,
     prompts: JudgePrompts,
     left: Mapping[str, Remainder],
     waiting: Unjudged,
+    lengths: Mapping[Source, tuple[float, float]],
 ) -> JudgingEstimate:
     """Estimate judging what will be played, and what is there and waits to be judged."""
-    lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
     dialogues, turns = Counter(waiting.dialogues), Counter(waiting.turns)
     for arm, of_arm in left.items():
         for seat in {juror.seat(prompts) for juror in panels.by_arm[arm].jurors}:

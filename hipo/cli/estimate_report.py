@@ -12,6 +12,7 @@ from hipo.app.judge_estimates import JudgingEstimate
 from hipo.app.pilot import Piloted
 from hipo.app.plan_estimates import PlanEstimate
 from hipo.app.row_yields import RowYield
+from hipo.cli.accepted_report import accepted_as_json, accepted_as_text
 from hipo.cli.console import columns, dollars, harmless, number, plain, plural
 from hipo.cli.quota_report import quota_estimate_as_json, quota_estimate_as_text
 from scenarios.margins import unmet_in_words
@@ -35,7 +36,8 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
     ``--batch`` an object with ``rounds`` (batches that a dialogue waits for, one after the other),
     ``most_rounds``, ``waves`` (how often all live dialogues are replaced) and ``usual_hours``.
     ``disk_bytes``: about what the database of the run grows by. ``quota``: what
-    :func:`quota_estimate_as_json` returns, null without one.
+    :func:`quota_estimate_as_json` returns, null without one. ``accepted_utterances``: what
+    :func:`accepted_as_json` returns, null of an empty plan.
     """
     judging = planned.judging
     return {
@@ -57,6 +59,9 @@ def plan_as_json(planned: PlanEstimate) -> dict[str, object]:
         else plain(planned.batches, "rounds most_rounds waves usual_hours"),
         "disk_bytes": planned.disk_bytes,
         "quota": None if planned.quota is None else quota_estimate_as_json(planned.quota),
+        "accepted_utterances": None
+        if planned.accepted is None
+        else accepted_as_json(planned.accepted),
     }
 
 
@@ -81,6 +86,8 @@ def plan_as_text(planned: PlanEstimate) -> str:
         blocks.append(_rows(planned.rows))
     if planned.quota is not None:
         blocks.append(quota_estimate_as_text(planned.quota))
+    if planned.accepted is not None:
+        blocks.append(accepted_as_text(planned.accepted))
     return "\n\n".join(blocks)
 
 
@@ -235,7 +242,8 @@ def pilot_as_json(piloted: Piloted) -> dict[str, object]:
     ``whole``: an object with ``dialogues``, ``accepted``, ``accepted_low``, ``accepted_high`` and
     ``cost_usd`` if the plan is to be played, or with ``accepted``, ``dialogues``,
     ``dialogues_low``, ``dialogues_high`` (None: cannot be said), ``cost_usd``, ``cost_usd_low``
-    and ``cost_usd_high`` if so many accepted ones are wanted.
+    and ``cost_usd_high`` if so many accepted ones are wanted. ``accepted_utterances``: as in
+    :func:`plan_as_json`, with the yield of the pilot.
     """
     forecast = piloted.forecast
     return {
@@ -252,6 +260,7 @@ def pilot_as_json(piloted: Piloted) -> dict[str, object]:
         "cost_per_dialogue": forecast.cost_per_dialogue,
         "cost_per_accepted": forecast.cost_per_accepted,
         "whole": _whole(piloted),
+        "accepted_utterances": None if piloted.costs is None else accepted_as_json(piloted.costs),
     }
 
 
@@ -280,6 +289,11 @@ def _whole(piloted: Piloted) -> dict[str, object]:
 
 def pilot_as_text(piloted: Piloted) -> str:
     """Return the forecast the way ``hipo generate --dry-run --pilot N`` prints it."""
+    told = _forecast_as_text(piloted)
+    return told if piloted.costs is None else f"{told}\n\n{accepted_as_text(piloted.costs)}"
+
+
+def _forecast_as_text(piloted: Piloted) -> str:
     forecast = piloted.forecast
     pilot = forecast.pilot
     played = f"{plural(pilot.generated, 'dialogue')}, {number(pilot.failed)} failed"

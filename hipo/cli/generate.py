@@ -234,7 +234,8 @@ def _announce(planned: PlanEstimate) -> None:
         listed = "\n".join(f"  {cell.tally.cell.name}: {cell.why}" for cell in lost)
         say(f"cells of the quota that are out of reach and not tried:\n{listed}")
     if planned.cost_usd is None or planned.cost_usd > 0:
-        say(plan_as_text(replace(planned, unmet=())))  # the run itself says what is unmet
+        # the run itself says what is unmet, and its models are chosen
+        say(plan_as_text(replace(planned, unmet=(), accepted=None)))
         say("")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -121,7 +122,7 @@ def _dry_run(plan: StudyPlan, output_format: Format) -> int:
         write_json([plan_as_json(one) for one in estimates])
         return ExitCode.DONE
     for leg, one in zip(plan.legs, estimates, strict=True):
-        print(f"{leg.model}:\n\n{plan_as_text(one)}", end="\n\n")
+        print(f"{leg.model}:\n\n{plan_as_text(replace(one, accepted=None))}", end="\n\n")
     costs = [one.cost_usd for one in estimates]
     total = None if None in costs else sum(cost for cost in costs if cost is not None)
     print(f"the whole study: {dollars(total)}")

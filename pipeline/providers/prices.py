@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
@@ -118,6 +118,14 @@ class PriceTable:
         """
         listed = self._listed(f"{provider}/{model}")
         return None if listed is None else listed.times(self.factor(provider))
+
+    def listed(self) -> Iterator[tuple[str, Price]]:
+        """Yield every row once, ``provider/model`` or a pattern, as it stands before others."""
+        seen: dict[str, Price] = {}
+        for table in self._tables:
+            seen = {**table, **seen}
+        for name, price in seen.items():
+            yield name, price.times(self.factor(name.partition("/")[0]))
 
     def _listed(self, name: str) -> Price | None:
         for table in self._tables:
