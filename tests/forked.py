@@ -29,9 +29,13 @@ IMPORTED = [
     "hipo.cli.logs",
     "hipo.cli.runs",
     "hipo.cli.verify",
+    "outputs.formats.trl",
     "pipeline.providers.compatible",
+    "pipeline.providers.offline",
+    "pipeline.strategies.direct",
     "tests.forked",
     "tests.pipeline.batches.killed",
+    "tests.warmed",
 ]
 """What most commands of the tests need."""
 LONGEST_S = 300.0
