@@ -37,9 +37,12 @@ from tests.quality.review.chromium import chromium, new_page
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def asyncio_is_left_alone():
-    """See that inspect_ai has not patched asyncio: every later test of the process would suffer."""
+    """See that inspect_ai has not patched asyncio: every later test of the process would suffer.
+
+    Collecting the garbage takes a second, and is done once.
+    """
     yield
     gc.collect()
     assert asyncio.run.__module__ == "asyncio.runners"
