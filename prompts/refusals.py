@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -24,7 +24,7 @@ def refusal_in(text: str, more: tuple[str, ...] = ()) -> str | None:
         text: what was answered.
         more: further phrases beside those that ship, taken literally, whatever their case.
     """
-    return _first(_compiled(("declined", "out_of_role"), more), text)
+    return _first(("declined", "out_of_role"), more, text)
 
 
 def declined_in(text: str) -> str | None:
@@ -33,16 +33,33 @@ def declined_in(text: str) -> str | None:
     Words of the task, which no person in a dialogue says, are none: whoever labels a dialogue
     writes them.
     """
-    return _first(_compiled(("declined",)), text)
+    return _first(("declined",), (), text)
 
 
-def _first(pattern: re.Pattern[str], text: str) -> str | None:
+def _first(kinds: tuple[str, ...], more: tuple[str, ...], text: str) -> str | None:
     flat = " ".join(text.replace("\u2019", "'").split())
     lower = flat.lower()
-    match = pattern.search(lower)
+    if not any(sign in lower for sign in _signs(more)):  # nearly always: a tenth of the time
+        return None
+    match = _compiled(kinds, more).search(lower)
     if match is None:
         return None
     return flat[slice(*match.span())] if len(flat) == len(lower) else match[0]
+
+
+@lru_cache(maxsize=16)
+def _signs(more: tuple[str, ...]) -> tuple[str, ...]:
+    """Return words of which at least one is in every text that any phrase fits, in lower case."""
+    return (*(sign for signs in _data()["signs"].values() for sign in signs), *_flat(more))
+
+
+def _flat(more: tuple[str, ...]) -> list[str]:
+    return [" ".join(phrase.split()).lower() for phrase in more]
+
+
+@cache
+def _data() -> dict[str, dict[str, list[str]]]:
+    return cast("dict[str, dict[str, list[str]]]", read_yaml(PHRASES).data)
 
 
 @lru_cache(maxsize=16)
@@ -53,9 +70,9 @@ def _compiled(kinds: tuple[str, ...], more: tuple[str, ...] = ()) -> re.Pattern[
     as long. Phrases that begin at the edge of a word stand together, so that they are tried there
     alone.
     """
-    data = cast("dict[str, dict[str, list[str]]]", read_yaml(PHRASES).data)
+    data = _data()
     shipped = [one for kind in kinds for patterns in data[kind].values() for one in patterns]
-    own = [re.escape(" ".join(phrase.split()).lower()) for phrase in more]
+    own = [re.escape(phrase) for phrase in _flat(more)]
     lower = [_CAPITAL.sub(lambda found: found[0].lower(), pattern) for pattern in shipped]
     at_edge = [pattern.removeprefix(_EDGE) for pattern in lower if pattern.startswith(_EDGE)]
     others = [*(pattern for pattern in lower if not pattern.startswith(_EDGE)), *own]

@@ -1,8 +1,24 @@
 from __future__ import annotations
 
-import pytest
+import re
+from re import _constants as ops
+from re import _parser as parser
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prompts import refusals
 from prompts.refusals import declined_in, refusal_in
+
+SHIPPED = [
+    pattern
+    for kind in ("declined", "out_of_role")
+    for patterns in refusals._data()[kind].values()
+    for pattern in patterns
+]
+GAP = "\0"
+"""Stands for letters that a pattern leaves open."""
 
 
 @pytest.mark.parametrize(
@@ -27,3 +43,52 @@ def test_phrases_of_ones_own_are_found_in_any_case():
 
 def test_a_person_who_will_not_say_is_no_machine():
     assert declined_in("I won't tell you, and that's that.") is None
+
+
+def without_a_sign(parts):
+    """Return the texts without a sign that a parsed pattern fits, with a gap for what it leaves open.
+
+    What may be there more than once is such a gap, too: it is not looked at.
+    """
+    signs = refusals._signs(())
+    texts = {""}
+    for op, value in parts:
+        longer = {text + following for text in texts for following in wordings(op, value)}
+        texts = {text for text in longer if not any(sign in text for sign in signs)}
+    return texts
+
+
+def wordings(op, value):
+    if op is ops.LITERAL:
+        return {chr(value)}
+    if op is ops.IN:
+        return {chr(one) if kind is ops.LITERAL else GAP for kind, one in value}
+    if op is ops.SUBPATTERN:
+        return without_a_sign(value[3])
+    if op is ops.BRANCH:
+        return {text for branch in value[1] for text in without_a_sign(branch)}
+    if op in (ops.MAX_REPEAT, ops.MIN_REPEAT):
+        least, most, repeated = value
+        there = {GAP} if most > 1 else without_a_sign(repeated)
+        return there if least else {"", *there}
+    return {""} if op in (ops.AT, ops.ASSERT) else {GAP}
+
+
+@pytest.mark.parametrize("pattern", SHIPPED)
+def test_every_wording_of_a_phrase_has_a_sign_in_it(pattern):
+    lower = refusals._CAPITAL.sub(lambda letter: letter[0].lower(), pattern)
+
+    assert without_a_sign(parser.parse(lower)) == set()
+
+
+@given(st.sampled_from(SHIPPED).flatmap(lambda one: st.from_regex(re.compile(one, re.IGNORECASE))))
+def test_a_phrase_among_other_words_is_found(words):
+    searched = refusals._compiled(("declined", "out_of_role")).search(
+        " ".join(words.replace("\u2019", "'").split()).lower()
+    )
+
+    assert (refusal_in(words) is None) is (searched is None)
+
+
+def test_a_sign_alone_is_no_refusal():
+    assert refusal_in("There is a scratch on the door, provided you look for it.") is None
