@@ -5,13 +5,16 @@ A call takes less of the processor than through an SDK (``python -m benchmarks t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 
 import aiohttp
 import orjson
+from aiohttp.http_exceptions import HttpProcessingError
 
 from pipeline.providers.body import LONGEST_BODY, read_capped
 from pipeline.providers.connection import HttpProvider, connect_within, connection_failure
+from pipeline.providers.posting import PostedAnswer, Poster
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
 
@@ -35,11 +38,11 @@ class CompatibleProvider(HttpProvider):
         """Prepare; connections are opened by the first request."""
         super().__init__(base_url, api_key, headers)
         self._url = f"{base_url}/chat/completions"
-        self._pool = max_concurrency
+        self._connections = max_concurrency
         self._headers = {"Content-Type": "application/json", **headers}
         if api_key is not None:
             self._headers["Authorization"] = f"Bearer {api_key}"
-        self._session: aiohttp.ClientSession | None = None
+        self._poster: Poster | None = None
 
     async def send(self, request: Request, timeout_s: float) -> Reply:
         """Send once, without retrying.
@@ -47,47 +50,40 @@ class CompatibleProvider(HttpProvider):
         Raises:
             ProviderError: the endpoint could not or would not answer.
         """
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._pool),
-                headers=self._headers,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                trust_env=False,
-            )
         body = body_of(request)
         try:
-            async with self._session.post(
-                self._url,
-                data=orjson.dumps(body),
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(
-                    total=timeout_s, sock_connect=connect_within(timeout_s)
-                ),
-            ) as response:
-                answer = await _read(response)
-        except (aiohttp.ClientError, TimeoutError) as failure:
+            async with asyncio.timeout(timeout_s):
+                sent = self._opened().post(orjson.dumps(body), connect_within(timeout_s))
+                with await sent as answer:
+                    content = await _read(answer)
+        except (aiohttp.ClientError, HttpProcessingError, OSError) as failure:
             raise connection_failure(failure, self.base_url, timeout_s) from failure
-        if not _is_success(response.status):
-            raise self.refused(response.status, response.headers, answer, body.keys())
-        return self.read(read_reply, answer, response.headers, body.keys())
+        if not _is_success(answer.status):
+            raise self.refused(answer.status, answer.headers, content, body.keys())
+        return self.read(read_reply, content, answer.headers, body.keys())
+
+    def _opened(self) -> Poster:
+        if self._poster is None:
+            self._poster = Poster(self._url, self._headers, connections=self._connections)
+        return self._poster
 
     async def close(self) -> None:
         """Release connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        if self._poster is not None:
+            await self._poster.close()
+            self._poster = None
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
+async def _read(answer: PostedAnswer) -> bytes:
     """Read a body: at once where it is known to be short, or piece by piece up to the cap."""
-    length = response.content_length
+    length = answer.headers.get("Content-Length", "")
     if (
-        length is not None
-        and length <= LONGEST_BODY
-        and not response.headers.get("Content-Encoding")
+        length.isdecimal()
+        and int(length) <= LONGEST_BODY
+        and not answer.headers.get("Content-Encoding")
     ):
-        return await response.read()
-    return await read_capped(response.content.iter_any(), cut=not _is_success(response.status))
+        return await answer.content.read()
+    return await read_capped(answer.content.iter_any(), cut=not _is_success(answer.status))
 
 
 def _is_success(status: int) -> bool:

@@ -1,0 +1,114 @@
+"""Requests below aiohttp's sessions: which connections are used again, and what is sent."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+
+from pipeline.providers.posting import Poster, header_lines
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+class Talk:
+    """A server that says what it is told to, and what it was sent on how many connections."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.connections = 0
+        self.heads = []
+
+    async def serve(self, reader, writer):
+        self.connections += 1
+        while self.answers:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+            except asyncio.IncompleteReadError:
+                break
+            self.heads.append(head)
+            length = next(
+                int(x[15:]) for x in head.split(b"\r\n") if x.startswith(b"Content-Length:")
+            )
+            await reader.readexactly(length)
+            writer.write(self.answers.pop(0))
+        writer.close()
+
+
+@asynccontextmanager
+async def posting_to(talk, **settings):
+    server = await asyncio.start_server(talk.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    poster = Poster(f"http://127.0.0.1:{port}/v1/ask?x=1", connections=2, **settings)
+    try:
+        yield poster
+    finally:
+        await poster.close()
+        server.close()
+
+
+async def read(poster, **given):
+    with await poster.post(b"{}", 5.0, **given) as answer:
+        return answer.status, await answer.content.read()
+
+
+@pytest.mark.anyio
+async def test_a_connection_is_used_again_once_its_answer_was_read():
+    talk = Talk(OK, OK)
+    async with posting_to(talk) as poster:
+        assert [await read(poster), await read(poster)] == [(200, b"ok")] * 2
+    assert talk.connections == 1
+
+
+@pytest.mark.anyio
+async def test_a_connection_with_an_unread_answer_is_closed():
+    talk = Talk(OK.replace(b"2\r\n\r\nok", b"9\r\n\r\nok"), OK)
+    async with posting_to(talk) as poster:
+        with await poster.post(b"{}", 5.0) as answer:
+            assert answer.status == 200
+        assert await read(poster) == (200, b"ok")
+    assert talk.connections == 2
+
+
+@pytest.mark.anyio
+async def test_a_request_that_is_broken_off_takes_its_connection_along():
+    talk = Talk(b"HTTP/1.1 200 OK\r\n", OK)
+    async with posting_to(talk) as poster:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await read(poster)
+        assert await read(poster) == (200, b"ok")
+    assert talk.connections == 2
+
+
+@pytest.mark.anyio
+async def test_interim_answers_are_passed_over():
+    talk = Talk(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + OK)
+    async with posting_to(talk) as poster:
+        assert await read(poster) == (200, b"ok")
+
+
+@pytest.mark.anyio
+async def test_address_and_headers_are_sent_as_a_session_would():
+    talk = Talk(OK, OK)
+    async with posting_to(talk, headers={"Authorization": "Bearer \u00e9"}) as poster:
+        await read(poster)
+        await read(poster, lines=header_lines([(b"Host", b"other")]))
+    first, second = talk.heads
+    assert first.startswith(b"POST /v1/ask?x=1 HTTP/1.1\r\nHost: 127.0.0.1:")
+    assert "Authorization: Bearer \u00e9\r\n".encode() in first
+    assert b"User-Agent: Python/" in first
+    assert b"Accept-Encoding: " in first
+    assert second == b"POST /v1/ask?x=1 HTTP/1.1\r\nHost: other\r\nContent-Length: 2\r\n\r\n"
+
+
+@pytest.mark.anyio
+async def test_a_header_with_a_line_break_is_refused():
+    with pytest.raises(ValueError, match="Newline"):
+        Poster("http://127.0.0.1:1/", {"X-Mine": "a\r\nHost: b"}, connections=1)
+
+
+@pytest.mark.anyio
+async def test_what_is_no_address_is_an_error_of_the_client():
+    with pytest.raises(aiohttp.ClientError):
+        Poster("http://[1/", connections=1)
