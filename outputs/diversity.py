@@ -34,6 +34,8 @@ class Diversity:
     """0: nothing in common; 1: every text repeats others."""
     spread: float | None
     """Mean cosine distance between two embedded texts, in [0, 2]: 0 means that all say the same."""
+    elsewhere: float | None = None
+    """Share of texts that another arm says in the same case; None: nobody looked."""
 
 
 async def measure(texts: Sequence[str], encoder: Encoder | None = None) -> Diversity:

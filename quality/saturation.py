@@ -37,8 +37,9 @@ class SaturationCurve:
     """Distinct dialogues against dialogues; feed it the dialogues of a run in the order of its cases.
 
     Two dialogues are one if 70 % of the word triples of their improvised turns are the same, as the
-    gate ``near_duplicate`` has it; those that play the same case are not compared. Memory is bounded:
-    a dialogue is compared with the latest 20,000.
+    gate ``near_duplicate`` has it. Two arms that play one case are alike by design: their dialogues
+    are one only where they are the same word for word. Memory is bounded: a dialogue is compared with
+    the latest 20,000.
     """
 
     scheme: Scheme
@@ -116,7 +117,9 @@ class SaturationCurve:
 
 
 def _alike(case: Case, twin: Case) -> Iterator[str]:
-    """Yield what two cases have in common."""
+    """Yield what two cases have in common; all of it, and ``case``, where they are one."""
+    if case.id == twin.id:
+        yield "case"
     if case.scenario != twin.scenario:
         return
     yield "scenario"
@@ -133,7 +136,13 @@ def _alike(case: Case, twin: Case) -> Iterator[str]:
 def _advice(shared: Mapping[str, float], open_axes: list[str]) -> Iterator[str]:
     closed = [axis for axis in AXES if axis not in open_axes]
     vary = f"--vary {','.join([*open_axes, *closed])}" if closed else ""
-    if shared.get("combination", 0.0) >= _MOST:
+    if shared.get("case", 0.0) >= _MOST:
+        yield (
+            f"{shared['case']:.0%} of near-duplicates are what another strategy said in the same case, "
+            "word for word: it changed nothing of the draft; play one strategy alone, or name another "
+            "critic or model"
+        )
+    elif shared.get("combination", 0.0) >= _MOST:
         share = shared["combination"]
         yield (
             f"{share:.0%} of near-duplicates repeat scenario, fact, goal and length of their twin: "

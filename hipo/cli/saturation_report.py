@@ -14,7 +14,7 @@ def saturation_as_json(curve: SaturationCurve) -> dict[str, object]:
     ``generated`` and ``distinct`` dialogues; ``window`` and ``late_share`` (of distinct ones among so
     many last dialogues; null: there are fewer); ``points``: a list of objects with ``generated`` and
     ``distinct``; ``shared``: by name the share of near-duplicates that have it in common with their
-    twin.
+    twin (``case``: the same case, said by another strategy word for word).
     """
     points = [plain(point, "generated distinct") for point in curve.points()]
     return plain(

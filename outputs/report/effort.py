@@ -23,7 +23,7 @@ def diversity_section(run: Gathered) -> ReportSection:
     lead = (
         "How much answers repeat each other. Distinct-n: share of different n-word sequences. "
         "Self-BLEU: overlap of an answer with all others. Spread: mean cosine distance of "
-        "embeddings. All of them depend on how many answers are looked at."
+        "embeddings. All of them depend on how many answers are looked at, and are of each arm by itself."
     )
     title = "Diversity"
     if not run.diversity:
@@ -41,14 +41,17 @@ def diversity_section(run: Gathered) -> ReportSection:
                 ratio(found.self_bleu),
                 ratio(found.spread),
                 percent(found.repeated),
+                *([] if found.elsewhere is None else [percent(found.elsewhere)]),
             )
         )
         values = (found.distinct[1], found.self_bleu, found.spread)
         bars.append(BarRow(name, tuple(Bar(value, ratio(value)) for value in values)))
-    header = (
+    header: tuple[str, ...] = (
         "arm", "answers", "distinct-1", "distinct-2", "distinct-3", "self-BLEU", "spread",
-        "repeated word by word",
+        "repeated word by word in the arm",
     )  # fmt: skip
+    if any(found.elsewhere is not None for found in run.diversity.values()):
+        header += ("said by another arm in the same case",)
     series: tuple[str, ...] = ("distinct-2 (higher: more varied)", "self-BLEU (lower: more varied)",
               "spread (higher: more varied)")  # fmt: skip
     if all(found.spread is None for found in run.diversity.values()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from outputs.diversity import Diversity, measure
@@ -223,11 +223,14 @@ async def _diversity(
         sample = figures.texts(arm.id, texts)
         if not sample:
             continue
+        said = [text for text, _ in sample]
         try:
-            by_arm[arm.id] = await measure(sample, encoder)
+            found = await measure(said, encoder)
         except UsageError as error:
             encoder, note = None, f"Embeddings were not computed: {error.message}."
-            by_arm[arm.id] = await measure(sample)
+            found = await measure(said)
+        elsewhere = sum(also for _, also in sample) / len(sample)
+        by_arm[arm.id] = replace(found, elsewhere=elsewhere if len(state.arms) > 1 else None)
     return by_arm, note
 
 

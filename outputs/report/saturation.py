@@ -22,7 +22,9 @@ def saturation_section(curve: SaturationCurve | None, open_axes: Iterable[str]) 
     """
     lead = (
         "Distinct dialogues against dialogues, in the order of the cases. A dialogue is distinct "
-        "unless 70 % of the word triples of its improvised turns are those of one before it."
+        "unless 70 % of the word triples of its improvised turns are those of one before it. Strategies "
+        "that play one case begin with the same draft: of the same case only a dialogue that another "
+        "one repeats word for word is not distinct."
     )
     if curve is None:
         note = Remark(f"Fewer than {FEWEST} dialogues: too few for a curve.")

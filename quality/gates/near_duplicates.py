@@ -33,6 +33,8 @@ class _Kept:
     case: str
     arm: str
     signature: Signature
+    said: int | None
+    """A hash of all its words in their order; None where nobody asks for it."""
 
 
 class DuplicateSettings(Strict):
@@ -131,27 +133,34 @@ class NearDuplicates:
             close, like = self._closest(vector, case)
             if close >= self._cosine and close > best:
                 best, reason = close, f"its meaning is that of {like} (cosine {close:.2f})"
-        self._remember(case, arm, signature, vector)
+        self._remember(case, arm, signature, vector=vector)
         return [subject.flag(self.code, reason, severity=best)] if best else []
 
     def twin_by_words(self, subject: GatedDialogue) -> str | None:
-        """Remember a dialogue; return the case of the one whose words it nearly has, if there is one."""
+        """Remember a dialogue; return the case of the one whose words it nearly has, if there is one.
+
+        Another arm's dialogue of the same case is a twin where it has every word in its place: what
+        is nearly the same there is by design (one draft, and what became of it).
+        """
         case, arm = subject.dialogue.case.id, subject.dialogue.arm
-        signature = _signature(improvised_text(subject))
-        best, twin = self._nearest(signature, case) if signature is not None else (0.0, "")
-        self._remember(case, arm, signature, None)
+        text = improvised_text(subject)
+        signature, said = _signature(text), hash(tuple(words(text)))
+        best, twin = self._nearest(signature, case, said) if signature is not None else (0.0, "")
+        self._remember(case, arm, signature, said=said)
         return twin.partition("/")[0] if best >= self._share else None
 
     def __len__(self) -> int:
         """Return how many dialogues are remembered."""
         return len(self._order)
 
-    def _nearest(self, signature: Signature, case: str) -> tuple[float, str]:
-        """Return the likeliest twin from another case, the earliest of equals."""
+    def _nearest(
+        self, signature: Signature, case: str, said: int | None = None
+    ) -> tuple[float, str]:
+        """Return the likeliest twin, the earliest of equals; of the same case only a word for word one."""
         best, twin = 0.0, ""
         for key in self._index.near(signature):
             kept = self._kept[key]
-            if kept.case == case:
+            if kept.case == case and (said is None or kept.said != said):
                 continue
             similarity = likeness(signature, kept.signature)
             if similarity > best:
@@ -167,10 +176,16 @@ class NearDuplicates:
         return round(float(cosines[at]), 6), self._cases[at]
 
     def _remember(
-        self, case: str, arm: str, signature: Signature | None, vector: Vector | None
+        self,
+        case: str,
+        arm: str,
+        signature: Signature | None,
+        *,
+        said: int | None = None,
+        vector: Vector | None = None,
     ) -> None:
         if signature is not None:
-            self._kept[self._next] = _Kept(case, arm, signature)
+            self._kept[self._next] = _Kept(case, arm, signature, said)
             self._order.append(self._next)
             self._index.add(self._next, signature)
             self._next += 1

@@ -165,10 +165,13 @@ _ANSWERS = f"""
     where g.kind = 'human' and g.config like '{IMPORT}%' and g.value is not null
     order by 1, 2, 3, 4"""  # noqa: S608 - constants only
 _TEXTS = """
-    select text from (
-        select t.text, row_number() over (order by t.dialogue, t.turn) - 1 as place
+    select p.text, exists (
+        select 1 from dialogues o join labelled_turns t on t.dialogue = o.seq
+        where o.case_seq = p.case_seq and o.arm_seq <> p.arm_seq and t.text = p.text)
+    from (
+        select t.text, d.case_seq, d.arm_seq, row_number() over (order by t.dialogue, t.turn) - 1 as place
         from labelled_turns t join dialogues d on d.seq = t.dialogue join arms a on a.seq = d.arm_seq
-        where a.id = ?)
+        where a.id = ?) p
     where (place * ?) / ? <> ((place - 1) * ?) / ? or place = 0 order by place"""
 
 
@@ -287,14 +290,17 @@ class Figures:
             for mode, item, person, dimension, value, dialogue in self._read(_ANSWERS)
         ]
 
-    def texts(self, arm: str, limit: int) -> list[str]:
-        """Return at most ``limit`` improvised answers of an arm, evenly spaced over all of them."""
+    def texts(self, arm: str, limit: int) -> list[tuple[str, bool]]:
+        """Return at most ``limit`` improvised answers of an arm, evenly spaced over all of them.
+
+        Each with whether another arm says the very same in the same case.
+        """
         total = sum(count.n for count in self.utterances() if count.arm == arm)
         if not total:
             return []
         kept = min(limit, total)
         rows = self._read(_TEXTS, (arm, kept, total, kept, total))
-        return [text for (text,) in rows]
+        return [(text, bool(elsewhere)) for text, elsewhere in rows]
 
 
 @contextmanager

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
+from pipeline.store.queries.report import open_figures
+from pipeline.store.run_store import RunStore
 from quality.saturation import SaturationCurve, YieldPoint
 from tests.factories import make_case, make_dialogue, make_scenario, make_scheme
 from tests.hipo.cli.conftest import Hipo
@@ -67,6 +70,48 @@ def test_the_advice_follows_from_what_near_duplicates_share() -> None:
     for goal in ("deception", "truthful non-disclosure"):
         goals.add(make_dialogue(*said(1), case=make_case(goal=goal)))
     assert "goals sound alike" in " ".join(goals.advice([]))
+
+
+def test_arms_of_one_case_are_one_dialogue_only_where_every_word_is_the_same() -> None:
+    curve = SaturationCurve(make_scheme(), 2)
+    question, answer = said(1)
+    texts = {
+        "direct": (question, answer),
+        "reflective": (question, answer),
+        "consistency": (question, f"Well, {answer}"),
+    }
+    new = [
+        curve.add(make_dialogue(*text, case=make_case(), arm=arm)) for arm, text in texts.items()
+    ]
+    assert new == [True, False, True]
+    assert curve.shared()["case"] == 1.0
+    assert "another strategy" in " ".join(curve.advice(["persona"]))
+
+
+def test_a_report_of_two_strategies_counts_what_both_say_word_for_word(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    recipe = {**RECIPE, "scenarios": ["used_car", "quit_smoking"]}
+    (tmp_path / "two.yaml").write_text(
+        yaml.safe_dump({**recipe, "strategies": ["direct", "reflective"]})
+    )
+    assert hipo("generate", "two.yaml", "-n", "30", "-o", "run").code == 0
+    with RunStore.open(tmp_path / "run", readonly=True) as store:
+        played = list(store.dialogues(traces=False))
+        arms = [arm.id for arm in store.state().arms]
+    said_in = Counter((d.case.id, *(turn.text for turn in d.turns)) for d in played)
+    answered = [{(d.case.id, d.turns[-1].text) for d in played if d.arm == arm} for arm in arms]
+    with open_figures(tmp_path / "run") as figures:
+        also = [sum(elsewhere for _, elsewhere in figures.texts(arm, 100)) for arm in arms]
+    assert also == [len(answered[0] & answered[1])] * 2
+    repeats = said_in.total() - len(said_in)
+    written = hipo("report", "run", "--no-embeddings", "--format", "json").data
+    curve = written["saturation"]
+    assert repeats > 10
+    assert curve["generated"] - curve["distinct"] >= repeats
+    page = " ".join(Path(written["report"]).read_text(encoding="utf-8").split())
+    assert "said by another arm in the same case" in page
+    assert "repeats word for word" in page
 
 
 def test_a_run_ends_when_a_window_adds_too_few_distinct_dialogues(
