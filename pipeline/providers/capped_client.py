@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import httpx2
@@ -32,26 +33,34 @@ class CappedClient(httpx2.AsyncClient):
         if stream:
             return response
         try:
-            if _is_short(response):
+            if is_short(response.status_code, response.headers):
                 await response.aread()
                 return response
-            body = await read_capped(response.aiter_bytes(), cut=not response.is_success)
+            return await read_long(response, request)
         finally:
             await response.aclose()
-        headers = [(k, v) for k, v in response.headers.raw if k.lower() not in _UNTRUE]
-        return httpx2.Response(response.status_code, headers=headers, content=body, request=request)
 
 
-def _is_short(response: httpx2.Response) -> bool:
+def is_short(status: int, headers: Mapping[str, str]) -> bool:
     """Return whether a body is a success and known beforehand to stay below the cap."""
-    headers = response.headers
     length = headers.get("content-length", "")
     return (
-        response.is_success
+        200 <= status < 300
         and "content-encoding" not in headers
         and length.isdecimal()
         and int(length) <= LONGEST_BODY
     )
+
+
+async def read_long(response: httpx2.Response, request: httpx2.Request) -> httpx2.Response:
+    """Return a streamed response with what of its body stays below the cap.
+
+    Raises:
+        ServerFault: the answer is longer, and no error, which is cut.
+    """
+    body = await read_capped(response.aiter_bytes(), cut=not response.is_success)
+    headers = [(k, v) for k, v in response.headers.raw if k.lower() not in _UNTRUE]
+    return httpx2.Response(response.status_code, headers=headers, content=body, request=request)
 
 
 def sdk_timeout(timeout_s: float) -> httpx2.Timeout:

@@ -11,15 +11,16 @@ import openai
 import orjson
 from openai._models import FinalRequestOptions
 
-from pipeline.providers.capped_client import CappedClient, sdk_timeout
+from pipeline.providers.capped_client import sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
+from pipeline.providers.posting_client import PostingClient, body_from, prepared
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.wire_openai import body_of, read_reply
 
 
-class _Client(CappedClient, openai.DefaultAioHttpClient):
-    """The SDK's client over aiohttp, with a cap on bodies."""
+class _Client(PostingClient, openai.DefaultAioHttpClient):
+    """The SDK's client over aiohttp, with a cap on bodies and a short way for what is posted."""
 
 
 class _Sdk(openai.AsyncOpenAI):
@@ -42,16 +43,18 @@ class _Sdk(openai.AsyncOpenAI):
         key = options.url, timeout.read
         first = self._firsts.get(key)
         if first is None:
-            first = self._firsts[key] = super()._build_request(options, retries_taken=retries_taken)
-            return first
-        return httpx2.Request(
+            first = self._firsts[key] = prepared(
+                super()._build_request(options, retries_taken=retries_taken)
+            )
+        request = httpx2.Request(
             first.method,
             first.url,
-            # the length is that of this body
-            headers=[(k, v) for k, v in first.headers.raw if k.lower() != b"content-length"],
-            content=content,
-            extensions=dict(first.extensions),
+            headers=first.headers,
+            stream=httpx2.ByteStream(content),
+            extensions=first.extensions,
         )
+        request.read()
+        return request
 
 
 class OpenAIProvider(HttpProvider):
@@ -78,6 +81,8 @@ class OpenAIProvider(HttpProvider):
             max_retries=0,
             default_headers=headers,
             http_client=_Client(
+                posts_to=self._url,
+                connections=max_concurrency,
                 limits=httpx2.Limits(
                     max_connections=max_concurrency, max_keepalive_connections=max_concurrency
                 ),
@@ -101,7 +106,7 @@ class OpenAIProvider(HttpProvider):
                         update={"content": orjson.dumps(body)}
                     ),
                 )
-                answer = await response.aread()
+                answer = await body_from(response)
         except ProviderError:
             raise
         except Exception as failure:  # the SDK reads what is not to be trusted before we do

@@ -71,6 +71,7 @@ class Poster:
         *,
         connections: int,
         ssl: SSLContext | bool = True,
+        decompress: bool = True,
     ) -> None:
         """Prepare; use it in one event loop, where the first connection is opened by a request.
 
@@ -79,6 +80,7 @@ class Poster:
             headers: beside those that aiohttp sends by itself; they may be given with a request.
             connections: the most that are open at a time.
             ssl: how to verify servers.
+            decompress: whether bodies are decompressed here.
 
         Raises:
             aiohttp.ClientError: the address is none.
@@ -91,6 +93,7 @@ class Poster:
         loop = asyncio.get_running_loop()
         self._way = aiohttp.ClientRequest("POST", address, headers=headers, loop=loop)
         self._timeout = aiohttp.ClientTimeout()
+        self._decompress = decompress
         self._connector = aiohttp.TCPConnector(limit=connections, ssl=ssl)
         self._line = f"POST {address.raw_path_qs} HTTP/1.1\r\n".encode()
         self._lines = header_lines(
@@ -115,7 +118,7 @@ class Poster:
         head = self._lines if lines is None else lines
         connection = await self._connect(connect_s)
         try:
-            protocol, transport = _begun(connection)
+            protocol, transport = self._begun(connection)
             # in one piece: one call into the kernel
             transport.write(
                 b"%b%bContent-Length: %d\r\n\r\n%b" % (self._line, head, len(body), body)
@@ -137,18 +140,17 @@ class Poster:
             url = self._way.url
             raise aiohttp.ConnectionTimeoutError(f"Connection timeout to host {url}") from error
 
+    def _begun(self, connection: Connection) -> tuple[ResponseHandler, asyncio.Transport]:
+        """Return what reads from a connection, ready for an answer, and what writes to it."""
+        protocol, transport = connection.protocol, connection.transport
+        if protocol is None or transport is None or transport.is_closing():
+            raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
+        protocol.set_response_params(read_until_eof=True, auto_decompress=self._decompress)
+        return protocol, transport
+
     async def close(self) -> None:
         """Close all connections."""
         await self._connector.close()
-
-
-def _begun(connection: Connection) -> tuple[ResponseHandler, asyncio.Transport]:
-    """Return what reads from a connection, ready for an answer, and what writes to it."""
-    protocol, transport = connection.protocol, connection.transport
-    if protocol is None or transport is None or transport.is_closing():
-        raise aiohttp.ClientConnectionResetError("Cannot write to closing transport")
-    protocol.set_response_params(read_until_eof=True)
-    return protocol, transport
 
 
 def header_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes:

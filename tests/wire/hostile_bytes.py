@@ -20,9 +20,9 @@ def bomb(mebibytes: int) -> bytes:
     return head + block * mebibytes + packer.flush()
 
 
-def _encoded(name: str, encoding: bytes, body: bytes, outcome: str, sdk: str = "") -> HostileReply:
+def _encoded(name: str, encoding: bytes, body: bytes, outcome: str) -> HostileReply:
     headers = ((b"Content-Encoding", encoding),)
-    return HostileReply(name, outcome, body, headers=headers, wires=("openai",), sdk_outcome=sdk)
+    return HostileReply(name, outcome, body, headers=headers, wires=("openai",))
 
 
 def encodings() -> Iterable[HostileReply]:
@@ -41,8 +41,8 @@ def encodings() -> Iterable[HostileReply]:
     yield _encoded("encoding-unknown", b"rot13", sound, REPLY)
 
 
-def _raw(name: str, outcome: str, raw: bytes, sdk: str = "") -> HostileReply:
-    return HostileReply(name, outcome, raw=raw, sdk_outcome=sdk)
+def _raw(name: str, outcome: str, raw: bytes) -> HostileReply:
+    return HostileReply(name, outcome, raw=raw)
 
 
 def broken_connections() -> Iterable[HostileReply]:
@@ -92,9 +92,7 @@ def odd_connections() -> Iterable[HostileReply]:
         raw = start + extra + (b"" if extra == CLOSE else CLOSE) + sized + b"\r\n" + sound
         yield HostileReply(name, REPLY, raw=raw, wires=openai)
     reason = b"HTTP/1.1 200 \xff\xfe\r\n" + CLOSE + sized + b"\r\n" + sound
-    yield HostileReply(
-        "reason-not-utf-8", REPLY, raw=reason, wires=openai, sdk_outcome="server_fault"
-    )
+    yield HostileReply("reason-not-utf-8", REPLY, raw=reason, wires=openai)
     yield HostileReply("no-length", REPLY, raw=HEAD + b"\r\n" + sound, wires=openai)
     for name in ("charset=hex", "charset=klingon"):
         header = (b"Content-Type", b"application/json; " + name.encode())

@@ -28,8 +28,6 @@ class HostileReply:
     """What Content-Length says, where it lies."""
     wires: tuple[str, ...] = ("openai", "anthropic")
     """The formats that it can be met in."""
-    sdk_outcome: str = ""
-    """The outcome through an SDK, where it differs."""
     pause_s: float = 0.0
     """Seconds between two pieces."""
 

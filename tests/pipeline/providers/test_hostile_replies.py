@@ -54,8 +54,7 @@ async def test_every_hostile_reply_has_the_outcome_of_the_table(server, adapter)
     expected, found = {}, {}
     for reply in HOSTILE.values():
         if wire in reply.wires:
-            sdk_outcome = reply.sdk_outcome if adapter != "compatible" else ""
-            expected[reply.name] = sdk_outcome or reply.outcome
+            expected[reply.name] = reply.outcome
             try:
                 found[reply.name] = await outcome_of(provider, reply.name)
             except Exception as error:

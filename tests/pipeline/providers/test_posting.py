@@ -6,7 +6,9 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 
+from pipeline.providers.openai import OpenAIProvider
 from pipeline.providers.posting import Poster, header_lines
+from tests.pipeline.providers.asking import make_request
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -112,3 +114,47 @@ async def test_a_header_with_a_line_break_is_refused():
 async def test_what_is_no_address_is_an_error_of_the_client():
     with pytest.raises(aiohttp.ClientError):
         Poster("http://[1/", connections=1)
+
+
+CHAT = b'{"choices":[{"message":{"content":"{}"},"finish_reason":"stop"}]}'
+CHAT_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(CHAT), CHAT)
+
+
+@pytest.mark.anyio
+async def test_a_proxy_of_the_environment_is_used_by_the_sdk_of_openai(monkeypatch):
+    talk = Talk(CHAT_ANSWER, CHAT_ANSWER)
+    server = await asyncio.start_server(talk.serve, "127.0.0.1", 0)
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    provider = OpenAIProvider("http://models.invalid/v1", "key", 2, {})
+    try:
+        for _ in range(2):
+            await provider.send(make_request(), 5.0)
+    finally:
+        await provider.close()
+        server.close()
+    for head in talk.heads:
+        assert head.startswith(b"POST http://models.invalid/v1/chat/completions HTTP/1.1\r\n")
+
+
+@pytest.mark.anyio
+async def test_requests_of_the_sdk_of_openai_carry_its_headers_and_their_own_length():
+    talk = Talk(CHAT_ANSWER, CHAT_ANSWER)
+    server = await asyncio.start_server(talk.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    provider = OpenAIProvider(f"http://127.0.0.1:{port}/v1", "key", 2, {"X-Mine": "1"})
+    try:
+        await provider.send(make_request(model="m"), 5.0)
+        await provider.send(make_request(model="another"), 5.0)
+    finally:
+        await provider.close()
+        server.close()
+    lines = [sorted(head.lower().split(b"\r\n")) for head in talk.heads]
+    lengths = [[line for line in of_one if b"content-length" in line] for of_one in lines]
+    assert [len(of_one) for of_one in lengths] == [1, 1]
+    assert lengths[0] != lengths[1]
+    for of_one in lines:
+        assert {b"authorization: bearer key", b"x-mine: 1", b"x-stainless-lang: python"} <= set(
+            of_one
+        )
+        assert b"content-type: application/json" in of_one
+    assert talk.connections == 1
