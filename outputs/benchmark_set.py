@@ -24,6 +24,7 @@ from outputs.dataset.columns import (
 from outputs.dataset.manifest import Column
 from outputs.dataset.scenes import FACT, PEOPLE, SCENE, Scenes, listed_people, private_fact
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.left_out import UNLABELLED
 from outputs.selection import SelectedDialogue
 from prompts.tasks.items import SceneView, TaskItem, standing_question
 from scenarios.dialogue import History, Turn
@@ -148,6 +149,10 @@ class BenchmarkRows:
     def notes(self) -> tuple[str, ...]:
         """Return nothing: every utterance with a label becomes an item."""
         return ()
+
+    def why_none(self, selected: SelectedDialogue) -> str:
+        """Return why a dialogue gave no item."""
+        return UNLABELLED
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns

@@ -21,12 +21,13 @@ from outputs.dataset.manifest import ExportedFile, ExportFacts, write_manifest
 from outputs.export_facts import Seen, export_facts
 from outputs.export_kind import KINDS, ExportOptions
 from outputs.formats.registry import FORMATS
-from outputs.learnt_once import CountsRepeats
+from outputs.left_out import ROWS_LEFT_OUT
 from outputs.nothing_left import nothing_left
 from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
 from outputs.splits import SplitPlan, plan_splits
 from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files
+from outputs.without_row import reasons_without_row, repeats_of
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.model import Scheme
 
@@ -140,7 +141,7 @@ def split_rows(
     rejected: Collection[int] = (),
     balance: Balance | None = None,
     see: Callable[[str, SelectedDialogue, Set[object]], None] = lambda *_: None,
-    miss: Callable[[], None] = lambda: None,
+    miss: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[str, Row]]:
     """Yield every row with the split it belongs to.
 
@@ -152,9 +153,10 @@ def split_rows(
         balance: decides on the others, where classes are balanced.
         see: is given the split of each dialogue that rows were made of, the dialogue, and the turns
             they are about.
-        miss: is called for each dialogue all of whose rows are passed over, or repeat others.
+        miss: is given the reason for each dialogue that no row is made of, or none that is kept.
     """
-    numbers, repeats = count(), _repeats(source)
+    numbers, repeats = count(), repeats_of(source)
+    anyhow = found.selection.verdict == "any"  # else what is not accepted is only compared with
     every = balance is None and not rejected
     reading = source.reading
     dialogues = found.dialogues(
@@ -180,15 +182,15 @@ def split_rows(
         for selected in batch:
             if selected.dialogue.arm in used:
                 see(split, selected, used[selected.dialogue.arm])
-            elif selected.dialogue.arm in offered or repeats() > repeated:
-                miss()
-
-
-def _repeats(source: RowSource) -> Callable[[], int]:
-    """Return what tells how many rows a source has left out so far because they repeat others."""
-    if isinstance(source, CountsRepeats):
-        return lambda: source.repeats
-    return lambda: 0
+            elif selected.dialogue.arm in offered:
+                miss(ROWS_LEFT_OUT)
+        without = [
+            one
+            for one in batch
+            if one.dialogue.arm not in offered and (anyhow or one.verdict == "accepted")
+        ]
+        for reason in reasons_without_row(source, without, repeated=repeats() > repeated).values():
+            miss(reason)
 
 
 def _turns_about(row: Row) -> Set[object]:
@@ -293,7 +295,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
                 counted[task.counted(row)] += 1
     files = writer.files()
     if not files:
-        raise nothing_left(found, options, source.notes(), len(job.rejected), seen.without_rows)
+        raise nothing_left(found, options, source.notes(), len(job.rejected), seen.without_row)
     for path, text in _companions(found.scheme, options, files).items():
         (draft / path).write_text(text, encoding="utf-8")
     table = () if lengths is None else lengths.table()
@@ -308,7 +310,7 @@ def _written(job: _Job, draft: Path, document: Documentation | None) -> Exported
         options={**options.plain(), **_plugins(options), **_prompts(found.scheme, options)},
         trains_responder=task.trains_responder,
         rows_left_out={
-            "duplicate": _repeats(source)(),
+            "duplicate": repeats_of(source)(),
             "overlap": len(job.rejected),
             "balance": 0 if job.balance is None else job.balance.dropped,
         },

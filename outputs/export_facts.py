@@ -45,13 +45,13 @@ class Seen:
     """Utterances whose labels an expert decided on."""
     by_people: int = 0
     """Utterances whose labels are those that most people gave."""
-    without_rows: int = 0
-    """Dialogues all of whose rows were left out."""
+    without_row: Counter[str] = field(default_factory=Counter)
+    """Dialogues that gave no row, by reason."""
     _dimensions: Mapping[str, Dimension] = field(init=False)
 
-    def miss(self) -> None:
-        """Count a dialogue all of whose rows were left out."""
-        self.without_rows += 1
+    def miss(self, reason: str) -> None:
+        """Count a dialogue that gave no row."""
+        self.without_row[reason] += 1
 
     def __post_init__(self) -> None:
         """Begin with nothing counted."""
@@ -120,7 +120,7 @@ def export_facts(
         verdict=found.selection.verdict,
         dialogues=counts[TOTAL]["dialogues"],
         lengths=lengths,
-        left_out=left_out(found, counts[TOTAL]["dialogues"], rows_left_out, seen.without_rows),
+        left_out=left_out(found, counts[TOTAL]["dialogues"], rows_left_out, seen.without_row),
         by_run=_by_run(found, seen),
         scenarios=counts[TOTAL]["scenarios"],
         facts=counts[TOTAL]["facts"],

@@ -12,6 +12,7 @@ from typing import Final
 from outputs.dataset.columns import PROVENANCE, TURN, Reading, Row, left_out_notes, provenance
 from outputs.dataset.manifest import Column
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask
+from outputs.left_out import NO_INTENTION
 from outputs.selection import SelectedDialogue
 from prompts.tasks.registry import load_task
 from quality.persuasion.intention_questions import (
@@ -81,6 +82,10 @@ class IntentionRows:
     def notes(self) -> tuple[str, ...]:
         """Say of how many turns nobody, or no majority, names an intention."""
         return left_out_notes(self._left_out)
+
+    def why_none(self, selected: SelectedDialogue) -> str:
+        """Return why a dialogue gave no question."""
+        return NO_INTENTION
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         dialogue, scenario = selected.dialogue, selected.scenario

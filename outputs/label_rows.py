@@ -24,6 +24,7 @@ from outputs.dataset.scenes import Scenes
 from outputs.discretion import reveals
 from outputs.formats.shape import RowFormat
 from outputs.learnt_once import LearntOnce
+from outputs.left_out import UNLABELLED, UNREASONED
 from outputs.selection import SelectedDialogue
 from outputs.system_prompt import SHORT, SystemPrompt
 from prompts.environment import Templates
@@ -95,6 +96,12 @@ class LabelRows:
     def notes(self) -> tuple[str, ...]:
         """Say what was left out."""
         return left_out_notes(self._left_out)
+
+    def why_none(self, selected: SelectedDialogue) -> str:
+        """Return why a dialogue gave no row; empty where its rows repeat others."""
+        if not any(map(self._is_labelled, selected.dialogue.turns)):
+            return UNLABELLED
+        return UNREASONED if self.rationale else ""
 
     def _of_dialogue(self, selected: SelectedDialogue) -> Iterator[Row]:
         history = selected.dialogue.history()

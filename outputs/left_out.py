@@ -12,22 +12,55 @@ from outputs.selection import OpenSelection
 NOT_SELECTED: Final = "not_selected"
 IN_EARLIER_RUN: Final = "in_earlier_run"
 ROWS_LEFT_OUT: Final = "rows_left_out"
+DECEPTIVE: Final = "deceptive"
+UNLABELLED: Final = "unlabelled"
+REPLACED_BY_EXPERTS: Final = "replaced_by_experts"
+UNREASONED: Final = "unfit_reasons"
+NO_QUESTION: Final = "no_question"
+NO_LIE: Final = "no_lie"
+LIES_LEFT_OUT: Final = "lies_left_out"
+NO_INTENTION: Final = "no_intention"
+PAIRS_LEFT_OUT: Final = "pairs_left_out"
+WORSE_SIDE: Final = "worse_side"
+OTHER_PAIRS: Final = "pairs_of_other_kinds"
+NOTHING_WANTED: Final = "nothing_wanted"
+SAME_STANDING: Final = "same_standing"
+DRAFT_KEPT: Final = "draft_not_revised"
+SAME_ANSWERS: Final = "same_answers"
+ONE_ANSWER: Final = "one_answer"
 NO_ROW: Final = "no_row"
 UNDECIDED: Final = "undecided"
-_WORDS: Final[Mapping[str, str]] = {
+WORDS: Final[Mapping[str, str]] = {
     NOT_SELECTED: "not asked for (scenarios, goals, strategies, arms, languages)",
     "pending": "pending: people have to decide",
     "discarded": "discarded",
     UNDECIDED: "not verified",
     IN_EARLIER_RUN: "of a case and arm that an earlier run of the set has",
     ROWS_LEFT_OUT: "all of whose rows were left out",
+    DECEPTIVE: "that are deceptive: nobody is taught from those without leave",
+    UNLABELLED: "without an utterance that has all its labels",
+    REPLACED_BY_EXPERTS: "whose labels an expert replaced",
+    UNREASONED: "whose rationales are missing or may give the fact away",
+    NO_QUESTION: "in which nobody but the labelled role says anything of their own",
+    NO_LIE: "without a lie",
+    LIES_LEFT_OUT: "whose lies give no items, or were there already",
+    NO_INTENTION: "without an intention that is agreed on",
+    PAIRS_LEFT_OUT: "all of whose pairs were left out",
+    WORSE_SIDE: "to whose answers those of another dialogue are preferred",
+    OTHER_PAIRS: "whose pairs are of kinds that were not asked for (--pairs)",
+    NOTHING_WANTED: "in which no labels were wanted, and nothing else prefers an answer",
+    SAME_STANDING: "whose answers stand alike for judges, wanted labels and verdicts",
+    DRAFT_KEPT: "whose drafts were not revised, so that there is no second answer",
+    SAME_ANSWERS: "in which another strategy said the same",
+    ONE_ANSWER: "with one answer alone to each prompt",
     NO_ROW: "of which no row of this kind can be made",
 }
-"""Reasons for dialogues, in the order in which they are told; notes say more of the last one."""
+"""Reasons for dialogues, in the order in which they are told."""
 _WAYS: Final[Mapping[str, str]] = {
     "pending": "hipo review serve RUN, or --any takes them",
     "discarded": "--any takes them",
     UNDECIDED: "hipo verify RUN, or --any takes them",
+    DECEPTIVE: "--include-deception takes them",
 }
 """What brings them in, for whoever made the set."""
 _ROWS: Final[Mapping[str, str]] = {
@@ -64,7 +97,7 @@ class LeftOut:
         """Yield one line for each reason; see :meth:`sentences`."""
         for reason, n in self.dialogues.items():
             way = f" ({_WAYS[reason]})" if ways and reason in _WAYS else ""
-            yield f"left out: {n:,} dialogues {_WORDS.get(reason, reason)}{way}"
+            yield f"left out: {n:,} dialogues {WORDS.get(reason, reason)}{way}"
         for reason, n in self.rows.items():
             yield f"left out: {n:,} rows {_ROWS.get(reason, reason)}"
 
@@ -91,7 +124,7 @@ class LeftOut:
 
 
 def left_out(
-    found: OpenSelection, taken: int, rows: Mapping[str, int], without_rows: int = 0
+    found: OpenSelection, taken: int, rows: Mapping[str, int], without_row: Mapping[str, int]
 ) -> LeftOut:
     """Count what an export of these runs left out.
 
@@ -99,7 +132,7 @@ def left_out(
         found: the runs; its dialogues have been gone through.
         taken: dialogues that rows were made of.
         rows: rows that were left out, by reason.
-        without_rows: dialogues that could have had rows, all of which were left out.
+        without_row: selected dialogues that gave no row, by reason.
     """
     verdicts: Counter[str] = Counter()
     for run in found.runs:
@@ -113,9 +146,9 @@ def left_out(
     if accepted_alone:
         reasons |= {name: verdicts[name] for name in ("pending", "discarded", UNDECIDED)}
     reasons[IN_EARLIER_RUN] = found.duplicates.total()
-    reasons[ROWS_LEFT_OUT] = without_rows
-    # whoever prefers accepted answers to discarded ones reads both; rows are of the better one
-    reasons[NO_ROW] = max(0, generated - taken - sum(reasons.values()))
+    known = [reason for reason in WORDS if reason in without_row]
+    others = sorted(without_row.keys() - WORDS.keys())
+    reasons |= {reason: without_row[reason] for reason in (*known, *others)}
     return LeftOut(
         generated,
         taken,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from outputs.export_kind import KINDS, ExportOptions
-from outputs.left_out import left_out
+from outputs.left_out import ROWS_LEFT_OUT, left_out
 from outputs.selection import OpenSelection
 from scenarios.errors import UsageError
 
@@ -15,11 +15,11 @@ def nothing_left(
     options: ExportOptions,
     notes: Sequence[str],
     rejected: int,
-    without_rows: int,
+    without_row: Mapping[str, int],
 ) -> UsageError:
     """Say why there is no row: how much was left out for which reason, then what would help."""
     lost = [
-        told.removeprefix("left out: ") for told in left_out(found, 0, {}, without_rows).reasons()
+        told.removeprefix("left out: ") for told in left_out(found, 0, {}, without_row).reasons()
     ]
     lost += notes
     if rejected:
@@ -31,7 +31,7 @@ def nothing_left(
         hints.append("dialogues that are not accepted with --any only")
     if where_from := KINDS.get(options.kind).where_from:
         hints.append(where_from)
-    if not hints and not without_rows and KINDS.get(options.kind).declared_labels:
+    if not hints and ROWS_LEFT_OUT not in without_row and KINDS.get(options.kind).declared_labels:
         hints.append(
             "an utterance needs labels: of its speaker, of an expert, or of two people who agree"
         )

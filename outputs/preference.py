@@ -9,7 +9,6 @@ from functools import cached_property
 
 from outputs.actor_lines import ActorLines, actor_lines, actor_prompts
 from outputs.dataset.columns import (
-    DECEPTIVE,
     PROVENANCE,
     REPLACED,
     TURN,
@@ -26,6 +25,8 @@ from outputs.dataset.manifest import Column
 from outputs.export_kind import ExportKind, ExportOptions, ExportTask, KindOption
 from outputs.formats.registry import FORMATS
 from outputs.formats.shape import RowFormat
+from outputs.left_out import DECEPTIVE
+from outputs.missing_pairs import why_no_pair
 from outputs.preferred_answers import (
     DEFAULT_ORIGINS,
     Origin,
@@ -84,6 +85,8 @@ class PreferenceRows:
         init=False,
     )
     _left_out: Counter[str] = field(default_factory=Counter, init=False)
+    _batch: list[SelectedDialogue] = field(default_factory=list, init=False)
+    _preferred: list[PreferredAnswer] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         if not self.row_format.pair_columns:
@@ -101,13 +104,15 @@ class PreferenceRows:
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the pairs within dialogues that were not discarded, and those between dialogues."""
-        kept = [s for s in batch if self._may_be_learnt(s)]
-        if not kept:
+        self._batch = [s for s in batch if self._may_be_learnt(s)]
+        self._preferred = []
+        if not self._batch:
             return
-        judgements = kept[0].source.store.judgements.judgements([s.key for s in kept])
+        judgements = batch[0].source.store.judgements.judgements([s.key for s in self._batch])
+        self._preferred = list(preferred_answers(self._batch, judgements))
         found = [
             one
-            for one in preferred_answers(kept, judgements)
+            for one in self._preferred
             if one.origin in self.origins and self._is_labelled(one.turn) and self._fits(one)
         ]
         replaced = {
@@ -125,10 +130,13 @@ class PreferenceRows:
         return left_out_notes(self._left_out + self.actors.counts)
 
     def _may_be_learnt(self, selected: SelectedDialogue) -> bool:
-        if self.include_deception or is_truthful(self.scheme, selected):
-            return True
-        self._left_out[DECEPTIVE] += 1
-        return False
+        return self.include_deception or is_truthful(self.scheme, selected)
+
+    def why_none(self, selected: SelectedDialogue) -> str:
+        """Return why a dialogue of the latest batch gave no pair."""
+        if not self._may_be_learnt(selected):
+            return DECEPTIVE
+        return why_no_pair(selected, self._batch, self._preferred, self.origins)
 
     def _fits(self, one: PreferredAnswer) -> bool:
         """Return whether a pair may be taken, and count it where not."""

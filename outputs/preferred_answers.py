@@ -70,7 +70,7 @@ def preferred_answers(
         for turn in selected.dialogue.turns:
             yield from _within(selected, turn)
     for one, other in permutations(batch, 2):
-        place = _parting(one, other)
+        place = parting(one, other)
         if place is None:
             continue
         good, bad = place
@@ -153,7 +153,7 @@ def _voted(selected: SelectedDialogue, turn: Turn, said: Draft) -> Iterator[Pref
         )  # fmt: skip
 
 
-def _parting(one: SelectedDialogue, other: SelectedDialogue) -> tuple[Turn, Turn] | None:
+def parting(one: SelectedDialogue, other: SelectedDialogue) -> tuple[Turn, Turn] | None:
     """Return the first answers in which two dialogues of a case differ; None: not in answers.
 
     Up to there they have said the same, so both answers belong to the same prompt.

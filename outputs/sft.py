@@ -10,7 +10,6 @@ from typing import Literal
 
 from outputs.actor_lines import ActorLines, actor_lines, actor_prompts
 from outputs.dataset.columns import (
-    DECEPTIVE,
     PROVENANCE,
     REPLACED,
     TURN,
@@ -29,6 +28,7 @@ from outputs.formats.registry import FORMATS
 from outputs.formats.shape import Prompt, RowFormat
 from outputs.label_rows import ASPECT, LabelRows, label_tasks, task_prompts
 from outputs.learnt_once import LearntOnce
+from outputs.left_out import DECEPTIVE, NO_QUESTION, REPLACED_BY_EXPERTS, UNLABELLED
 from outputs.selection import SelectedDialogue
 from prompts.environment import Templates
 from scenarios.dialogue import Turn
@@ -73,10 +73,21 @@ class ActorRows:
         for selected in batch:
             if self.task == "initiator":
                 yield from self._questions(selected)
-            elif self.include_deception or is_truthful(self.scheme, selected):
+            elif self._may_be_learnt(selected):
                 yield from self._answers(selected)
-            else:
-                self._left_out[DECEPTIVE] += 1
+
+    def why_none(self, selected: SelectedDialogue) -> str:
+        """Return why a dialogue gave no row; empty where its rows repeat others."""
+        turns = selected.dialogue.turns
+        if self.task == "initiator":
+            return "" if any(map(_is_improvised_question, turns)) else NO_QUESTION
+        if not self._may_be_learnt(selected):
+            return DECEPTIVE
+        labelled = [turn for turn in turns if self._is_labelled(turn)]
+        if not labelled:
+            return UNLABELLED
+        replaced = all(was_replaced(selected, turn) for turn in labelled)
+        return REPLACED_BY_EXPERTS if replaced else ""
 
     @property
     def repeats(self) -> int:
@@ -86,6 +97,9 @@ class ActorRows:
     def notes(self) -> tuple[str, ...]:
         """Say what was left out, and which prompts nobody was sent."""
         return left_out_notes(self._left_out + self.actors.counts)
+
+    def _may_be_learnt(self, selected: SelectedDialogue) -> bool:
+        return self.include_deception or is_truthful(self.scheme, selected)
 
     def _answers(self, selected: SelectedDialogue) -> Iterator[Row]:
         turns = selected.dialogue.turns
@@ -105,7 +119,7 @@ class ActorRows:
         # Who speaks in these rows is the initiator.
         base = provenance(selected) | {"model": selected.models.get("initiator", "unknown")}
         for turn in turns:
-            if not turn.is_of_labelled_role and turn.kind == "improvised":
+            if _is_improvised_question(turn):
                 asked = self.actors.before(selected, turn)
                 labels = self._values.of(selected, None)
                 said = self.actors.question(turn.text)
@@ -120,6 +134,10 @@ class ActorRows:
             **labels,
             **self.row_format.example(asked, said),
         }
+
+
+def _is_improvised_question(turn: Turn) -> bool:
+    return not turn.is_of_labelled_role and turn.kind == "improvised"
 
 
 def is_truthful(scheme: Scheme, selected: SelectedDialogue) -> bool:

@@ -27,6 +27,7 @@ from outputs.dataset.columns import (
 from outputs.dataset.manifest import Column
 from outputs.dataset.scenes import SCENE, Scenes
 from outputs.export_kind import ExportKind, ExportTask
+from outputs.left_out import LIES_LEFT_OUT, NO_LIE
 from outputs.selection import SelectedDialogue
 from scenarios.dialogue import Turn
 from scenarios.errors import UsageError
@@ -89,6 +90,8 @@ class SwapRows:
     _texts: set[tuple[str, str]] = field(default_factory=set, init=False)
     _left_out: Counter[str] = field(default_factory=Counter, init=False)
     _scenes: Scenes = field(default_factory=Scenes, init=False)
+    _liars: set[str] = field(default_factory=set, init=False)
+    """Arms of the latest batch that lied."""
 
     def __post_init__(self) -> None:
         """Find the label that whoever is truthful cannot have."""
@@ -119,6 +122,7 @@ class SwapRows:
 
     def rows(self, batch: Sequence[SelectedDialogue]) -> Iterator[Row]:
         """Yield the items of every lie in some dialogues, each text of a scenario once."""
+        self._liars.clear()
         for selected in batch:
             for lie in self._lies(selected):
                 other = self._other_fact(lie)
@@ -126,6 +130,10 @@ class SwapRows:
                     self._left_out["lies that no other fact leaves open"] += 1
                 else:
                     yield from self._items(lie, other)
+
+    def why_none(self, selected: SelectedDialogue) -> str:
+        """Return why a dialogue of the latest batch gave no item."""
+        return LIES_LEFT_OUT if selected.dialogue.arm in self._liars else NO_LIE
 
     def notes(self) -> tuple[str, ...]:
         """Say which lines became no items."""
@@ -138,13 +146,17 @@ class SwapRows:
         knowledge = KnowledgeGraph.of(scenario)
         against = tuple(claim.id for claim in knowledge.claims_against(fact))
         for turn in selected.dialogue.turns:
-            if turn.role != "responder" or (scenario.id, turn.text) in self._texts:
+            if turn.role != "responder":
+                continue
+            if (scenario.id, turn.text) in self._texts:
+                self._liars.add(selected.dialogue.arm)
                 continue
             claims = claims_made(scenario, turn.text)
             if claims is None and self._said(turn) != self.false:
                 continue
             if claims is not None and not set(claims) & set(against):
                 continue
+            self._liars.add(selected.dialogue.arm)
             found = self._found(selected, turn)
             if claims is None and self.false not in found:
                 self._left_out["lies whose claims nobody wrote down, found by no judge"] += 1

@@ -202,8 +202,6 @@ def is_target(scheme: Scheme) -> Callable[[SelectedDialogue, Turn], bool]:
     return test
 
 
-DECEPTIVE = "deceptive dialogues left out"
-"""What is noted of dialogues that no responder is taught from without leave."""
 REPLACED = "utterances left out with a declared label that an expert replaced"
 """What is noted of utterances that :func:`was_replaced`."""
 

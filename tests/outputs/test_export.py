@@ -252,8 +252,9 @@ def test_where_nothing_is_left_the_reason_is_told(tmp_path):
         exported(tmp_path / "out", run, "dpo")
     assert "pairs need two answers to one prompt" in caught.value.hint
     assert str(caught.value).startswith(
-        "nothing is left to export; 16 dialogues of which no row of this kind can be made; "
-        "deceptive dialogues left out: 8\n"
+        "nothing is left to export; "
+        "8 dialogues that are deceptive: nobody is taught from those without leave; "
+        "8 dialogues with one answer alone to each prompt\n"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run"]
 

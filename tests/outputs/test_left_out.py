@@ -52,8 +52,24 @@ def test_dialogues_that_were_not_asked_for_or_give_no_row_are_told_apart(tmp_pat
         "--splits", "1,0,0", "-o", tmp_path / "set",
     )["left_out"]  # fmt: skip
     # 12 dialogues are direct, half of them deceive: no responder is taught from those
-    assert found["dialogues"] == {"not_selected": 24, "no_row": 6}
+    assert found["dialogues"] == {"not_selected": 24, "deceptive": 6}
     assert found["taken"] == 6
+
+
+def test_the_reason_for_each_dialogue_without_a_pair_is_recorded_and_reported(
+    tmp_path, run, capsys
+):
+    found = exported(
+        capsys, run, "--to", "dpo", "--any", "--splits", "1,0,0", "-o", tmp_path / "set"
+    )["left_out"]
+    reasons = found["dialogues"]
+    assert reasons["deceptive"] == 18
+    assert "no_row" not in reasons
+    assert found["taken"] + sum(reasons.values()) == found["generated"] == 36
+    (kept,) = recorded_exports(run)
+    assert kept.left_out.dialogues == reasons
+    page = report(run, embeddings=False).path.read_text()
+    assert all(f"{name.replace('_', ' ')} {n}" in page for name, n in reasons.items())
 
 
 def test_dialogues_whose_rows_are_all_left_out_are_not_those_of_which_none_can_be_made(

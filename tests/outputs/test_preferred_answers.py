@@ -77,6 +77,41 @@ def test_where_judges_find_both_or_neither_nothing_is_preferred(tmp_path):
         assert "two answers to one prompt" in str(caught.value.hint)
 
 
+def without_rows(tmp_path, run, **options):
+    with pytest.raises(UsageError, match="nothing is left") as caught:
+        pairs(tmp_path, run, **options)
+    return caught.value.message
+
+
+def unwanted(_, dialogue):
+    return replace(dialogue, turns=tuple(replace(turn, wanted=()) for turn in dialogue.turns))
+
+
+def test_the_dialogue_of_the_worse_answer_is_told_as_that(tmp_path):
+    run = two_arms(tmp_path / "run", carried={GOOD: (), BAD: ("veracity",)})
+    _, done = pairs(tmp_path, run)
+    assert done.facts.left_out.dialogues == {"worse_side": 1}
+    found = without_rows(tmp_path / "none", run, pairs=["judges"], min_margin=0.9)
+    assert "1 dialogues all of whose pairs were left out; 1 dialogues to whose answers" in found
+
+
+def test_two_answers_that_stand_alike_are_told_from_those_of_which_nothing_was_wanted(tmp_path):
+    both = {"carried": {GOOD: (), BAD: ()}}
+    wanted = without_rows(tmp_path, two_arms(tmp_path / "wanted", **both))
+    assert "2 dialogues whose answers stand alike" in wanted
+    free = without_rows(tmp_path, two_arms(tmp_path / "free", change=unwanted, **both))
+    assert "2 dialogues in which no labels were wanted" in free
+
+
+def test_strategies_that_say_the_same_are_told_as_that(tmp_path):
+    def say(_, dialogue):
+        turns = [replace(turn, text="So it is.", trace=None) for turn in dialogue.turns]
+        return replace(dialogue, turns=tuple(turns))
+
+    found = without_rows(tmp_path, two_arms(tmp_path / "run", change=say))
+    assert "2 dialogues in which another strategy said the same" in found
+
+
 def wants(veracity):
     """Return what makes both arms be asked for a label."""
 

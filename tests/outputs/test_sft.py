@@ -145,7 +145,7 @@ def test_without_leave_no_actor_learns_to_deceive(tmp_path, run):
     assert {row["goal"] for row in found} == {TRUTH}
     assert not done.facts.includes_deception
     assert done.facts.by_goal == {DECEPTION: 0, TRUTH: done.facts.dialogues}
-    assert any("deceptive dialogues left out" in note for note in done.notes)
+    assert done.facts.left_out.dialogues["deceptive"] > 0
 
 
 def test_an_actor_never_sees_what_the_other_one_is_after(tmp_path, run):
