@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pipeline.batching import BatchJob, BatchThread
+from pipeline.embedding_process import EmbeddingProcess
 from pipeline.minilm import MiniLm, is_computed
 from pipeline.torch_setup import choose_device, keep_quiet, keep_tokenizers_quiet, may_have_gpu
 from pipeline.voting import Vectors
@@ -48,11 +51,13 @@ class BatchingEncoder:
         load: Callable[[], Embed],
         announce: Callable[[], None] = lambda: None,
         linger_s: float = 0.0,
+        drain: int = DRAIN,
     ) -> None:
         """Take the function that loads the model; it runs on the worker thread.
 
         ``announce`` is called once, on the event loop, before the model is loaded: that can take
-        a minute. A batch that is not full waits ``linger_s`` for the texts of other processes.
+        a minute. A batch that is not full waits ``linger_s`` for the texts of other processes;
+        with ``drain`` texts it is full.
         """
         self._load = load
         self._announce: Callable[[], None] | None = announce
@@ -60,8 +65,8 @@ class BatchingEncoder:
         self._thread = BatchThread(
             "the encoder",
             self._encode_together,
-            _within_drain,
-            lambda waiting: linger_s if sum(map(len, waiting)) < DRAIN else 0.0,
+            partial(_within, drain),
+            lambda waiting: linger_s if sum(map(len, waiting)) < drain else 0.0,
         )
 
     async def encode(self, texts: Sequence[str]) -> Vectors:
@@ -79,6 +84,8 @@ class BatchingEncoder:
     async def close(self) -> None:
         """Finish what was asked for and end the thread; closing twice does nothing."""
         await self._thread.close()
+        if isinstance(self._embed, EmbeddingProcess):
+            await asyncio.to_thread(self._embed.close)
 
     def _encode_together(
         self, jobs: Sequence[BatchJob[tuple[str, ...], Vectors]]
@@ -91,13 +98,13 @@ class BatchingEncoder:
         return [vectors[[row[text] for text in job.item]] for job in jobs]
 
 
-def _within_drain(waiting: Sequence[tuple[str, ...]]) -> Sequence[int]:
+def _within(drain: int, waiting: Sequence[tuple[str, ...]]) -> Sequence[int]:
     """Choose the first until they have as many texts as one batch takes."""
     before = accumulate((len(texts) for texts in waiting), initial=0)
     return [
         i
         for i, texts_before in zip(range(len(waiting)), before, strict=False)
-        if texts_before < DRAIN
+        if texts_before < drain
     ]
 
 
@@ -116,6 +123,8 @@ def sentence_encoder(
     device: Device = "auto",
     note: Note = lambda _: None,
     linger_s: float = 0.0,
+    *,
+    apart: bool = False,
 ) -> BatchingEncoder:
     """Return an encoder over a sentence-transformers model; nothing heavy is imported yet.
 
@@ -124,6 +133,8 @@ def sentence_encoder(
         device: ``auto`` takes CUDA, else Apple's MPS, else the CPU.
         note: is told that the model is about to be loaded, which can take a minute.
         linger_s: seconds that a batch which is not full waits for more.
+        apart: whether the bundled model may run in a process of its own, beside a loop that leaves
+            this one no time.
 
     Raises:
         UsageError: the packages it needs are not installed.
@@ -131,10 +142,18 @@ def sentence_encoder(
     missing = missing_packages(model)
     if missing:
         raise UsageError(f"embeddings need the package {missing[0]}", f"install it: {INSTALL}")
+    own = apart and _is_computed_here(model, device)
+
+    def load() -> Embed:
+        if own:
+            return EmbeddingProcess(Path(_location(model)))
+        return load_sentence_model(model, device)
+
     return BatchingEncoder(
-        lambda: load_sentence_model(model, device),
+        load,
         lambda: note(loading(model)),
         linger_s,
+        CPU_BATCH if own else DRAIN,
     )
 
 
@@ -144,10 +163,14 @@ def loading(model: str | None) -> str:
 
 
 def installed_encoder(
-    model: str | None = None, device: Device = "auto", note: Note = lambda _: None
+    model: str | None = None,
+    device: Device = "auto",
+    note: Note = lambda _: None,
+    *,
+    apart: bool = False,
 ) -> BatchingEncoder | None:
     """Return what :func:`sentence_encoder` does, or None where packages are missing."""
-    return None if missing_packages(model) else sentence_encoder(model, device, note)
+    return None if missing_packages(model) else sentence_encoder(model, device, note, apart=apart)
 
 
 def installed_embedding(model: str | None = None, device: Device = "auto") -> Embed | None:
@@ -187,8 +210,7 @@ def load_sentence_model(model: str | None, device: Device = "auto") -> Embed:
     Raises:
         UsageError: the model is not there and cannot be fetched, or the device is missing.
     """
-    on_cpu = device == "cpu" or (device == "auto" and not may_have_gpu())
-    if on_cpu and _is_bundled(model) and is_computed(Path(_location(model))):
+    if _is_computed_here(model, device):
         keep_tokenizers_quiet()
         return MiniLm(Path(_location(model))).embed
     import torch  # noqa: PLC0415
@@ -216,6 +238,11 @@ def load_sentence_model(model: str | None, device: Device = "auto") -> Embed:
         return vectors
 
     return embed
+
+
+def _is_computed_here(model: str | None, device: Device) -> bool:
+    on_cpu = device == "cpu" or (device == "auto" and not may_have_gpu())
+    return on_cpu and _is_bundled(model) and is_computed(Path(_location(model)))
 
 
 def _is_bundled(model: str | None) -> bool:

@@ -7,6 +7,7 @@ tokens).
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -100,10 +101,14 @@ class NumpyArithmetic:
         return out
 
     def gelu(self, rows: Matrix) -> Matrix:
-        """Overwrite each number x with ``x * Phi(x)``."""
+        """Overwrite each number x with ``x * Phi(x)``, which is ``max(x, 0) - |x| * Phi(-|x|)``."""
         for first in range(0, len(rows), self._EDGE):
             part = rows[first : first + self._EDGE]
-            part *= _normal_below(part)
+            size = np.abs(part)
+            below = _normal_above(size)
+            below *= size
+            np.maximum(part, 0, out=part)
+            part -= below
         return rows
 
     def attended(self, joint: Matrix, texts: int, heads: int, hidden: Matrix | None) -> Matrix:
@@ -124,23 +129,22 @@ class NumpyArithmetic:
         return rows
 
 
-def _normal_below(x: Matrix) -> Matrix:
-    """Return the share of a normal distribution below each number, to within 1e-7.
+def _normal_above(x: Matrix) -> Matrix:
+    """Return the share of a normal distribution above each number from 0 on, to within 1e-7.
 
     Source: Abramowitz and Stegun 1964, 7.1.26.
     """
-    size = np.abs(x)
-    size *= np.float32(np.sqrt(0.5))
-    near = 1 / (1 + np.float32(0.3275911) * size)
-    tail = near * np.float32(1.061405429)
+    near = x * np.float32(0.3275911 * math.sqrt(0.5))
+    near += np.float32(1)
+    np.divide(np.float32(1), near, out=near)
+    share = near * np.float32(0.5 * 1.061405429)
     for term in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-        tail += np.float32(term)
-        tail *= near
-    size *= size
-    np.negative(size, out=size)
-    tail *= np.exp(size, out=size)
-    tail *= np.float32(0.5)
-    return np.where(x > 0, 1 - tail, tail)
+        share += np.float32(0.5 * term)
+        share *= near
+    np.multiply(x, x, out=near)
+    near *= np.float32(-0.5)
+    share *= np.exp(near, out=near)
+    return share
 
 
 class TorchArithmetic:

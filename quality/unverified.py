@@ -22,10 +22,10 @@ from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Assessment, Flag, JudgeRun
 
-PAGE = 200
+PAGE = 50
 """Dialogues that are looked up in the store at once."""
 
-PAGES_AHEAD = 1
+PAGES_AHEAD = 4
 """How many pages are embedded before their turn."""
 
 Embedding = asyncio.Task[Sequence[Embedded]]
@@ -142,7 +142,7 @@ class VerificationSetup:
     ) -> AsyncGenerator[tuple[Sequence[Dialogue], Embedding | None], None]:
         """Yield pages of dialogues, and what embeds them.
 
-        With ``ahead`` the next page is being embedded, on a thread of its own, while the dialogues
+        With ``ahead`` the next pages are being embedded, beside this thread, while the dialogues
         of this one are judged.
         """
         waiting: deque[tuple[Sequence[Dialogue], Embedding | None]] = deque()

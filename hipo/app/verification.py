@@ -381,9 +381,9 @@ async def comparing(ready: JudgingReady, note: Note) -> AsyncIterator[Encoder | 
     if ready.gates.embeds and ready.recipe.verification.embeddings:
         named, device = ready.recipe.embedding.model, ready.recipe.embedding.device
         encoder = (
-            installed_encoder(None, device, note)
+            installed_encoder(None, device, note, apart=True)
             if named is None
-            else sentence_encoder(named, device, note)
+            else sentence_encoder(named, device, note, apart=True)
         )
     yield encoder
     if encoder is not None:

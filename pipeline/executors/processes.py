@@ -13,6 +13,7 @@ import orjson
 
 from pipeline.executors.driver import Driver
 from pipeline.executors.places import LEAVE_S, kept_going
+from pipeline.search_path import module_path
 
 _STDERR = 2
 
@@ -72,11 +73,6 @@ class _Place:
                 await process.wait()
             raise
         return process.returncode or 0
-
-
-def module_path() -> str:
-    """Return where a new interpreter has to look to find the modules that this process finds."""
-    return os.pathsep.join(entry or os.getcwd() for entry in sys.path)  # noqa: PTH109 - as text
 
 
 def _environment(count: int) -> dict[str, str]:

@@ -26,7 +26,7 @@ from pipeline.executors.model_pools import (
     PooledModel,
 )
 from pipeline.executors.places import LEAVE_S, REFUSED, kept_going
-from pipeline.executors.processes import module_path
+from pipeline.search_path import module_path
 from scenarios.errors import UsageError
 
 LOOPBACK = "127.0.0.1"

@@ -53,6 +53,7 @@ class CountingEncoder:
 
 async def test_the_next_page_is_embedded_while_the_dialogues_of_one_are_judged(store, monkeypatch):
     monkeypatch.setattr(unverified, "PAGE", 2)
+    monkeypatch.setattr(unverified, "PAGES_AHEAD", 1)
     played = await filled(store, 6)
     encoder = CountingEncoder()
     setup = Bench(store).setup(checks=GateChecks.of(gate_settings({}), HIPO, encoder))
