@@ -108,8 +108,11 @@ class DirectSender:
     async def send(self, request: Request, reservation: Reservation) -> Reply:
         """Send once; see :class:`Sender`."""
         timeout_s = self.timeout_s * request.patience
-        with self.open_requests.waiting(timeout_s):
+        number = self.open_requests.begin(timeout_s)
+        try:
             return await self.provider.send(request, timeout_s)
+        finally:
+            self.open_requests.end(number)
 
 
 @dataclass(slots=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -27,15 +26,6 @@ class OpenRequests:
         self._clock = clock
         self._opened = 0
         self._open: dict[int, tuple[float, float]] = {}
-
-    @contextmanager
-    def waiting(self, timeout_s: float) -> Iterator[None]:
-        """Keep a request in the register while it is waited for, ``timeout_s`` seconds at most."""
-        number = self.begin(timeout_s)
-        try:
-            yield
-        finally:
-            self.end(number)
 
     def begin(self, timeout_s: float) -> int:
         """Put a request into the register, for ``timeout_s`` seconds at most; return its number."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 from prompts.refusals import refusal_in
@@ -26,8 +27,8 @@ def against_utterance(text: str, history: History) -> tuple[str, ...]:
     """
     if refusal_in(text):
         return (DECLINED,)
-    repeated = any(_same(line, text) for _, line in history)
-    return (SAID_ALREADY,) if repeated else ()
+    repeated = _first_same(text, (line for _, line in history))
+    return () if repeated is None else (SAID_ALREADY,)
 
 
 def against_draft(draft: Draft, history: History) -> tuple[str, ...]:
@@ -39,19 +40,24 @@ def against_draft(draft: Draft, history: History) -> tuple[str, ...]:
     found = list(against_utterance(draft.text, history))
     written = [(f"{label.dimension}_rationale", label.rationale) for label in draft.tactic]
     written += [(label.dimension, str(label.value)) for label in draft.tactic]
-    copied = next((key for key, text in written if _same(text, draft.text)), None)
+    copied = _first_same(draft.text, (text for _, text in written))
     if copied is not None:
+        key, _ = written[copied]
         found.append(
-            f'utterance: found the words of "{copied}", expected what is said to the other person'
+            f'utterance: found the words of "{key}", expected what is said to the other person'
         )
     return tuple(found)
 
 
-def _same(left: str, right: str) -> bool:
-    """Say whether two texts are the same words; none are the same as none."""
-    # Telling words apart in every script takes its time, and nearly all lines are new: their
-    # letters alone show it.
-    return _letters(left) == _letters(right) != "" and words(left) == words(right)
+def _first_same(text: str, others: Iterable[str]) -> int | None:
+    """Return the place of the first that is the same words; no words are the same as none."""
+    letters = _letters(text)
+    for place, other in enumerate(others):
+        # Telling words apart in every script takes its time, and nearly all lines are new: their
+        # letters alone show it.
+        if _letters(other) == letters != "" and words(other) == words(text):
+            return place
+    return None
 
 
 @lru_cache(maxsize=4096)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 import orjson
 
@@ -16,6 +17,8 @@ Parts = Sequence[tuple[str, Sequence[str]]]
 
 _HEADING = "\n# "
 REMEMBERED = 20_000
+REMEMBERED_SYSTEMS = 64
+"""System messages that are kept taken apart; 10 kB each, as a rule."""
 
 
 def sections(content: str) -> list[str]:
@@ -29,7 +32,16 @@ def sections(content: str) -> list[str]:
 
 def parted(messages: Iterable[tuple[str, str]]) -> Parts:
     """Take the (role, content) pairs of a prompt apart."""
-    return tuple((role, sections(content)) for role, content in messages)
+    return tuple(
+        (role, _system_sections(content) if role == "system" else sections(content))
+        for role, content in messages
+    )
+
+
+@lru_cache(maxsize=REMEMBERED_SYSTEMS)
+def _system_sections(content: str) -> tuple[str, ...]:
+    """A run has a handful of system messages, which are longer than all else of its prompts."""
+    return tuple(sections(content))
 
 
 class TextTable:

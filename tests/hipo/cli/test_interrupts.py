@@ -123,14 +123,16 @@ def test_what_is_in_flight_is_counted_with_the_longest_and_what_may_still_come()
     now = [100.0]
     register = OpenRequests(clock=lambda: now[0])
     assert register.summary().count == 0
-    with register.waiting(600.0):
-        now[0] = 310.0
-        with register.waiting(120.0):
-            now[0] = 313.0
-            assert in_words(register.summary()) == (
-                "2 calls in flight, the longest for 213 s, at most 387 s more"
-            )
-        assert register.summary().count == 1
+    first = register.begin(600.0)
+    now[0] = 310.0
+    second = register.begin(120.0)
+    now[0] = 313.0
+    assert in_words(register.summary()) == (
+        "2 calls in flight, the longest for 213 s, at most 387 s more"
+    )
+    register.end(second)
+    assert register.summary().count == 1
+    register.end(first)
     assert register.summary().count == 0
 
 
@@ -145,9 +147,10 @@ async def test_what_is_still_waited_for_is_told_now_and_then_until_it_is_there()
             twice.set()
 
     with interruptible(stop, notice, enabled=True, told_every_s=0.01):
-        with stop.in_flight.waiting(60.0):
-            os.kill(os.getpid(), signal.SIGINT)
-            await twice.wait()
+        number = stop.in_flight.begin(60.0)
+        os.kill(os.getpid(), signal.SIGINT)
+        await twice.wait()
+        stop.in_flight.end(number)
         count = len(told)
         await anyio.sleep(0.05)
     assert stop.code == "interrupted"
