@@ -143,6 +143,9 @@ class VerificationSettings(Strict):
     judge_style: Literal["commit", "verify"] = "commit"
     """``commit``: external judges name labels without seeing the declared ones; ``verify``: they
     say of the declared ones whether the words carry them, as in the paper."""
+    judge_calls: Literal["turn", "dialogue"] = "turn"
+    """``turn``: judges are asked about each utterance, and once about the dialogue; ``dialogue``:
+    once about all of it. Not with ``verify``."""
     foils: Annotated[int, Field(ge=0)] = 200
     """With ``verify``: of how many answers judges are also shown wrong labels; 0 is none."""
     self_judge: Role | None = None

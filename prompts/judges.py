@@ -37,6 +37,7 @@ from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from prompts.tasks.stems import PEOPLE_TEMPLATES, is_listed, stem_for
 from prompts.tolerant_json import Answer
+from prompts.whole_dialogue import WholePrompts
 from scenarios.case import Case
 from scenarios.dialogue import Critique, History, TacticLabel
 from scenarios.quick_records import quickly_made
@@ -135,6 +136,7 @@ class JudgePrompts:
         self._listed = scheme.is_for_any_people if listed is None else listed
         self._asks: dict[tuple[Level, bool], bool] = {}
         self._blind: dict[tuple[Level, bool], TaskPrompts] = {}
+        self._whole: dict[bool, WholePrompts] = {}
         self._verify: dict[_VerifyKey, Prompt[TurnVerdict]] = {}
         whole = tuple(d.id for d in scheme.utterance_dimensions)
         parts = [
@@ -231,6 +233,21 @@ class JudgePrompts:
             }  # fmt: skip
         key = _VerifyKey(shown, label_order(view.case), whose, listed)
         return self._verify_prompt(key).render(variables)
+
+    def whole(self, *, readers: bool = False) -> WholePrompts:
+        """Return what asks once about a dialogue for all that :meth:`turn` and :meth:`dialogue` do.
+
+        Raises:
+            UsageError: a template cannot be rendered.
+        """
+        if readers not in self._whole:
+            self._whole[readers] = WholePrompts(
+                self.templates,
+                self._scheme,
+                self.asked("utterance", readers=readers),
+                self.asked("dialogue", readers=readers),
+            )
+        return self._whole[readers]
 
     @property
     def _depends_on_role(self) -> bool:

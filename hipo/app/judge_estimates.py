@@ -9,8 +9,7 @@ from itertools import islice
 
 from hipo.app.estimates import BYTES_PER_TOKEN
 from hipo.app.foils import foil_jobs
-from hipo.app.judges import Panels
-from hipo.app.models import ModelUse
+from hipo.app.judges import Juror, Panels
 from hipo.app.verification import JudgingReady
 from pipeline.chunks import chunks
 from pipeline.providers.protocol import Usage
@@ -31,6 +30,11 @@ ANSWER_TOKENS: Mapping[Source, tuple[int, int]] = {
     "juror": (120, 0),
 }
 """Typical tokens of an answer on a turn, and of one on the whole dialogue."""
+
+_SOURCES: tuple[Source, ...] = ("self", "external")
+PromptLengths = Mapping[tuple[Source, bool], tuple[float, float]]
+"""Tokens of a prompt on a turn, and of one on a dialogue, by source and by whether the judge is
+asked once about a dialogue; the prompt on a turn has none then."""
 
 NOTE = (
     f"tokens are estimated from the prompts of {SAMPLE} dialogues at {BYTES_PER_TOKEN} bytes each, "
@@ -118,6 +122,7 @@ def estimate_judging(
         ready.prompts,
         ((d, ready.material.scenario_of(d.case)) for d in sample),
         verify=ready.recipe.verification.judge_style == "verify",
+        whole=is_whole(ready.panels),
     )
     extra = Counter[JudgeIdentity]()
     for job in foil_jobs(ready.panels, ready.recipe, ready.material, ready.prompts, store):
@@ -126,63 +131,82 @@ def estimate_judging(
     return JudgingEstimate(
         left.generated,
         tuple(
-            judge_estimate(seat, use, left.dialogues[seat], left.turns[seat] + extra[seat], lengths)
-            for seat, use in seated(ready.panels, ready.prompts).items()
+            judge_estimate(
+                seat, juror, left.dialogues[seat], left.turns[seat] + extra[seat], lengths
+            )
+            for seat, juror in seated(ready.panels, ready.prompts).items()
         ),
     )
 
 
-def seated(panels: Panels, prompts: JudgePrompts) -> dict[JudgeIdentity, ModelUse | None]:
-    """Return every judge of every arm once, with the model it asks."""
+def seated(panels: Panels, prompts: JudgePrompts) -> dict[JudgeIdentity, Juror]:
+    """Return every judge of every arm once."""
     return {
-        juror.seat(prompts): juror.use for panel in panels.by_arm.values() for juror in panel.jurors
+        juror.seat(prompts): juror for panel in panels.by_arm.values() for juror in panel.jurors
     }
+
+
+def is_whole(panels: Panels) -> bool:
+    """Whether judges are asked once about a dialogue."""
+    jurors = (juror for panel in panels.by_arm.values() for juror in panel.jurors)
+    return any(juror.extension.whole for juror in jurors)
 
 
 def judge_estimate(
     seat: JudgeIdentity,
-    use: ModelUse | None,
+    juror: Juror,
     dialogues: int,
     turns: int,
-    lengths: Mapping[Source, tuple[float, float]],
+    lengths: PromptLengths,
 ) -> JudgeEstimate:
     """Estimate what a judge takes for so many dialogues with so many answers in all.
 
     Args:
         seat: who is asked.
-        use: the model, with its price; None for a judge that asks none.
+        juror: how it asks, and its model, with its price; None for a judge that asks none.
         dialogues: how many.
         turns: improvised answers in them.
         lengths: see :func:`judge_prompt_tokens`.
     """
+    use = juror.use
     if use is None:
         return JudgeEstimate(seat, dialogues, 0, 0, 0, 0.0)
-    on_turn, on_dialogue = lengths[seat.source]
+    whole = juror.extension.whole
+    on_turn, on_dialogue = lengths[seat.source, whole]
     answer, verdict = ANSWER_TOKENS[seat.source]
     usage = Usage(
         prompt=round(turns * on_turn + dialogues * on_dialogue),
         completion=turns * answer + dialogues * verdict,
     )
     cost = None if use.price is None else use.price.cost(usage)
-    return JudgeEstimate(seat, dialogues, turns + dialogues, usage.prompt, usage.completion, cost)
+    calls = dialogues if whole else turns + dialogues
+    return JudgeEstimate(seat, dialogues, calls, usage.prompt, usage.completion, cost)
 
 
 def judge_prompt_tokens(
-    prompts: JudgePrompts, sample: Iterable[tuple[Dialogue, Scenario]], *, verify: bool = False
-) -> dict[Source, tuple[float, float]]:
-    """Return the mean length of a prompt on a turn, and of one on a dialogue, by source.
+    prompts: JudgePrompts,
+    sample: Iterable[tuple[Dialogue, Scenario]],
+    *,
+    verify: bool = False,
+    whole: bool = False,
+) -> PromptLengths:
+    """Return the mean length of a prompt on a turn, and of one on a dialogue, by judge.
 
     Args:
         prompts: of the judges.
         sample: dialogues that they are rendered for.
         verify: whether external judges are shown the declared labels.
+        whole: whether there are judges that are asked once about a dialogue: of theirs, too.
     """
-    sums: dict[Source, tuple[list[int], list[int]]] = {"self": ([], []), "external": ([], [])}
+    sums: dict[tuple[Source, bool], tuple[list[int], list[int]]] = {
+        (source, once): ([], []) for source in _SOURCES for once in (False, True)
+    }
     for dialogue, scenario in sample:
-        for source, whole, rendered in _prompts(prompts, dialogue, scenario, verify=verify):
-            size = sum(len(message.content.encode()) for message in rendered.messages)
-            sums[source][whole].append(size)
-    return {source: (_mean(turns), _mean(wholes)) for source, (turns, wholes) in sums.items()}
+        for source, on_dialogue, question in _prompts(prompts, dialogue, scenario, verify=verify):
+            sums[source, False][on_dialogue].append(_bytes(question))
+        for source, question in _whole_prompts(prompts, dialogue, scenario) if whole else ():
+            sums[source, True][True].append(_bytes(question))
+    return {judge: (_mean(turns), _mean(wholes)) for judge, (turns, wholes) in sums.items()}
 
 
 def _prompts(
@@ -202,6 +226,27 @@ def _prompts(
         yield "self", True, prompts.dialogue(view, dialogue.history())
     if prompts.asked("dialogue", readers=True):
         yield "external", True, prompts.dialogue(view, dialogue.history(), readers=True)
+
+
+def _whole_prompts(
+    prompts: JudgePrompts, dialogue: Dialogue, scenario: Scenario
+) -> Iterator[tuple[Source, Question[object]]]:
+    """Yield the prompts that ask once about a dialogue."""
+    view = judge_view(scenario, dialogue.case)
+    for source in _SOURCES:
+        readers = source == "external"
+        places = [
+            turn.index
+            for turn in dialogue.answers()
+            if prompts.asked("utterance", readers=readers, role=turn.role)
+        ]
+        if places:
+            history = dialogue.history()
+            yield source, prompts.whole(readers=readers).question(view, history, places)
+
+
+def _bytes(question: Question[object]) -> int:
+    return sum(len(message.content.encode()) for message in question.messages)
 
 
 def _mean(sizes: Sequence[int]) -> float:

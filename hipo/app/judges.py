@@ -17,6 +17,7 @@ from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
 from pipeline.store.materials import MaterialItem
 from pipeline.store.queries.status import ArmState
 from prompts.judges import JUDGE_TEMPLATES, JudgePrompts
+from prompts.whole_dialogue import WHOLE_TEMPLATES
 from quality.judges.protocol import Judge, JudgeExtension, JudgeIdentity, seat
 from quality.judges.registry import JUDGES
 from scenarios.arms import Parameters
@@ -42,6 +43,9 @@ class Juror:
         """Return who it is; model, prompts and the plugins that are used decide."""
         identity = {} if self.use is None else self.use.spec.fields()
         identity["asks"] = self.extension.name
+        if self.extension.whole:
+            readers = self.extension.source == "external"
+            identity["whole"] = prompts.whole(readers=readers).fingerprint
         if plugins := self._plugins():
             identity["plugins"] = plugins
         return seat(self.extension.source, self.name, prompts, identity)
@@ -104,15 +108,17 @@ class ModelChoice:
 
     def own(self, settings: ModelSettings) -> Juror:
         """Return a model as the self judge."""
-        judge = JUDGES.get("self")
+        judge = JUDGES.get("self-dialogue" if self._whole else "self")
         use = self.use(settings, judge.parameters)
         return Juror(judge, use, use.spec.name)
 
     def external(self, settings: JudgeSettings) -> Juror:
         """Return an external judge, that of a plugin included."""
         style = self.recipe.verification.judge_style
-        shown = style == "verify" and settings.judge == "external"
-        judge = JUDGES.find("verifier" if shown else settings.judge)
+        name = settings.judge
+        if name == "external" and (style == "verify" or self._whole):
+            name = "verifier" if style == "verify" else "external-dialogue"
+        judge = JUDGES.find(name)
         if judge is None or judge.source != "external":
             raise UsageError(
                 f"{settings.written!r} is neither provider/model nor an external judge",
@@ -123,6 +129,10 @@ class ModelChoice:
         use = self.use(settings, judge.parameters)
         shipped = settings.judge in JUDGES.shipped
         return Juror(judge, use, use.spec.name if shipped else f"{judge.name}={use.spec.name}")
+
+    @property
+    def _whole(self) -> bool:
+        return self.recipe.verification.judge_calls == "dialogue"
 
     def use(self, settings: ModelSettings, parameters: Parameters) -> ModelUse:
         """Return a model as it judges: what is not said comes from the generator's endpoint."""
@@ -168,6 +178,12 @@ def choose_panels(
     prices = PriceTable.load(recipe.prices, batch=recipe.limits.batch)
     choosing = ModelChoice(recipe, prices)
     written = {arm.id: arm.arm.writer for arm in arms}
+    if settings.judge_style == "verify" and settings.judge_calls == "dialogue":
+        raise UsageError(
+            "--judge-calls dialogue cannot go with --judge-style verify: declared labels, and foils "
+            "in their place, are shown utterance by utterance",
+            "leave one of the two out",
+        )
     judges = settings.judges
     if not judges and written and set(written.values()) == {RULES}:
         judges = (JudgeSettings(model=RULES_JUDGE),)
@@ -245,10 +261,18 @@ def seat_judges(
 
 def judge_material(panels: Panels, prompts: JudgePrompts) -> list[MaterialItem]:
     """Return the templates of every judge that asks a model, by the hash of its configuration."""
-    sources = orjson.dumps(prompts.templates.sources(JUDGE_TEMPLATES)).decode()
     jurors = [juror for panel in panels.by_arm.values() for juror in panel.jurors]
-    seats = {juror.seat(prompts) for juror in jurors if juror.use is not None}
+    whole = {
+        juror.seat(prompts): juror.extension.whole for juror in jurors if juror.use is not None
+    }
+    sources = {
+        once: orjson.dumps(prompts.templates.sources(names)).decode()
+        for once, names in (
+            (False, JUDGE_TEMPLATES),
+            (True, (*JUDGE_TEMPLATES, *WHOLE_TEMPLATES)),
+        )
+    }
     return [
-        MaterialItem("judge_templates", seat.role, seat.config, sources)
-        for seat in sorted(seats, key=lambda seat: (seat.role, seat.config))
+        MaterialItem("judge_templates", seat.role, seat.config, sources[whole[seat]])
+        for seat in sorted(whole, key=lambda seat: (seat.role, seat.config))
     ]

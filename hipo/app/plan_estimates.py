@@ -27,7 +27,9 @@ from hipo.app.estimates import (
 )
 from hipo.app.judge_estimates import (
     JudgingEstimate,
+    PromptLengths,
     Unjudged,
+    is_whole,
     judge_estimate,
     judge_prompt_tokens,
     seated,
@@ -52,7 +54,6 @@ from scenarios.flow import planned_turns
 from scenarios.margins import Margin
 from scenarios.schemes.spoken import spoken_dimensions
 from scenarios.spec import Scenario
-from scenarios.verdicts import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def _estimate(
         if play is not None:
             panels = play.check(prepared)
             prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
-            lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
+            lengths = _lengths(prepared, panels, prompts)
             judging = _judging(panels, prompts, left, Unjudged(), lengths)
         planned = _joined(prepared, left, generation, judging, (0.0, 0))
         return replace(planned, accepted=_accepted(prepared, generation, judging, ASSUMED))
@@ -176,7 +177,7 @@ def _estimate_resumed(
     prompts = play.prompts(prepared, load_material(store).own_templates)
     enough = play.has_enough(store)
     waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
-    lengths = judge_prompt_tokens(prompts, _stand_ins(prepared))
+    lengths = _lengths(prepared, panels, prompts)
     judging = _judging(panels, prompts, left, waiting, lengths)
     planned = _joined(prepared, left, generation, judging, store.spent())
     everything = _judging(panels, prompts, whole_plan(prepared), Unjudged(), lengths)
@@ -211,12 +212,17 @@ def _joined(
     )
 
 
+def _lengths(prepared: Prepared, panels: Panels, prompts: JudgePrompts) -> PromptLengths:
+    """Return how long the prompts of judges are, see :func:`judge_prompt_tokens`."""
+    return judge_prompt_tokens(prompts, _stand_ins(prepared), whole=is_whole(panels))
+
+
 def _judging(
     panels: Panels,
     prompts: JudgePrompts,
     left: Mapping[str, Remainder],
     waiting: Unjudged,
-    lengths: Mapping[Source, tuple[float, float]],
+    lengths: PromptLengths,
 ) -> JudgingEstimate:
     """Estimate judging what will be played, and what is there and waits to be judged."""
     dialogues, turns = Counter(waiting.dialogues), Counter(waiting.turns)
@@ -228,8 +234,8 @@ def _judging(
     return JudgingEstimate(
         waiting.generated + played,
         tuple(
-            judge_estimate(seat, use, dialogues[seat], turns[seat], lengths)
-            for seat, use in seated(panels, prompts).items()
+            judge_estimate(seat, juror, dialogues[seat], turns[seat], lengths)
+            for seat, juror in seated(panels, prompts).items()
         ),
     )
 

@@ -52,6 +52,7 @@ from scenarios.spec import Scenario
 OPTION_OF: Mapping[str, str] = {
     "verification.judges": "--judge",
     "verification.judge_style": "--judge-style",
+    "verification.judge_calls": "--judge-calls",
     "verification.foils": "--foils",
     "verification.self_judge": "--self-judge",
     "verification.policy": "--policy",
@@ -70,6 +71,8 @@ class VerificationOverrides:
     judges: Sequence[str] = ()
     judge_style: str | None = None
     """``commit`` or ``verify``."""
+    judge_calls: str | None = None
+    """``turn`` or ``dialogue``."""
     foils: int | None = None
     """Of how many answers judges are also shown wrong labels, with ``verify``."""
     self_judge: str | None = None
@@ -112,6 +115,7 @@ class VerificationOverrides:
             "allow_same_judge",
             "policy",
             "judge_style",
+            "judge_calls",
             "foils",
             "embeddings",
         ):

@@ -149,6 +149,26 @@ def with_recipe_options(*fields: str, taken: Collection[str] = ()) -> Callable[[
     return with_group("given", given, parameters)
 
 
+_JUDGE_CALLS = typer.Option(
+    None,
+    "--judge-calls",
+    metavar="turn|dialogue",
+    show_default=False,
+    hidden=True,
+    help="turn (default): judges are asked about every utterance by itself; dialogue: once about "
+    "a whole dialogue, which takes fewer tokens, and shows them what is said later.",
+)
+_FOILS = typer.Option(
+    None,
+    "--foils",
+    min=0,
+    show_default=False,
+    hidden=True,
+    help="With verify: of how many answers judges are also shown wrong labels, one at a time, "
+    "to see what their yes is worth; default 200, or all.",
+)
+
+
 def _overrides(
     *,
     judges: list[str] | None = typer.Option(
@@ -161,11 +181,8 @@ def _overrides(
         help="commit (default): external judges name labels without seeing the declared ones; "
         "verify: they say whether the declared ones are carried, as in the paper.",
     ),
-    foils: int | None = typer.Option(
-        None, "--foils", min=0, show_default=False, hidden=True,
-        help="With verify: of how many answers judges are also shown wrong labels, one at a time, "
-        "to see what their yes is worth; default 200, or all.",
-    ),
+    judge_calls: str | None = _JUDGE_CALLS,
+    foils: int | None = _FOILS,
     self_judge: str | None = typer.Option(
         None, "--self-judge", metavar="MODEL", hidden=True,
         help="Who labels anew; default the generator.",
@@ -198,6 +215,7 @@ def _overrides(
     return VerificationOverrides(
         judges=tuple(judges or ()),
         judge_style=judge_style,
+        judge_calls=judge_calls,
         foils=foils,
         self_judge=self_judge,
         base_url=judge_base_url,

@@ -56,6 +56,14 @@ def answer_unprepared(messages: Sequence[tuple[str, str]], seed: int) -> str:
 
 
 def _answer(asked: JudgeRequest) -> str:
+    if not asked.parts:
+        return orjson.dumps(_labels_of(asked)).decode()
+    parts = ((key, replace(part, false_claims=asked.false_claims)) for key, part in asked.parts)
+    return orjson.dumps({key: _labels_of(part) for key, part in parts}).decode()
+
+
+def _labels_of(asked: JudgeRequest) -> dict[str, object]:
+    """Return one object of an answer."""
     answer: dict[str, object] = {}
     names = {field.name for field in asked.fields}
     for field in asked.fields:
@@ -75,7 +83,7 @@ def _answer(asked: JudgeRequest) -> str:
     reasons = [str(why) for key, why in answer.items() if key.endswith("_reason")]
     answer["reading"] = answer["reasoning"] = ". ".join(reasons)
     answer["explanation"] = _explained(asked)
-    return orjson.dumps({field.name: answer.get(field.name, "") for field in asked.fields}).decode()
+    return {field.name: answer.get(field.name, "") for field in asked.fields}
 
 
 def _explained(asked: JudgeRequest) -> str:

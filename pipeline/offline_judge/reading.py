@@ -7,7 +7,7 @@ labels or for an explanation of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -21,7 +21,7 @@ MESSAGES: Final = 1024
 _USER_HEADINGS: Final = (
     "Situation", "The people", "Language", "What only the responder knows",
     "What the fact makes false", "What the responder is after", "Conversation so far",
-    "Standing question", "Utterance to judge", "Utterance to label", "Declared", "Options",
+    "Standing question", "Utterances to judge", "Utterance to judge", "Utterance to label", "Declared", "Options",
     "What you said of it", "Now", "Answer format",
 )  # fmt: skip
 _HEADING = re.compile(r"^# ([^\n#]+?)[ \t]*$", re.MULTILINE)
@@ -34,6 +34,8 @@ _ABOUT = re.compile(r"^It concerns:[ \t]*(.*)$", re.MULTILINE)
 _CLAIM = re.compile(r"^\* (.+?)[ \t]*$", re.MULTILINE)
 _PERSON = re.compile(r"^(?:Initiator|Responder):[ \t]*(.*)$", re.MULTILINE)
 _UTTERANCE = re.compile(r"\A(?:Said by:.*\n)?Utterance:[ \t]*(.*)\Z", re.DOTALL)
+_TARGET = re.compile(r"^line_(\d+), ([A-Z][A-Z0-9 ]*):[ \t]*(.*)$", re.MULTILINE)
+_FORM = re.compile(r"^## (Utterance|Dialogue)(?: of ([A-Z][A-Z0-9 ]*))?[ \t]*$", re.MULTILINE)
 _OPTION = re.compile(r"^([A-Z])\. (.+?)[ \t]*$", re.MULTILINE)
 _TITLED = re.compile(r"^## .*$", re.MULTILINE)
 
@@ -63,6 +65,8 @@ class JudgeRequest:
     """The question that the utterance answers, where it is shown apart from what was said."""
     remembers: bool = True
     """Whether the reader knows the stage lines by heart."""
+    parts: tuple[tuple[str, JudgeRequest], ...] = ()
+    """By key of the answer what is asked, where one prompt asks about a whole dialogue."""
 
     @property
     def question(self) -> str:
@@ -90,6 +94,12 @@ def read_prompt(
         raise PromptNotUnderstood("user message", model)
     sections, shown = _shown(user, model)
     form = sections.get("Answer format")
+    if "Utterances to judge" in sections:
+        base = replace(shown, labels=_labels(system), remembers=remembers)
+        parts = tuple(_parts(sections["Utterances to judge"], system, base))
+        if any(not part.fields for _, part in parts):
+            raise PromptNotUnderstood("section '## Utterance' under '# Answer format'", model)
+        return replace(base, parts=parts)
     fields = answer_fields(system if form is None else f"# Answer format\n{form}")
     carried = any(field.name.endswith("_carried") for field in fields)
     if carried and _utterance(sections) is None:
@@ -98,6 +108,29 @@ def read_prompt(
     if not labels and not carried:
         raise PromptNotUnderstood("section '# Labels'", model)
     return replace(shown, fields=fields, labels=labels, remembers=remembers)
+
+
+def _parts(text: str, system: str, base: JudgeRequest) -> Iterator[tuple[str, JudgeRequest]]:
+    """Yield what is asked about each line after those before it, and at last about the whole."""
+    forms = _forms(system)
+    for line, speaker, said in _TARGET.findall(text):
+        fields = forms.get(("Utterance", speaker)) or forms.get(("Utterance", ""), ())
+        before = base.said[: int(line) - 1]
+        yield f"line_{line}", replace(base, fields=fields, said=before, utterance=said.strip())
+    if fields := forms.get(("Dialogue", ""), ()):
+        yield "dialogue", replace(base, fields=fields)
+
+
+@lru_cache(maxsize=64)
+def _forms(system: str) -> Mapping[tuple[str, str], tuple[AnswerKey, ...]]:
+    """Return the keys of each object under ``# Answer format``, by what and whose it is."""
+    text = system.partition("\n# Answer format")[2]
+    marks = list(_FORM.finditer(text))
+    ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
+    return {
+        (mark[1], mark[2] or ""): answer_fields(f"# Answer format\n{text[mark.end() : end]}")
+        for mark, end in zip(marks, ends, strict=True)
+    }
 
 
 @lru_cache(maxsize=MESSAGES)

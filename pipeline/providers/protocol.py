@@ -62,16 +62,24 @@ _BOUNDED: dict[tuple[int, tuple[tuple[str, int], ...]], _Bounded] = {}
 MOST_BOUNDED = 64
 
 
+def _with_bounds(source: Mapping[str, object], bounds: Mapping[str, int]) -> dict[str, object]:
+    """Return a schema with the bounds of its texts, those of objects in it included."""
+    schema, properties = dict(source), source.get("properties")
+    if isinstance(properties, Mapping):
+        schema["properties"] = {
+            name: {**value, "maxLength": bounds[name]}
+            if name in bounds
+            else _with_bounds(value, bounds)
+            for name, value in properties.items()
+        }
+    return schema
+
+
 def _bounded(source: Mapping[str, object], bounds: Mapping[str, int]) -> _Bounded:
     key = id(source), tuple(bounds.items())
     found = _BOUNDED.get(key)
     if found is None:
-        schema, properties = dict(source), source.get("properties")
-        if bounds and isinstance(properties, Mapping):
-            schema["properties"] = {
-                name: {**value, "maxLength": bounds[name]} if name in bounds else value
-                for name, value in properties.items()
-            }
+        schema = _with_bounds(source, bounds) if bounds else dict(source)
         if len(_BOUNDED) >= MOST_BOUNDED:
             _BOUNDED.clear()
         found = _BOUNDED[key] = _Bounded(schema, len(orjson.dumps(schema)), source)

@@ -91,6 +91,9 @@ class JudgeExtension:
     parameters: Parameters = EXTERNAL_PARAMETERS
     """How its model samples where the recipe does not say."""
     needs_model: bool = True
+    whole: bool = False
+    """Whether it is asked once about a dialogue, with the prompts of
+    :meth:`prompts.judges.JudgePrompts.whole`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ JUDGES: Final[ExtensionPoint[JudgeExtension]] = ExtensionPoint(
     {
         "self": "quality.judges.blind_judge:SELF",
         "external": "quality.judges.blind_judge:EXTERNAL",
+        "self-dialogue": "quality.judges.dialogue_judge:SELF",
+        "external-dialogue": "quality.judges.dialogue_judge:EXTERNAL",
         "verifier": "quality.judges.verifying_judge:JUDGE",
     },
 )
