@@ -244,8 +244,8 @@ def test_memory_does_not_grow_with_the_checked_set(monkeypatch):
         return most
 
     peak(10)
-    # The n-grams of 2,000 more rows, if they were kept, would take 450 kB.
-    assert peak(2200) - peak(200) < 100_000
+    # The n-grams of 1,000 more rows, if they were kept, would take 225 kB.
+    assert peak(1200) - peak(200) < 100_000
 
 
 def test_the_report_is_plain_data_and_the_summary_holds_no_text():

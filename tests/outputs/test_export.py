@@ -103,7 +103,7 @@ def test_the_manifest_lists_every_file_with_its_hash_and_no_place_or_time(tmp_pa
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     kind=st.sampled_from(["sft", "dpo", "benchmark"]),

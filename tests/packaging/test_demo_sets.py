@@ -1,8 +1,11 @@
-"""What the demo leaves behind is read by the libraries its users will read it with."""
+"""The wheel runs the demo, installed elsewhere; what that leaves is read by its users' libraries."""
 
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import mlcroissant
@@ -11,7 +14,7 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from hipo.app.demo import samples
-from hipo.cli.main import run
+from hipo.app.run import Run
 from outputs.dataset.croissant import check_hashes
 from outputs.dataset.manifest import sha256_of
 from pipeline.store.run_store import RunStore
@@ -21,17 +24,38 @@ from tests.outputs.test_croissant import as_row
 
 SETS = {"sft": "utterance", "preference": "preference", "benchmark": "benchmark"}
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.parametrize("name", SETS),
-]
+pytestmark = pytest.mark.filterwarnings("ignore")
+of_every_set = pytest.mark.parametrize("name", SETS)
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("runs") / "demo"
-    assert run(["demo", "-q", "-o", str(folder)]) == 0
-    return folder
+def demo(wheel, tmp_path_factory):
+    """The run that ``hipo demo`` makes where only the wheel is, and not the repository."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    site = folder / "site"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--no-compile",
+         "--target", str(site), str(wheel)],
+        check=True,
+    )  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    where = subprocess.run(
+        [sys.executable, "-c", "import pipeline, scenarios; print(pipeline.__file__)"],
+        cwd=folder, env=environment, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert where.startswith(str(site))
+    done = subprocess.run(
+        [sys.executable, "-m", "hipo", "demo", "-o", "demo"],
+        cwd=folder, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder / "demo"
+
+
+def test_the_demo_runs_from_the_installed_wheel_in_another_folder(demo):
+    state = Run(demo).state()
+    assert state.generated >= 60
+    assert state.failed == {}
 
 
 def manifest_of(folder):
@@ -57,7 +81,7 @@ def texts_of(value):
     return [text for part in parts for text in texts_of(part)]
 
 
-def test_the_readme_opens_with_what_the_demo_shows(demo, name):
+def test_the_readme_opens_with_what_the_demo_shows(demo):
     """Votes depend on the last digits of a processor, and are not looked at."""
     readme = " ".join((Path(__file__).parents[2] / "README.md").read_text("utf-8").split())
     shown = {strategy: dialogue for dialogue, strategy in samples(demo)}
@@ -66,6 +90,7 @@ def test_the_readme_opens_with_what_the_demo_shows(demo, name):
         assert all(" ".join(turn.text.split()) in readme for turn in shown[strategy].answers())
 
 
+@of_every_set
 def test_every_file_is_there_with_its_hash(demo, name):
     files = {f["path"]: f["sha256"] for f in manifest_of(demo / name)["files"]}
     there = {p.relative_to(demo / name).as_posix() for p in (demo / name).rglob("*") if p.is_file()}
@@ -74,6 +99,7 @@ def test_every_file_is_there_with_its_hash(demo, name):
     assert {"README.md", "datasheet.md", "croissant.json", "counts.json"} <= set(files)
 
 
+@of_every_set
 def test_datasets_loads_every_row(demo, name, tmp_path):
     datasets = importlib.import_module("datasets")
     folder, cache = str(demo / name), str(tmp_path)
@@ -86,6 +112,7 @@ def test_datasets_loads_every_row(demo, name, tmp_path):
     assert datasets.load_dataset(folder, cache_dir=cache)[first].num_rows
 
 
+@of_every_set
 def test_the_hub_reads_the_card(demo, name):
     card = DatasetCard.load(demo / name / "README.md")
     assert card.data.configs[0]["config_name"] == SETS[name]
@@ -94,6 +121,7 @@ def test_the_hub_reads_the_card(demo, name):
     assert "| external | offline/judge | Veracity strategy (how) |" in card.text
 
 
+@of_every_set
 def test_croissant_loads_every_record_set(demo, name):
     dataset = mlcroissant.Dataset(jsonld=str(demo / name / "croissant.json"))
     assert not dataset.metadata.ctx.issues.errors
@@ -108,6 +136,7 @@ def test_croissant_loads_every_record_set(demo, name):
         assert [as_row(r, record_set) for r in dataset.records(record_set)] == rows
 
 
+@of_every_set
 def test_trl_takes_what_is_to_be_learnt(demo, name):
     data_utils = importlib.import_module("trl.data_utils")
     keys = {
@@ -120,6 +149,7 @@ def test_trl_takes_what_is_to_be_learnt(demo, name):
         assert data_utils.is_conversational(example) == bool(example)
 
 
+@of_every_set
 def test_no_private_fact_is_shown_that_nobody_said(demo, name):
     """Nor, in what honest responders learn from, one of another dialogue.
 
