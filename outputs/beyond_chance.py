@@ -19,6 +19,8 @@ from scenarios.verdicts import Source
 SHUFFLES: Final = 100
 """How often declared labels are shuffled, from the same seed each time."""
 _SEED: Final = 42
+BLIND_READING: Final = "blind reading"
+"""What the figures of a program are called that sits in both chairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def chairs(judges: Mapping[Source, Set[str]]) -> tuple[tuple[Source, str], ...]:
     """
     own, external = ({_model(name) for name in judges.get(s, ())} for s in ("self", "external"))
     if own and own == external:
-        return (("external", "blind reading"),)
+        return (("external", BLIND_READING),)
     named: tuple[tuple[Source, str], ...] = (
         ("self", "self-judgement"),
         ("external", "external judgement"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
+from outputs.beyond_chance import BLIND_READING, chairs
 from outputs.contamination import overlap_share, reworded_share
 from outputs.dataset.glance import at_a_glance
 from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generator
@@ -20,6 +22,7 @@ from prompts.plain_text import one_line
 from quality.agreement import AgreementRow
 from scenarios.fingerprint import canonical_json
 from scenarios.schemes.model import Dimension
+from scenarios.verdicts import Source
 
 CARD = "README.md"
 """The name under which the hub, and ``datasets.load_dataset``, look for the card."""
@@ -106,7 +109,7 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
         "support": _support(facts),
         "measures": {d.id: _measure(d) for d in facts.scheme.dimensions},
         "goal_remark": READER_REMARK,
-        "consistency": [_consistency(facts, row) for row in facts.reliability.consistency],
+        **_confirmations(facts),
         "agreement": [_agreement(facts, row) for row in facts.reliability.agreement],
         "contamination": [
             {
@@ -240,11 +243,29 @@ def _measure(dimension: Dimension) -> str:
     return kinds.get(dimension.measurement, "one of these labels")
 
 
-def _consistency(facts: ExportFacts, row: JudgeConsistency) -> dict[str, object]:
+def _confirmations(facts: ExportFacts) -> dict[str, object]:
+    """Return the table of consistency; a program in both chairs has one row a dimension."""
+    rows = facts.reliability.consistency
+    judges: defaultdict[Source, set[str]] = defaultdict(set)
+    for row in rows:
+        judges[row.source].update(row.judges)
+    seats = dict(chairs(judges))
+    one_reading = BLIND_READING in seats.values()
+    return {
+        "one_reading": one_reading,
+        "consistency": [
+            _consistency(facts, row, BLIND_READING if one_reading else row.source)
+            for row in rows
+            if row.source in seats
+        ],
+    }
+
+
+def _consistency(facts: ExportFacts, row: JudgeConsistency, seat: str) -> dict[str, object]:
     """Return one row of the table of consistency as texts."""
     share, near = row.share, row.share.interval
     return {
-        "source": row.source,
+        "source": seat,
         "judges": ", ".join(row.judges),
         "dimension": _title(facts, row.dimension),
         "value": "undefined" if share.value is None else f"{share.value:.1%}",

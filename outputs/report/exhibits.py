@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from outputs.beyond_chance import chairs
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered, ReportedDialogue
 from outputs.report.judged import unverified
@@ -119,7 +120,7 @@ def _transcript(
 
 
 def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn, *, traced: bool) -> Line:
-    scenario = exhibit.scenario
+    scenario, seats = exhibit.scenario, dict(chairs(run.judges))
     speaker = turn.role if scenario is None else scenario.roles[turn.role].name
     wanted = dict(turn.wanted)
     marks = []
@@ -133,9 +134,10 @@ def _line(run: Gathered, exhibit: ReportedDialogue, turn: Turn, *, traced: bool)
                 tactic.rationale,
                 asked if asked != declared else "",
                 tuple(
-                    (f"{j.source} {j.judge}", j.carried)
+                    (f"{j.source if 'self' in seats else seats[j.source]} {j.judge}", j.carried)
                     for j in exhibit.judgements
                     if (j.turn, j.dimension) == (turn.index, tactic.dimension)
+                    and j.source in seats
                     and j.carried is not None
                 ),
             )

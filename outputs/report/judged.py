@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from outputs.beyond_chance import (
+    BLIND_READING,
     SHUFFLES,
     beyond_chance,
     chairs,
@@ -160,9 +161,10 @@ def _chairs(run: Gathered) -> list[Block]:
 
 def _beside(run: Gathered) -> list[Block]:
     """Return what agreement would be by chance, by the scene alone, and with the runner-up."""
+    seats = dict(chairs(run.judges))
     rows = tuple(
         (
-            f"{figures.source} · {figures.judge}",
+            f"{_seat(seats[figures.source], figures.source)} · {figures.judge}",
             dimension_title(run.scheme, figures.dimension),
             percent(figures.same),
             ratio(figures.kappa),
@@ -171,6 +173,7 @@ def _beside(run: Gathered) -> list[Block]:
             count(figures.items),
         )
         for figures in beyond_chance(run.scheme, run.named)
+        if figures.source in seats
     )
     if not rows:
         return []
@@ -182,6 +185,10 @@ def _beside(run: Gathered) -> list[Block]:
         "nothing; where a scene has few answers, shuffling changes little. Runner-up: of the labels that differ, how many judges name second."
     )
     return [table, note]
+
+
+def _seat(name: str, source: str) -> str:
+    return name if name == BLIND_READING else source
 
 
 def _foils(run: Gathered) -> list[Block]:
@@ -214,6 +221,10 @@ def _anew(run: Gathered) -> list[Block]:
         for dimension in run.scheme.utterance_dimensions
         if any(pair.dimension == dimension.id for pair in run.anew)
     ]
+    if not plots:
+        return []
+    if "self" not in dict(chairs(run.judges)):
+        return [Grid(tuple(plots))]  # its figures are those of the blind reading above
     rows = []
     for judge in sorted({pair.by for pair in run.anew}):
         for dimension in run.scheme.utterance_dimensions:
@@ -224,8 +235,6 @@ def _anew(run: Gathered) -> list[Block]:
             if cells:
                 heading = dimension_title(run.scheme, dimension.id)
                 rows.append((f"declared · {judge}", heading, *_agreed(cells)))
-    if not rows:
-        return []
     header = ("between", "dimension", "same", "Cohen kappa", "items")
     return [
         Grid(tuple(plots)),

@@ -245,6 +245,18 @@ def test_what_judges_found_is_shown_with_its_interval(facts):
     assert "How often judges find" not in dataset_card(facts)
 
 
+def test_one_program_in_both_chairs_has_one_row_in_the_card(facts):
+    share = ConfirmedShare(3, 4, Interval(0.5, 1.0))
+    found = tuple(
+        JudgeConsistency(source, ("openai/a",), "intention", share)
+        for source in ("self", "external")
+    )
+    card = dataset_card(replace(facts, reliability=Reliability(found)))
+    assert card.count("| openai/a | Communicative intention (why) | 75.0% |") == 1
+    assert "| blind reading | openai/a |" in card
+    assert "*Self*" not in card
+
+
 def test_measured_overlap_is_shown(facts):
     found = {
         "checked": "train", "reference": "test", "ngram_size": 13, "checked_rows": 5,

@@ -156,6 +156,17 @@ def test_one_program_in_both_chairs_has_one_figure(tmp_path):
         charts = [words_of(e) for e in section(found, name).iter(f"{XHTML}figure")]
         assert charts
         assert not any("self-judgement" in chart.lower() for chart in charts)
+    agreement = section(found, "agreement")
+    assert "self-judgement" not in words_of(agreement)
+    drawn = [words_of(e) for e in agreement.iter(f"{XHTML}figure")]
+    assert any("labelled anew" in figure for figure in drawn)
+    blind = [row for row in agreement.iter(f"{XHTML}tr") if "compatible/m" in words_of(row)]
+    assert blind
+    assert all("blind reading · compatible/m" in words_of(row) for row in blind)
+    assert len({words_of(row) for row in blind}) == len(blind)
+    samples = words_of(section(found, "samples"))
+    assert "blind ✓" in samples
+    assert "self ✓" not in samples
 
 
 def test_scenarios_and_facts_are_counted_the_worst_first(tree, sql):
