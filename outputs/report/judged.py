@@ -223,8 +223,12 @@ def _anew(run: Gathered) -> list[Block]:
     ]
     if not plots:
         return []
+    colours = Remark(
+        "Rows of the heat maps are declared labels, columns those given anew; the frame marks where "
+        "both are the same, and colour shows shares of a row."
+    )
     if "self" not in dict(chairs(run.judges)):
-        return [Grid(tuple(plots))]  # its figures are those of the blind reading above
+        return [colours, Grid(tuple(plots))]  # its figures are those of the blind reading above
     rows = []
     for judge in sorted({pair.by for pair in run.anew}):
         for dimension in run.scheme.utterance_dimensions:
@@ -237,6 +241,7 @@ def _anew(run: Gathered) -> list[Block]:
                 rows.append((f"declared · {judge}", heading, *_agreed(cells)))
     header = ("between", "dimension", "same", "Cohen kappa", "items")
     return [
+        colours,
         Grid(tuple(plots)),
         Table("Declared labels against labels given anew (self-judgement)", header, tuple(rows)),
     ]

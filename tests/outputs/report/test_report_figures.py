@@ -160,6 +160,7 @@ def test_one_program_in_both_chairs_has_one_figure(tmp_path):
     assert "self-judgement" not in words_of(agreement)
     drawn = [words_of(e) for e in agreement.iter(f"{XHTML}figure")]
     assert any("labelled anew" in figure for figure in drawn)
+    assert "colour shows shares of a row" in words_of(agreement)
     blind = [row for row in agreement.iter(f"{XHTML}tr") if "compatible/m" in words_of(row)]
     assert blind
     assert all("blind reading · compatible/m" in words_of(row) for row in blind)
