@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -22,3 +23,14 @@ def test_the_width_of_the_terminal_does_not_matter(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("COLUMNS", "40")
     monkeypatch.setenv("TERMINAL_WIDTH", "40")
     assert generate() == wide
+
+
+def test_help_and_pages_say_alike_how_many_calls_one_process_is_enough_for() -> None:
+    said = {
+        name: re.findall(
+            r"some ([\d,]+) calls a second", " ".join((DOCS / name).read_text().split())
+        )
+        for name in ("commands.md", "workers.md", "clusters.md")
+    }
+    assert all(said.values())
+    assert {figure for figures in said.values() for figure in figures} == {said["workers.md"][0]}
