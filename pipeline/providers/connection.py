@@ -30,9 +30,11 @@ CONNECT_S = 10.0
 
 _NEVER_MADE = (
     aiohttp.ClientConnectorError,
+    aiohttp.ClientSSLError,
     aiohttp.ConnectionTimeoutError,
     ConnectionRefusedError,
 )
+_OWN_AUTHORITY = "if an authority of your own signed it, name its file in SSL_CERT_FILE"
 _CUT_SHORT = (ContentLengthError, TransferEncodingError)
 _NOT_HTTP = (aiohttp.ClientResponseError, HttpProcessingError, UnicodeError, zlib.error)
 
@@ -99,14 +101,23 @@ def connection_failure(
             link, ProviderError
         ):  # raised below an SDK, which wraps whatever it does not know
             return link
-    if any(isinstance(link, _NEVER_MADE) for link in chain):
-        return NotConnected(f"no connection to {base_url}", hint="is a server running there?")
+    never_made = next((link for link in chain if isinstance(link, _NEVER_MADE)), None)
+    if never_made is not None:
+        return _not_connected(never_made, base_url)
     if any(isinstance(link, TimeoutError) for link in chain):
         return timed_out(timeout_s)
     cut_short = any(isinstance(link, _CUT_SHORT) for link in chain)
     if not cut_short and any(isinstance(link, _NOT_HTTP) for link in chain):
         return broken_body(f"it is no sound HTTP ({type(chain[-1]).__name__})")
     return Unreachable(f"the connection to {base_url} broke ({type(chain[-1]).__name__})")
+
+
+def _not_connected(error: BaseException, base_url: str | None) -> NotConnected:
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return NotConnected(f"the certificate of {base_url} is not trusted", hint=_OWN_AUTHORITY)
+    if isinstance(error, aiohttp.ClientSSLError):
+        return NotConnected(f"no TLS with {base_url}", hint="does it speak http, not https?")
+    return NotConnected(f"no connection to {base_url}", hint="is a server running there?")
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
