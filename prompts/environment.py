@@ -73,7 +73,7 @@ class Templates:
     def __init__(
         self, directory: Path | None = None, *, stored: Mapping[str, str] | None = None
     ) -> None:
-        """Read and compile every template.
+        """Read every template, and compile those that are not what ships.
 
         Args:
             directory: the user's own files, by the names of shipped ones.
@@ -104,25 +104,26 @@ class Templates:
             known = self._variables(shipped)
             for name in own:
                 self._check(name, known)
-        self._templates = self._compiled()
+        self._templates: dict[str, Template] = {}
+        if not self.shipped:
+            self._compile(self._sources)
 
-    def _compiled(self) -> dict[str, Template]:
-        """Compile all of them; after the check of the user's files only stored ones can fail."""
+    def _compile(self, names: Iterable[str]) -> None:
+        """Compile some; after the check of the user's files only stored ones can fail."""
         try:
-            templates = {name: self._environment.get_template(name) for name in self._sources}
+            found = {name: self._environment.get_template(name) for name in names}
         except TemplateSyntaxError as error:
             raise UsageError(
                 f"{error.filename}:{error.lineno}: {error.message}",
                 "the run is damaged: see what is wrong with hipo runs check, and save what can be "
                 "read with hipo runs repair",
             ) from error
-        for template in templates.values():
+        for name, template in found.items():
             # Jinja copies them for every template and include it renders, and a plain dict quickly
             template.globals = dict(template.globals)
-        for name in OF_THE_VIEW if self.shipped else ():
-            template = templates[name]
-            template.root_render_func = _once_a_view(template.root_render_func)
-        return templates
+            if self.shipped and name in OF_THE_VIEW:
+                template.root_render_func = _once_a_view(template.root_render_func)
+        self._templates |= found
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -157,6 +158,8 @@ class Templates:
         Raises:
             UsageError: the template asks for something that is not there or not allowed.
         """
+        if name not in self._templates:
+            self._compile(self.sources([name]).keys() - self._templates.keys())
         template = self._templates[name]
         try:
             return template.render(variables).strip()
