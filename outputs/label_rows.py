@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 
 from outputs.aspects import ASPECTS, TASK_OF, Aspect
 from outputs.dataset.columns import (
@@ -68,6 +68,7 @@ class LabelRows:
         self._prompts = task_prompts(
             self.templates, self.scheme, self._tasks, rationale=self.rationale
         )
+        self._asked_of = cache(self._find_asked_of)
         self._once = LearntOnce()
         self._labels = label_columns(self.scheme)
         self._values = LabelValues(self.scheme)
@@ -170,7 +171,7 @@ class LabelRows:
             return labels_answer(goal)
         if self.rationale:
             return self._reasons(selected, turn, asked, goal)
-        asked_of = self._asked_of(turn)
+        asked_of = self._asked_of(turn.role)
         declared = [label for label in turn.tactic if label.dimension in asked_of]
         return labels_answer([*declared, *goal], asked=asked_of)
 
@@ -191,11 +192,11 @@ class LabelRows:
         if any(reveals(reasons, fact=f"{x.about} {x.text}", public=public) for x in facts):
             self._left_out["rows left out whose rationale may give the fact away"] += 1
             return None
-        return labels_answer([*turn.tactic, *goal], reasoned=True, asked=self._asked_of(turn))
+        return labels_answer([*turn.tactic, *goal], reasoned=True, asked=self._asked_of(turn.role))
 
-    def _asked_of(self, turn: Turn) -> tuple[str, ...]:
-        """Return what a model is asked of such a turn; what is not asked beside its labels is null."""
-        return tuple(d.id for d in self.scheme.utterance_dimensions if d.concerns(turn.role))
+    def _find_asked_of(self, role: str) -> tuple[str, ...]:
+        """Return what a model is asked of a turn of a role; what is not asked beside its labels is null."""
+        return tuple(d.id for d in self.scheme.utterance_dimensions if d.concerns(role))
 
 
 def label_tasks(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import ceil
@@ -15,9 +15,12 @@ DEFAULT_WINDOW: Final = 1024
 _TOKENS = re.compile(r"[A-Za-z]{1,7}|\d|\s{2,}|[^\sA-Za-z\d]")
 _OF_A_MESSAGE = 4
 """Tokens that chat templates put around a message."""
+_MESSAGE, _MESSAGES = (dict, Mapping), (list, Sequence)
+"""What they mostly are comes first: it is seen in no time."""
 _SIDES = ("chosen", "rejected")
 
 
+@lru_cache(maxsize=1024)
 def estimated_tokens(text: str) -> int:
     """Return about how many tokens a text has: of a word one for every seven letters.
 
@@ -93,15 +96,10 @@ def _quantile(counts: Counter[int], share: float) -> int:
 
 
 def _tokens(value: object) -> int:
-    texts = list(_texts(value))
-    return sum(map(estimated_tokens, texts)) + _OF_A_MESSAGE * len(texts)
-
-
-def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from (str(value[key]) for key in ("content", "value") if key in value)
-    elif isinstance(value, Sequence):
-        for item in value:
-            yield from _texts(item)
+        return estimated_tokens(value) + _OF_A_MESSAGE
+    if isinstance(value, _MESSAGE):
+        return sum([_tokens(str(value[key])) for key in ("content", "value") if key in value])
+    if isinstance(value, _MESSAGES):
+        return sum(map(_tokens, value))
+    return 0
