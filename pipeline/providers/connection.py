@@ -30,7 +30,6 @@ CONNECT_S = 10.0
 
 _NEVER_MADE = (
     aiohttp.ClientConnectorError,
-    aiohttp.ClientSSLError,
     aiohttp.ConnectionTimeoutError,
     ConnectionRefusedError,
 )
