@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
 
+from hipo.app.estimates import sample_cases
 from hipo.app.preparation import Prepared
+from outputs.intention_set import TASK
 from outputs.preferred_answers import Origin
 from pipeline.strategies.consistency import ConsistencySettings
 from pipeline.strategies.reflective import ReflectiveSettings
+from prompts.tasks.registry import task_names
+from scenarios.flow import planned_turns
+from scenarios.schemes.misleading import ruled_out_by_truth
 
 _SECOND = "every prompt gets one answer: name a second --strategy, or a second model"
 _HONEST = "honest ones alone; more with --include-deception"
@@ -36,14 +41,47 @@ def row_yields(prepared: Prepared) -> tuple[RowYield, ...]:
 
 def _of_dialogues(prepared: Prepared) -> Iterator[RowYield]:
     arms, scheme = len(prepared.arms), prepared.scheme
-    dialogues, answers = len(prepared.plan) * arms, prepared.plan.exchanges * arms
+    improvised = prepared.plan.improvised
+    dialogues, answers = len(prepared.plan) * arms, improvised.labelled * arms
+    questions = improvised.others * arms
     yield RowYield("dialogues", dialogues)
+    fixed = dialogues * _most_fixed(prepared)
+    yield RowYield("turns", answers + questions + fixed, "with fixed lines")
     labels = 2 * answers + (dialogues if scheme.assigned else 0)
     about = "two for an answer, one for a dialogue" if scheme.assigned else "two for an answer"
-    yield RowYield("sft --task label, benchmark", labels, f"{about}; of accepted dialogues")
+    kinds = "sft --task label, benchmark, lm-eval"
+    yield RowYield(kinds, labels, f"{about}; of accepted dialogues")
     honest = _honest_share(prepared)
     why = _HONEST if honest < 1 else ""
     yield RowYield("sft --task actor", round(answers * honest), why)
+    others = "" if questions else "nobody else improvises a line: more --turns"
+    if not questions and any(scenario.flow for scenario in prepared.scenarios.values()):
+        others = "everybody who speaks is labelled: --task actor"
+    yield RowYield("sft --task initiator", questions, others)
+    yield _of_lies(prepared, round(answers * (1 - honest)), round(dialogues * (1 - honest)))
+    if TASK in task_names(scheme):
+        about = "one for a run of turns with one intention that is agreed on"
+        yield RowYield("intention-mcq", answers, about)
+    else:
+        yield RowYield("intention-mcq", 0, f"nobody is asked for intentions in {scheme.name}")
+
+
+def _of_lies(prepared: Prepared, answers: int, dialogues: int) -> RowYield:
+    """Return the yield of swap items, given the answers and dialogues that may deceive."""
+    if not any(ruled_out_by_truth(prepared.scheme)):
+        return RowYield("swap", 0, f"{prepared.scheme.name} rules out no label for who is truthful")
+    if not answers:
+        return RowYield("swap", 0, "nobody lies: add goals that deceive")
+    fixed = dialogues if prepared.plan.openings == "by-goal" else 0
+    return RowYield("swap", 3 * (answers + fixed), "three for a line that is a lie, each line once")
+
+
+def _most_fixed(prepared: Prepared) -> int:
+    """Return the most fixed lines that a dialogue of the plan begins with, by some cases of it."""
+    return max(
+        sum(turn.text is not None for turn in planned_turns(prepared.scenarios[c.scenario], c))
+        for c in sample_cases(prepared)
+    )
 
 
 def _of_pairs(prepared: Prepared) -> Iterator[RowYield]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from hipo import Recipe, Run, estimate, export, generate, verify
+from outputs.export_kind import KINDS
 from outputs.preferred_answers import ORIGINS
 from scenarios.errors import UsageError
 
@@ -38,11 +40,30 @@ def test_what_is_told_is_never_less_than_what_comes(tmp_path) -> None:
     made = export(run, "dialogues", tmp_path / "corpus", parquet=False)
     assert made.rows == {"train": rows["dialogues"]}
     labels = export(run, "sft", tmp_path / "sft", verdict="any", parquet=False, fractions=(1, 0, 0))
-    assert labels.rows["train"] <= rows["sft --task label, benchmark"]
+    assert labels.rows["train"] <= rows["sft --task label, benchmark, lm-eval"]
+    turns = export(run, "turns", tmp_path / "turns", parquet=False)
+    assert turns.rows == {"train": rows["turns"]}
+    asked = export(
+        run, "sft", tmp_path / "asked", task="initiator", verdict="any", parquet=False,
+        fractions=(1, 0, 0),
+    )  # fmt: skip
+    assert 0 < asked.rows["train"] <= rows["sft --task initiator"]
+    swap = export(run, "swap", tmp_path / "swap", verdict="any", parquet=False)
+    assert 0 < sum(swap.rows.values()) <= rows["swap"]
     made_of = {origin: pairs_of(run, origin, tmp_path) for origin in ORIGINS}
     for origin, n in made_of.items():
         assert n <= rows[f"dpo --pairs {origin}"]
     assert made_of["vote"], "of votes there are always some"
+
+
+def test_every_kind_is_told_with_0_and_why_where_there_can_be_none() -> None:
+    rows = estimate(recipe("direct"), output="nowhere").rows
+    told = {kind for row in rows for kind in re.findall(r"[\w-]+", row.kind)}
+    assert set(KINDS.names()) <= told
+    assert {
+        task.name for kind in KINDS.names() for task in KINDS.get(kind).tasks if task.name
+    } <= told
+    assert all(row.why for row in rows if not row.most)
 
 
 def pairs_of(run: Run, origin: str, folder: Path) -> int:
