@@ -25,8 +25,9 @@ class SystemPrompt:
     """What a model is told before it is asked anything."""
 
     choice: PromptChoice = "short"
-    """``short``: at most 150 tokens that define no label; ``full``: all definitions and rules, as
-    a model is asked that has learnt nothing; ``none``: no system message."""
+    """``short``: an instruction of at most 150 tokens that defines no label; ``full``: all definitions
+    and rules, as a model is asked that has learnt nothing; ``none``: no system message. Where an actor
+    learns words alone, what it knows of its scene follows the instruction in the same message."""
     text: str = ""
     """Of ``own``."""
 

@@ -74,7 +74,8 @@ PROMPT = typer.Option(
     None,
     "--prompt",
     metavar="short|full|none|FILE",
-    help="System message (sft, dpo): a few lines (default), all definitions, none, or a file's.",
+    help="System message (sft, dpo): a few lines (default), all definitions, none, or a file's; "
+    "actors are told their scene in any case.",
 )
 TARGET = typer.Option(
     None,

@@ -107,13 +107,26 @@ def test_a_goal_is_asked_of_a_single_line_only_on_request(tmp_path, run, asked):
         assert ('"goal"' in messages_of(row)[1]["content"]) is ("goal" in answer)
 
 
-@pytest.mark.parametrize("options", [{}, {"rationale": True}, {"task": "actor", "target": "json"}])
-def test_the_short_prompt_defines_nothing(tmp_path, run, options):
+@pytest.mark.parametrize(
+    ("options", "has_scene"),
+    [
+        ({}, False),
+        ({"rationale": True}, False),
+        ({"task": "actor", "target": "json"}, False),
+        ({"task": "actor"}, True),
+        ({"task": "initiator"}, True),
+    ],
+)
+def test_the_instruction_of_the_short_prompt_is_short_and_defines_nothing(
+    tmp_path, run, options, has_scene
+):
     found, _ = rows(tmp_path, run, **options)
-    systems = {messages_of(row)[0]["content"] for row in found}
+    systems = [messages_of(row)[0]["content"].partition("\n\n# Situation\n") for row in found]
     assert all(messages_of(row)[0]["role"] == "system" for row in found)
-    assert len(systems) <= len(ASPECTS)
-    for text in systems:
+    assert all(bool(scene) is has_scene for _, _, scene in systems)
+    instructions = {instruction for instruction, _, _ in systems}
+    assert len(instructions) <= len(ASPECTS)
+    for text in instructions:
         # 150 tokens: of plain English words one has 1.3 tokens at most
         assert len(text.split()) <= 115
         assert not any(label.definition in text for d in SCHEME.dimensions for label in d.labels)
