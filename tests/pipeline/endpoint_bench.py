@@ -57,7 +57,7 @@ class Bench:
         limiters = RateLimiters(limits, self.sleep, self.time)
         ledger = options.pop("ledger", None) or Ledger()
         stop = options.pop("stop", None) or Stop()
-        rules = options.pop("rules", WaitRules(confirm_s=0.01))
+        rules = options.pop("rules", WaitRules(confirm_s=0.01, after_refusal_s=0.01))
         self.endpoint = Endpoint(
             provider=provider,
             sender=DirectSender(provider, options.pop("timeout_s", 120.0)),
