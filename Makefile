@@ -8,7 +8,7 @@ RUN ?= runs/demo
 # index that PyTorch's own "Get started" page shows: make demo TORCH_ARGS="--index-url ..."
 TORCH ?= torch==2.13.0
 TORCH_ARGS ?=
-PYTEST_ARGS ?= -n 2 --dist loadfile
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 # What `make quick` runs: the rooms below the door, without what starts servers, browsers or processes.
 QUICK := tests/scenarios tests/prompts tests/pipeline tests/quality \
 	--ignore=tests/pipeline/integration --ignore=tests/quality/review -m "not slow"

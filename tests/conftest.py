@@ -13,6 +13,14 @@ settings.register_profile("hipo", deadline=None)  # how busy a machine is decide
 settings.load_profile("hipo")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that have slow tests: what is left at the end are short ones."""
+    long = {
+        i.path for i in items if i.get_closest_marker("slow") or i.get_closest_marker("browser")
+    }
+    items.sort(key=lambda item: item.path not in long)
+
+
 def pytest_collection_finish() -> None:
     """Let no collection of garbage look through what importing the tests has made: it stays."""
     gc.collect()
