@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pipeline.aims import Aim, CellKey, unaimed
 from pipeline.quota import CellTally, Quota, by_cell
-from pipeline.store.opening import open_snapshot
 from pipeline.store.queries.aims import read_drawn, read_failed, read_objections
 from pipeline.store.queries.export import CorpusEntry, CorpusFilter, CorpusReader
+from pipeline.store.reading import open_snapshot
 from scenarios.spec import Scenario
 
 _NOWHERE: frozenset[tuple[int | None, str]] = frozenset()

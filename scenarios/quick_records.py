@@ -25,7 +25,9 @@ def quickly_made(record: type[T]) -> type[T]:
         for f in fields(frozen)
     ]
     kept = {"__post_init__": frozen.__post_init__} if hasattr(frozen, "__post_init__") else {}
-    plain: Any = make_dataclass(frozen.__name__, given, namespace=kept)
+    plain: Any = make_dataclass(
+        frozen.__name__, given, namespace=kept, repr=False, eq=False, match_args=False
+    )
     frozen.__init__ = plain.__init__
     for refusing in ("__setattr__", "__delattr__"):
         if refusing in vars(frozen):

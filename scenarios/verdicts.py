@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from scenarios.quick_records import quickly_made
@@ -119,20 +118,3 @@ class Assessment:
     config: str
     """Fingerprint of the judges and gates that were asked."""
     flags: tuple[Flag, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictCounts:
-    """How far the verification of a run is; exact at every commit."""
-
-    verdicts: Mapping[str, int] = field(default_factory=dict)
-    """Dialogues by newest verdict; those nobody has decided on are in none."""
-    judged: Mapping[str, int] = field(default_factory=dict)
-    """Dialogues by judge, ``self provider/model`` or ``external provider/model``."""
-    flagged: int = 0
-    """Dialogues whose newest assessment holds a flag."""
-
-    def covers(self, generated: int) -> bool:
-        """Whether verification was not begun, or has come to a verdict on so many dialogues."""
-        begun = any(not judge.startswith("juror ") for judge in self.judged)
-        return not begun or sum(self.verdicts.values()) >= generated

@@ -20,9 +20,10 @@ from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Limits
 from pipeline.stop import Stop
-from pipeline.store.batches import BatchLog, BatchRow, LeftBatch
+from pipeline.store.batches import BatchLog, BatchRow
 from pipeline.store.calls import CallLog
 from pipeline.store.evaluation_store import EvaluationStore
+from pipeline.store.queries.left_batches import LeftBatch
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.extensions import imported

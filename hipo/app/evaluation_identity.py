@@ -9,7 +9,8 @@ from typing import Any, Final
 from hipo.app.evaluation_plan import ReadyEvaluation, history_in_words
 from hipo.app.resumption import Resume
 from hipo.app.run_folders import check_empty, is_run
-from pipeline.store.evaluation_store import EVALUATION, EvaluationStore, Identity
+from pipeline.store.evaluation_store import EvaluationStore, Identity
+from pipeline.store.sqlite import EVALUATION
 from scenarios.errors import UsageError
 from scenarios.located import shortened
 

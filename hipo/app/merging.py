@@ -22,12 +22,12 @@ from pipeline.run_identity import differences, joined
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.shard import Shard
 from pipeline.stop import INTERRUPTED
-from pipeline.store.config_epochs import write_recipe
 from pipeline.store.locks import is_locked, refuse_network_disk
 from pipeline.store.merging.merge import Merged, merge_databases
-from pipeline.store.opening import open_snapshot
 from pipeline.store.queries.aims import read_open
 from pipeline.store.queries.status import ended
+from pipeline.store.reading import open_snapshot
+from pipeline.store.recipe_file import write_recipe
 from pipeline.store.run_store import RunStore
 from scenarios.atomic_files import new_folder
 from scenarios.case import Case

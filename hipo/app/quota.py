@@ -22,8 +22,6 @@ from scenarios.errors import UsageError
 from scenarios.yaml_source import read_yaml
 
 CellState = Literal["filled", "open", "given up", "out of reach"]
-MOST_COUNTED = 20_000
-"""Dialogues that are gone through where an answer is expected at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +146,11 @@ def plan_quota(file: Path, prepared: Prepared) -> PlannedQuota:
     return planned
 
 
-def quota_standing(folder: Path, *, at_most: int | None = None) -> QuotaStanding | None:
-    """Return how a run stands to the quota it was last played with; None: it has none.
-
-    Args:
-        folder: the run.
-        at_most: where the run has more dialogues than that, they are not gone through: None, too.
-    """
+def quota_standing(folder: Path) -> QuotaStanding | None:
+    """Return how a run stands to the quota it was last played with; None: it has none."""
     with RunStore.open(folder, readonly=True) as store:
         recorded = recorded_quota(store)
-        if recorded is None or (at_most is not None and store.state().generated > at_most):
+        if recorded is None:
             return None
         categories = categories_of(load_material(store).scenarios)
     return _standing(recorded, count_cells(folder, recorded.quota, categories))

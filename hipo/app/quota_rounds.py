@@ -12,8 +12,8 @@ from pipeline.quota import CellTally
 from pipeline.quota_record import record_quota
 from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import ENOUGH, NOT_ENOUGH
-from pipeline.store.opening import open_snapshot
 from pipeline.store.queries.aims import read_open
+from pipeline.store.reading import open_snapshot
 from quality.verify import Verification
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue

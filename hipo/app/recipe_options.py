@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hipo.app.option_groups import OptionGroup
+from hipo.app.option_values import split
 from pipeline.model_settings import ModelSettings
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import changed
@@ -362,11 +363,6 @@ def overridden(recipe: Recipe, given: RecipeChanges) -> Recipe:
         inner[name] = str(value) if option.kind is Path and not option.many else value
     changes["models"] = _models(recipe, given)
     return changed(recipe, changes, OPTION_OF)
-
-
-def split(values: Sequence[str]) -> list[str]:
-    """Split repeated and comma-separated values into one list."""
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
 def _models(recipe: Recipe, given: RecipeChanges) -> dict[str, Any]:

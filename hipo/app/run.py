@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from hipo.app.frames import FrameRows, frame_of
 from hipo.app.run_folders import find_run
-from outputs.selection import WantedVerdict
 from pipeline.chunks import chunks
-from pipeline.runner import RunOutcome
-from pipeline.store.queries.dialogues import Ending
+from pipeline.store.queries.endings import Ending
 from pipeline.store.queries.status import RunState
+from pipeline.store.run_state import read_run_state
 from pipeline.store.run_store import RunStore
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
@@ -21,6 +19,10 @@ from scenarios.verdicts import Decision, Flag, Judgement, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from hipo.app.frames import FrameRows
+    from outputs.selection import WantedVerdict
+    from pipeline.runner import RunOutcome
 
 _PAGE = 256
 
@@ -53,8 +55,7 @@ class Run:
 
     def state(self) -> RunState:
         """Return where the run stands; what its recipe plans counts, not only what was begun."""
-        with RunStore.open(self.folder, readonly=True) as store:
-            return store.state()
+        return read_run_state(self.folder)
 
     def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
         """Yield the generated dialogues in the order of their cases, in constant memory.
@@ -104,6 +105,8 @@ class Run:
         Raises:
             UsageError: pandas is missing, or there is no such run.
         """
+        from hipo.app.frames import frame_of  # noqa: PLC0415 - brings what exports need
+
         return frame_of(self.folder, rows, verdict)
 
     def verdict(self, dialogue_id: str) -> VerdictRecord:

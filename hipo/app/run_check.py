@@ -19,10 +19,11 @@ from hipo.app.old_runs import bring_up_to_date
 from pipeline.recipe import Recipe
 from pipeline.run_material import named_items
 from pipeline.store.checking import Damage, check_database
-from pipeline.store.config_epochs import read_configs, write_recipe
+from pipeline.store.config_epochs import read_configs
 from pipeline.store.locks import is_locked, refuse_network_disk
 from pipeline.store.materials import SOUGHT, MaterialItem, is_incomplete, read_items
-from pipeline.store.people import PEOPLE
+from pipeline.store.people_database import PEOPLE
+from pipeline.store.recipe_file import write_recipe
 from pipeline.store.run_store import RunStore
 from pipeline.store.salvage import Salvage, salvage
 from pipeline.store.sqlite import DATABASE, StoreDamaged, StoreUnusable, connect, connect_readonly

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hipo.app.old_runs import bring_up_to_date
-from pipeline.store.evaluation_store import EVALUATION
 from pipeline.store.locks import LOCK
-from pipeline.store.sqlite import DATABASE
+from pipeline.store.sqlite import DATABASE, EVALUATION
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
 

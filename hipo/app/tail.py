@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from pipeline.store.queries.dialogues import Ending
+from pipeline.store.queries.endings import Ending
 from pipeline.store.queries.status import RUNNING, RunState
 from pipeline.store.run_store import RunStore
 

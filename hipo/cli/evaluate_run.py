@@ -13,7 +13,8 @@ from hipo.app.evaluation_estimates import estimate_evaluation
 from hipo.app.evaluation_plan import plan_evaluation
 from hipo.app.evaluation_settings import EvaluationSettings
 from hipo.app.option_groups import OptionGroup
-from hipo.app.recipe_options import RecipeChanges, overridden, split
+from hipo.app.option_values import split
+from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.evaluate_report import (
@@ -23,15 +24,8 @@ from hipo.cli.evaluate_report import (
     evaluated_as_text,
 )
 from hipo.cli.main import command_app
-from hipo.cli.options import (
-    DRY_RUN,
-    JSON_SHAPES,
-    QUIET,
-    ResumeChoice,
-    with_group,
-    with_recipe_options,
-    with_status_file,
-)
+from hipo.cli.options import with_recipe_options, with_status_file
+from hipo.cli.plain_options import DRY_RUN, JSON_SHAPES, QUIET, ResumeChoice, with_group
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
 from hipo.cli.wrapping import write_text

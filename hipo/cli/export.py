@@ -14,7 +14,7 @@ from hipo.cli.console import Format, columns, hush, number, plain, plural, write
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.export_options import chosen_dialogues, chosen_extras, chosen_rows
 from hipo.cli.main import command_app
-from hipo.cli.options import QUIET, with_group
+from hipo.cli.plain_options import QUIET, with_group
 from hipo.cli.wrapping import write_text
 from outputs.contamination import overlap_share, reworded_share
 from outputs.export_kind import KINDS, ExportOptions

@@ -10,7 +10,7 @@ import typer
 
 from hipo.app.export import ExportExtras, export_options
 from hipo.app.option_groups import OptionGroup
-from hipo.app.recipe_options import split
+from hipo.app.option_values import split
 from hipo.app.run_folders import find_run
 from hipo.cli.options import PLUGINS
 from outputs.aspects import ASPECTS

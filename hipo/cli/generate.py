@@ -30,16 +30,10 @@ from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json, plan_as_text
 from hipo.cli.generate_until import Until, with_until
 from hipo.cli.main import command_app
-from hipo.cli.options import (
-    DRY_RUN,
-    QUIET,
-    ResumeChoice,
-    with_recipe_options,
-    with_status_file,
-    with_verification_options,
-)
+from hipo.cli.options import with_recipe_options, with_status_file, with_verification_options
+from hipo.cli.plain_options import DRY_RUN, QUIET, ResumeChoice
 from hipo.cli.progress import watcher
-from hipo.cli.quota_report import quota_as_text
+from hipo.cli.quota_report import quota_as_json, quota_as_text
 from hipo.cli.run_report import state_as_json, summary
 from hipo.cli.saturation_report import saturation_as_json, saturation_as_text
 from hipo.cli.status_file import StatusFile
@@ -203,7 +197,9 @@ def _as_json(
     run: Run, play: VerifiedPlay | None, ending: SaturatedPlay | None
 ) -> dict[str, object]:
     """Return the state of a run, and the curve where it was to end at saturation."""
-    state = state_as_json(run.folder, run.state(), _quota_of(run.folder, play))
+    standing = _quota_of(run.folder, play)
+    quota = None if standing is None else quota_as_json(standing)
+    state = state_as_json(run.folder, run.state(), quota)
     if ending is None or ending.curve is None:
         return state
     return {**state, "saturation": saturation_as_json(ending.curve)}

@@ -13,7 +13,7 @@ from hipo.app.quota import plan_quota
 from hipo.app.saturation import SaturatedPlay
 from hipo.app.verification import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay, first_size
-from hipo.cli.options import with_group
+from hipo.cli.plain_options import with_group
 from pipeline.recipe import Recipe
 from quality.saturation import WINDOW
 from scenarios.errors import UsageError

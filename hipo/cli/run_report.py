@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hipo.app.quota import QuotaStanding
-from hipo.app.run import Run
 from hipo.cli.console import columns, dollars, number, one_line, plain, plural, reasons
 from hipo.cli.next_step import next_steps
-from hipo.cli.quota_report import quota_as_json
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.status import ArmState, RunState
 from pipeline.store.sqlite import database_bytes
+
+if TYPE_CHECKING:
+    from hipo.app.run import Run
 
 SHOWN = 4
 """Names of a model that changed that are shown."""
 
 
 def state_as_json(
-    folder: Path, state: RunState, quota: QuotaStanding | None = None
+    folder: Path, state: RunState, quota: list[dict[str, object]] | None = None
 ) -> dict[str, object]:
     """Return what ``hipo runs show RUN --format json`` prints.
 
@@ -38,6 +39,8 @@ def state_as_json(
     ``ended``), ``requests`` that nothing is recorded of, and ``since``;
     ``disk_bytes``: size of the database; ``created`` and ``updated``: UTC, ISO 8601; ``next``: what can be
     done with the run, the most likely first.
+
+    ``quota``: what :func:`hipo.cli.quota_report.quota_as_json` returns; None: the run has none.
     """
     tokens = ("prompt", "completion", "cached", "reasoning")
     return plain(
@@ -60,7 +63,7 @@ def state_as_json(
             plain(batch, "model remote state requests since", since=_moment(batch.since))
             for batch in state.batches
         ],
-        quota=None if quota is None else quota_as_json(quota),
+        quota=quota,
         disk_bytes=database_bytes(folder),
         created=_moment(state.created),
         updated=_moment(state.updated),

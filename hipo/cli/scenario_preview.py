@@ -11,6 +11,7 @@ from hipo.app.preview import preview as preview_cases
 from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.cli.console import Format, plain, write_json
 from hipo.cli.dialogue_json import dialogue_as_json
+from hipo.cli.dialogue_show import as_prompts
 from hipo.cli.dialogue_view import Heading, render, render_prompts
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
@@ -22,7 +23,6 @@ from hipo.cli.scenario_options import (
     find,
     with_target,
 )
-from hipo.cli.show import as_prompts
 from pipeline.recipe import Recipe
 from pipeline.strategies.registry import STRATEGIES
 from scenarios.catalogue import select_facts

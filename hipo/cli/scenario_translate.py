@@ -7,7 +7,8 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.recipe_options import RecipeChanges, overridden, split
+from hipo.app.option_values import split
+from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.translating import (
     ReadyTranslation,
     Translated,
@@ -19,7 +20,8 @@ from hipo.app.translating import (
 from hipo.cli.console import Format, dollars, hush, number, plain, plural, reasons, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.main import command_app
-from hipo.cli.options import DRY_RUN, JSON_SHAPES, QUIET, with_recipe_options
+from hipo.cli.options import with_recipe_options
+from hipo.cli.plain_options import DRY_RUN, JSON_SHAPES, QUIET
 from hipo.cli.progress import watcher
 from pipeline.recipe import Recipe
 

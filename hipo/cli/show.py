@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import typer
 
 from hipo.app.option_groups import OptionGroup
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, write_json
-from hipo.cli.dialogue_json import dialogue_as_json
 from hipo.cli.dialogue_list import listed_as_json, listed_as_text, listing_filter, short_id
-from hipo.cli.dialogue_view import Heading, render, render_prompts
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import RUN, command_app
-from hipo.cli.options import JSON_SHAPES, with_group
-from pipeline.run_material import load_material
-from pipeline.store.calls import CallRecord
+from hipo.cli.plain_options import JSON_SHAPES, with_group
 from pipeline.store.queries.listing import ListedDialogue, ListingFilter, open_listing
-from pipeline.store.run_store import RunStore
+from pipeline.store.run_state import read_run_state
 from scenarios.arms import Arm
 
 app = command_app()
@@ -51,11 +47,13 @@ def show(
     Without an id they are listed, those that pass every filter that is given.
     """
     folder = find_run(run)
-    with RunStore.open(folder, readonly=True) as store:
-        arms = {arm.id: arm.arm for arm in store.state().arms}
-        if dialogue is not None:
-            _show_one(store, dialogue, arms, trace=trace, prompts=prompts, as_=output_format)
-            return ExitCode.DONE
+    arms = {arm.id: arm.arm for arm in read_run_state(folder).arms}
+    if dialogue is not None:
+        # It takes what dialogues and scenarios are read with, which the list does without.
+        from hipo.cli.dialogue_show import show_dialogue  # noqa: PLC0415
+
+        show_dialogue(folder, dialogue, arms, trace=trace, prompts=prompts, as_=output_format)
+        return ExitCode.DONE
     with open_listing(folder) as listing:
         rows = listing.listed(wanted, count=count + 1, skip=skip)
     _list(run, rows[:count], arms, output_format, more=len(rows) > count, after=skip + count)
@@ -81,42 +79,3 @@ def _list(
     if more:
         print(f"\nmore: --skip {after}")
     print(f"\nread one: hipo show {run} {short_id(rows[0].ending.id)}")
-
-
-def _show_one(
-    store: RunStore,
-    dialogue_id: str,
-    arms: Mapping[str, Arm],
-    *,
-    trace: bool,
-    prompts: bool,
-    as_: Format,
-) -> None:
-    """Print one dialogue, and the prompts of its case if they are asked for."""
-    dialogue = store.dialogue(dialogue_id)
-    arm = arms[dialogue.arm]
-    if as_ is Format.JSON:
-        write_json(dialogue_as_json(dialogue, arm.fields(), trace=trace))
-        return
-    heading = Heading(
-        id=f"{dialogue.case.id}/{dialogue.arm}",
-        arm=arm.label,
-        scenario=load_material(store).stored_scenario(dialogue.case),
-    )
-    print(render(dialogue, heading, trace=trace))
-    problem = store.reader.verification_traceback(dialogue.case.id, dialogue.arm)
-    if problem is not None:
-        print(f"\nit could not be judged (internal_error):\n{problem}")
-    if prompts:
-        print(render_prompts(as_prompts(store.calls.of_case(dialogue.case.id))))
-
-
-def as_prompts(
-    calls: Iterable[CallRecord],
-) -> Iterator[tuple[str, list[tuple[str, str]], list[str]]]:
-    """Yield every prompt that was sent with a title and its answers, to be rendered."""
-    for record in calls:
-        first = record.requests[0]
-        title = f"turn {first.turn}, {first.purpose}, {first.model}"
-        answers = [f"[{choice.status}] {choice.text}" for choice in record.choices]
-        yield title, list(record.messages), answers

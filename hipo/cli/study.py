@@ -8,21 +8,16 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.recipe_options import RecipeChanges, split
+from hipo.app.option_values import split
+from hipo.app.recipe_options import RecipeChanges
 from hipo.app.study import StudyOutcome, StudyPlan, plan_study, play_study
 from hipo.app.verification import VerificationOverrides
 from hipo.cli.console import Format, columns, dollars, hush, number, plural, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import command_app
-from hipo.cli.options import (
-    DRY_RUN,
-    JSON_SHAPES,
-    QUIET,
-    with_recipe_options,
-    with_status_file,
-    with_verification_options,
-)
+from hipo.cli.options import with_recipe_options, with_status_file, with_verification_options
+from hipo.cli.plain_options import DRY_RUN, JSON_SHAPES, QUIET
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
 from hipo.cli.wrapping import write_text

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from hipo.app.option_groups import OptionGroup
-from hipo.app.recipe_options import split
+from hipo.app.option_values import split
 from hipo.app.train import TunedModel, train
 from hipo.app.tuned_evaluation import (
     DEFAULT_TASK,
@@ -20,7 +20,7 @@ from hipo.app.tuned_evaluation import (
 from hipo.cli.console import Format, columns, hush, number, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly, say
 from hipo.cli.main import command_app
-from hipo.cli.options import QUIET, with_group
+from hipo.cli.plain_options import QUIET, with_group
 from hipo.cli.progress import watcher
 from outputs.result_tables.documents import results_as_markdown
 from outputs.result_tables.model import ResultBlock

@@ -18,14 +18,8 @@ from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import judging_as_json, judging_as_text
 from hipo.cli.main import RUN, command_app
-from hipo.cli.options import (
-    DRY_RUN,
-    JSON_SHAPES,
-    QUIET,
-    with_recipe_options,
-    with_status_file,
-    with_verification_options,
-)
+from hipo.cli.options import with_recipe_options, with_status_file, with_verification_options
+from hipo.cli.plain_options import DRY_RUN, JSON_SHAPES, QUIET
 from hipo.cli.progress import watcher
 from hipo.cli.status_file import StatusFile
 from hipo.cli.verify_jury import run_jury, with_jury_options

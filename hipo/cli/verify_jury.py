@@ -15,7 +15,7 @@ from hipo.app.verification import VerificationOverrides, Verified
 from hipo.app.watching import Watcher
 from hipo.cli.console import Format, plural, reasons, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
-from hipo.cli.options import with_group
+from hipo.cli.plain_options import with_group
 from pipeline.store.queries.annotations import open_annotations
 from prompts.scheme_text import label_text
 from prompts.tasks.model import MODES

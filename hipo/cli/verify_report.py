@@ -15,8 +15,9 @@ from outputs.judge_agreement import judged_dimensions
 from pipeline.run_material import load_material
 from pipeline.store.queries.judgements import FlagCount, FoundCount, Tally
 from pipeline.store.queries.report import open_figures
+from pipeline.store.queries.verdict_counts import VerdictCounts
 from pipeline.store.run_store import RunStore
-from scenarios.verdicts import VERDICTS, VerdictCounts
+from scenarios.verdicts import VERDICTS
 
 
 @dataclass(frozen=True, slots=True)

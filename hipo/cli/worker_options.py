@@ -9,7 +9,7 @@ import typer
 
 from hipo.app.option_groups import OptionGroup
 from hipo.app.workers import MOST_WORKERS, RayWorkers
-from hipo.cli.options import with_group
+from hipo.cli.plain_options import with_group
 from scenarios.errors import UsageError
 
 Workers = int | RayWorkers | None

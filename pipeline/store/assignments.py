@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from pipeline.store.annotations import WHOLE, LabelRow, LabelSource, add_pass
-from pipeline.store.people import Note
+from pipeline.store.people_database import Note
 from pipeline.store.traces import label_from
 from scenarios.annotations import HUMAN
 from scenarios.reviews import (

@@ -13,15 +13,12 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
+from pipeline.store.queries.left_batches import BatchState
 from pipeline.store.writer import Write, Writer, required
 
 T = TypeVar("T")
-
-BatchState = Literal["intended", "submitted", "ended"]
-"""``intended``: written down right before it is sent, so that it may or may not have arrived;
-``submitted``: the provider has it; ``ended``: everything that came of it is stored here."""
 
 _COLUMNS = (
     "seq, token, model, base_url, requests, intended_at, remote, submitted_at, state, outcome"
@@ -51,20 +48,6 @@ class BatchRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftBatch:
-    """A batch with requests whose records are not written yet."""
-
-    model: str
-    """``provider/model``."""
-    remote: str | None
-    state: BatchState
-    since: float
-    """Unix time in seconds when it was sent."""
-    requests: int
-    """How many nothing is recorded of."""
-
-
-@dataclass(frozen=True, slots=True)
 class PlacedRequest:
     """One request that is to be written down as part of a batch, or is."""
 
@@ -79,35 +62,6 @@ class PlacedRequest:
     """In its batch, from 0."""
     has_result: bool = False
     """Whether what came of it is stored."""
-
-
-def add_batches(connection: sqlite3.Connection) -> None:
-    """Add the batches, and to a reservation the batch that it is part of."""
-    connection.execute(
-        """create table batches (
-            seq integer primary key, token text not null unique, model text not null,
-            base_url text not null, requests integer not null, intended_at real not null,
-            remote text, submitted_at real,
-            state text not null check (state in ('intended', 'submitted', 'ended')),
-            outcome text not null, ended_at real) strict"""
-    )
-    connection.execute("alter table reservations add column batch integer references batches(seq)")
-    connection.execute("alter table reservations add column place integer")
-    connection.execute("alter table reservations add column digest blob")
-    connection.execute("alter table reservations add column result blob")
-    connection.execute(
-        "create unique index reservations_placed on reservations(batch, place)"
-        " where batch is not null"
-    )
-
-
-def left_batches(connection: sqlite3.Connection) -> tuple[LeftBatch, ...]:
-    """Return what lies at providers, or came back and was not used yet; oldest first."""
-    rows = connection.execute(
-        "select b.model, b.remote, b.state, b.intended_at, count(*) from batches b"
-        " join reservations r on r.batch = b.seq group by b.seq order by b.seq"
-    )
-    return tuple(LeftBatch(*row) for row in rows.fetchall())
 
 
 class BatchLog:

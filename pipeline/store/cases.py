@@ -7,19 +7,15 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import orjson
 
+from pipeline.store.case_rows import CASE_COLUMNS
 from pipeline.store.writer import Writer, required
 from scenarios.case import Case
 from scenarios.fingerprint import canonical_json
 
 _ROUND = re.compile(r"-\d+$")
-CASE_COLUMNS = (
-    "id, scheme, scenario, scenario_fingerprint, fact, goal, turns, language, variation,"
-    " repetition, seed"
-)
 _INSERT_CASE = (
     f"insert into cases ({CASE_COLUMNS})"  # noqa: S608 - constants only
     " values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing"
@@ -117,16 +113,6 @@ def case_values(c: Case) -> tuple[object, ...]:
         c.id, c.scheme, c.scenario, c.scenario_fingerprint, c.fact, c.goal, c.turns, c.language,
         variation, c.repetition, c.seed,
     )  # fmt: skip
-
-
-def case_from(row: Sequence[Any]) -> Case:
-    """Return the case whose columns, in the order of ``CASE_COLUMNS``, these are."""
-    case, scheme, scenario, mark, fact, goal, turns, language, varied, repetition, seed = row
-    # Most cases have no variation to be parsed.
-    variation = () if varied == "[]" else tuple((a, v) for a, v in orjson.loads(varied))
-    return Case(
-        case, scheme, scenario, mark, fact, goal, turns, language, variation, repetition, seed
-    )
 
 
 def _ids(cases: Sequence[Case]) -> str:

@@ -13,7 +13,7 @@ import orjson
 
 from pipeline.store.config_epochs import read_configs
 from pipeline.store.migrations import check_current
-from pipeline.store.people import PEOPLE
+from pipeline.store.people_database import PEOPLE
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import read_state
 from pipeline.store.run_store import RunStore

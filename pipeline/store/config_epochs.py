@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import orjson
-import yaml
 
 from pipeline.store.materials import MaterialItem, store_items
 from pipeline.store.sqlite import damaged, parsing, path_of
-from scenarios.atomic_files import write_text
 from scenarios.fingerprint import canonical_json
 from scenarios.run_configuration import RunConfiguration
-
-RECIPE = "run.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +97,3 @@ def read_configs(connection: sqlite3.Connection) -> list[ConfigEpoch]:
 def _parsed(connection: sqlite3.Connection, epoch: int, text: str) -> RunConfiguration:
     with parsing(connection, f"the configuration {epoch} of the run"):
         return RunConfiguration.from_fields(orjson.loads(text))
-
-
-def write_recipe(folder: Path, recipe: Mapping[str, object]) -> None:
-    """Write the recipe as ``run.yaml`` for people to read; a kill leaves the old one or the new one."""
-    plain = orjson.loads(canonical_json(dict(recipe)))
-    text = yaml.safe_dump(plain, sort_keys=True, allow_unicode=True)
-    write_text(folder / RECIPE, text)

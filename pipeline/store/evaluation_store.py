@@ -22,6 +22,7 @@ from pipeline.store.opening import locked, start_writing
 from pipeline.store.queries.charges import Charges, read_charges
 from pipeline.store.sqlite import (
     DATABASE,
+    EVALUATION,
     connect,
     connect_readonly,
     explained,
@@ -32,7 +33,6 @@ from pipeline.store.writer import Writer, required
 from scenarios.errors import UsageError
 from scenarios.fingerprint import canonical_json, fingerprint
 
-EVALUATION = "evaluation.sqlite"
 Identity = Mapping[str, Any]
 """What decides the answers of an evaluation, as plain data."""
 

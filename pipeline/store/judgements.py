@@ -25,20 +25,11 @@ from pipeline.store.queries.judgements import (
     read_flag_counts,
     read_found,
     read_tallies,
-    read_verdict_counts,
 )
+from pipeline.store.queries.verdict_counts import VerdictCounts, read_verdict_counts
 from pipeline.store.writer import Writer, required
 from scenarios.annotations import AS_DECLARED, FOIL, FOILED, Annotation
-from scenarios.verdicts import (
-    Assessment,
-    Decision,
-    Flag,
-    Judgement,
-    JudgeRun,
-    Source,
-    Trial,
-    VerdictCounts,
-)
+from scenarios.verdicts import Assessment, Decision, Flag, Judgement, JudgeRun, Source, Trial
 
 JUDGES: tuple[Source, ...] = ("self", "external")
 

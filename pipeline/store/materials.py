@@ -82,3 +82,9 @@ def read_items(connection: sqlite3.Connection) -> list[MaterialItem]:
         "select kind, name, hash, content from materials order by stored_at, seq"
     )
     return [MaterialItem(*row) for row in rows]
+
+
+def holds_kind(connection: sqlite3.Connection, kind: MaterialKind) -> bool:
+    """Return whether anything of a kind is stored."""
+    found = connection.execute("select 1 from materials where kind = ? limit 1", (kind,))
+    return found.fetchone() is not None

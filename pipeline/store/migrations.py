@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipeline.store.annotation_schema import add_annotations
 from pipeline.store.answering_models import add_answering_models
-from pipeline.store.batches import add_batches
+from pipeline.store.batch_schema import add_batches
 from pipeline.store.evaluation_schema import add_answers
 from pipeline.store.flow_schema import add_flow
 from pipeline.store.gold_review_schema import add_gold_reviews

@@ -1,16 +1,13 @@
-"""What opening a database takes, whatever it holds: a lock and a writer, or a snapshot to read."""
+"""What opening a database to write takes, whatever it holds: a lock and a writer."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 from pipeline.store.calls import charge_lost
 from pipeline.store.locks import RunLock
-from pipeline.store.migrations import check_current
-from pipeline.store.sqlite import DATABASE, connect_readonly
+from pipeline.store.sqlite import connect_readonly
 from pipeline.store.texts import TextTable
 from pipeline.store.writer import PATIENCE_S, Writer
 from scenarios.errors import UsageError
@@ -48,18 +45,3 @@ def start_writing(
     texts = TextTable()
     reader = connect_readonly(path)
     return reader, Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget), texts
-
-
-@contextmanager
-def open_snapshot(folder: Path) -> Iterator[sqlite3.Connection]:
-    """Give the database of a run as it is at the first reading; who writes meanwhile is not held up.
-
-    Raises:
-        UsageError: the run was written by another version of hipo.
-    """
-    path = folder / DATABASE
-    with closing(connect_readonly(path)) as connection:
-        check_current(connection, path)
-        connection.execute("begin")
-        yield connection
-        connection.execute("commit")

@@ -6,7 +6,14 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from pipeline.store.people import PEOPLE, Note, create_people, keep_private, new_number, run_mark
+from pipeline.store.people_database import (
+    PEOPLE,
+    Note,
+    create_people,
+    keep_private,
+    new_number,
+    run_mark,
+)
 from pipeline.store.sqlite import connect
 
 _PEOPLE = (

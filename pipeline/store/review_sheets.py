@@ -11,7 +11,8 @@ import orjson
 
 from pipeline.store.annotations import LabelSource, add_pass
 from pipeline.store.assignments import LABELS, given_label, item_from, label_rows, opinion_from
-from pipeline.store.people import Note, PeopleFile
+from pipeline.store.people import PeopleFile
+from pipeline.store.people_database import Note
 from pipeline.store.writer import Writer
 from scenarios.annotations import ADJUDICATED
 from scenarios.reviews import (

@@ -16,7 +16,8 @@ from pipeline.store.config_epochs import ConfigEpoch, read_configs
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, refuse_network_disk
 from pipeline.store.migrations import MIGRATIONS, check_version, migrate
-from pipeline.store.people import Note, PeopleFile, refuse_emptied, run_mark
+from pipeline.store.people import PeopleFile
+from pipeline.store.people_database import Note, refuse_emptied, run_mark
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.review_imports import MergeResult, merge_answer
 from pipeline.store.review_people import PeopleLog

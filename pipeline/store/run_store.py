@@ -14,20 +14,17 @@ from pipeline.store.annotations import add_annotations
 from pipeline.store.calls import CallLog
 from pipeline.store.cases import CaseLog
 from pipeline.store.config_epochs import (
-    RECIPE,
     ConfigEpoch,
     add_config,
     begin,
-    has_begun,
     read_configs,
     set_state,
-    write_recipe,
 )
 from pipeline.store.dialogues import DialogueLog
 from pipeline.store.judgements import JudgementLog
 from pipeline.store.locks import MOUNTS, RunLock, is_locked, refuse_network_disk
 from pipeline.store.materials import MaterialItem, complete_items, read_items, store_items
-from pipeline.store.migrations import check_current, migrate, refuse_unnumbered
+from pipeline.store.migrations import migrate
 from pipeline.store.opening import locked, start_writing
 from pipeline.store.plan_marks import PlanMark, read_mark, write_mark
 from pipeline.store.queries.dialogues import DialogueReader
@@ -37,12 +34,11 @@ from pipeline.store.queries.status import (
     read_spent,
     read_state,
 )
+from pipeline.store.reading import connect_run, refuse_missing, run_exists
+from pipeline.store.recipe_file import write_recipe
 from pipeline.store.sqlite import (
     DATABASE,
-    StoreDamaged,
     connect,
-    connect_readonly,
-    damaged,
     explained,
 )
 from pipeline.store.texts import TextTable
@@ -83,22 +79,7 @@ class RunStore:
         self.reader = DialogueReader(reader)
         self.judgements = JudgementLog(reader, writer)
 
-    @staticmethod
-    def exists(folder: Path) -> bool:
-        """Whether ``folder`` holds a run.
-
-        Raises:
-            StoreUnusable: its ``run.sqlite`` cannot be read, or has lost what it held.
-        """
-        path = folder / DATABASE
-        if path.exists():
-            with closing(connect_readonly(path)) as connection:
-                if has_begun(connection):
-                    return True
-                refuse_unnumbered(connection, path)
-        if (folder / RECIPE).exists():  # it is written when the run has begun
-            raise _emptied(folder)
-        return False
+    exists = staticmethod(run_exists)
 
     @classmethod
     def create(
@@ -148,18 +129,13 @@ class RunStore:
             UsageError: there is no run, it was written by a newer hipo, another process is writing
                 it, it is damaged, or it lies on a network file system.
         """
-        path = folder / DATABASE
-        if not cls.exists(folder):
-            raise UsageError(
-                f"there is no run in {folder}", f"hipo generate -o {folder} begins one"
-            )
         if readonly:
             with ExitStack() as undo:
-                reader = undo.enter_context(closing(connect_readonly(path)))
-                check_current(reader, path)
-                store = cls(folder, reader)
+                store = cls(folder, undo.enter_context(closing(connect_run(folder))))
                 undo.pop_all()
             return store
+        refuse_missing(folder)
+        path = folder / DATABASE
         refuse_network_disk(folder, mounts)
         lock = locked(folder)
         with ExitStack() as undo:
@@ -342,15 +318,3 @@ def _refuse_existing(folder: Path) -> None:
             f"{folder} holds a run already",
             "continue it (--resume if-possible) or choose another folder (-o)",
         )
-
-
-def _emptied(folder: Path) -> StoreDamaged:
-    """Return the error for a folder with the recipe of a run, and nothing of the run itself."""
-    path = folder / DATABASE
-    if path.exists() and path.stat().st_size:
-        return damaged(path, "it does not say which run it is")
-    what = "is empty" if path.exists() else "is gone"
-    return StoreDamaged(
-        f"{path} {what}, and with it everything that was generated and paid for",
-        f"put a copy of it back; to begin anew and pay again, delete {folder / RECIPE} as well",
-    )

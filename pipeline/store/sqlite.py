@@ -18,6 +18,7 @@ from urllib.parse import quote
 from scenarios.errors import UsageError
 
 DATABASE = "run.sqlite"
+EVALUATION = "evaluation.sqlite"
 BUSY_TIMEOUT_MS = 5_000
 POLL_S = 0.002
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.store.people import create_people
+from pipeline.store.people_database import create_people
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "database.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"^([^\n]+)\n\n```sql\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from pipeline.store.call_rows import CallReport, ChoiceRow
-from pipeline.store.people import connect_people, run_mark
+from pipeline.store.people_database import connect_people, run_mark
 from pipeline.store.run_store import RunStore
 from pipeline.store.texts import parted
 from scenarios.case import Case

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from pipeline.store.merging.target import MergeTarget, numbered
-from pipeline.store.people import PEOPLE, connect_people, run_mark
+from pipeline.store.people_database import PEOPLE, connect_people, run_mark
 from pipeline.store.sqlite import connect_readonly
 
 _DONE = """on conflict (item, annotator) do update set state = excluded.state,

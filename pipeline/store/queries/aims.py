@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 
 from pipeline.aims import AIM, Aim
-from pipeline.store.cases import CASE_COLUMNS, case_from
+from pipeline.store.case_rows import CASE_COLUMNS, case_from
 from pipeline.store.sqlite import parsing
 from scenarios.case import Case
 

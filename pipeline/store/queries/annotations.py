@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipeline.chunks import chunks
 from pipeline.store.annotations import Key, read_annotations
-from pipeline.store.opening import open_snapshot
+from pipeline.store.reading import open_snapshot
 from scenarios.annotations import Annotation
 
 PAGE = 500

@@ -7,23 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pipeline.store.cases import CASE_COLUMNS, case_from
+from pipeline.store.queries.endings import ENDING_COLUMNS, Ending, ending_from
 from pipeline.store.queries.turns import TurnReader
 from pipeline.store.sqlite import parsing
-from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.errors import UsageError
 
 PAGE = 200
 """Dialogues read at once: no reader keeps the database from being tidied up for long."""
 
-_CASE = ", ".join(f"c.{column.strip()}" for column in CASE_COLUMNS.split(","))
-ENDING_COLUMNS = (
-    "d.seq, d.case_seq, d.arm_seq, a.id, d.status, d.code, d.reason, d.retry_epoch,"
-    f" d.config_epoch, d.finished_at, {_CASE}"
-    " from dialogues d join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq"
-)
-"""What :func:`ending_from` reads, and the tables it stands in."""
 _PAGE_OF_ENDINGS = f"""
     select {ENDING_COLUMNS}
     where (d.case_seq, d.arm_seq) > (?, ?) and (? is null or d.status = ?)
@@ -48,27 +40,6 @@ _RAISED_IN_VERIFICATION = """
     select c.id, a.id from tracebacks t join dialogues d on d.seq = t.dialogue
         join cases c on c.seq = d.case_seq join arms a on a.seq = d.arm_seq
     where t.stage = 'verification' order by t.dialogue limit 1"""
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a case ended when an arm played it."""
-
-    case: Case
-    arm: str
-    status: Literal["generated", "failed"]
-    code: str | None
-    reason: str | None
-    epoch: int
-    """How often it had failed before."""
-    config_epoch: int
-    finished_at: float
-    """Unix time in seconds."""
-
-    @property
-    def id(self) -> str:
-        """``case/arm``, the id of the dialogue."""
-        return f"{self.case.id}/{self.arm}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,12 +159,6 @@ class DialogueReader:
         )
         for row in rows:
             yield Dialogue(row.ending.case, row.ending.arm, tuple(turns[row.seq]))
-
-
-def ending_from(row: Sequence[Any]) -> Ending:
-    """Return an ending from a row of ``ENDING_COLUMNS``."""
-    _, _, _, arm, status, code, reason, epoch, config_epoch, finished_at = row[:10]
-    return Ending(case_from(row[10:]), arm, status, code, reason, epoch, config_epoch, finished_at)
 
 
 def _row(row: Sequence[Any]) -> _Row:

@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 
 from pipeline.store.annotation_schema import DECLARED_SOURCE
-from pipeline.store.cases import CASE_COLUMNS, case_from
+from pipeline.store.case_rows import CASE_COLUMNS, case_from
 from pipeline.store.migrations import check_current
 from pipeline.store.queries.turns import Place, TurnReader
 from pipeline.store.sqlite import DATABASE, connect_readonly, parsing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ import orjson
 
 from pipeline.store.traces import label_from
 from scenarios.terms import LabelValue
-from scenarios.verdicts import Source, VerdictCounts
+from scenarios.verdicts import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +83,3 @@ def read_found(connection: sqlite3.Connection, dimensions: Sequence[str]) -> lis
 def read_flag_counts(connection: sqlite3.Connection) -> list[FlagCount]:
     """Return how often each flag was raised, the commonest first."""
     return [FlagCount(*row) for row in connection.execute(_FLAGS)]
-
-
-def read_verdict_counts(connection: sqlite3.Connection) -> VerdictCounts:
-    """Read the tallies of verification."""
-    counts: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    rows = connection.execute(
-        "select kind, name, n from verification_tally where n > 0 order by kind, name"
-    )
-    for kind, name, n in rows:
-        counts[kind][name] = n
-    return VerdictCounts(counts["verdict"], counts["judged"], counts["flagged"].get("", 0))

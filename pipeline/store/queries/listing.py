@@ -11,8 +11,8 @@ from pathlib import Path
 import orjson
 
 from pipeline.store.annotation_schema import DECLARED_SOURCE
-from pipeline.store.opening import open_snapshot
-from pipeline.store.queries.dialogues import ENDING_COLUMNS, Ending, ending_from
+from pipeline.store.queries.endings import ENDING_COLUMNS, Ending, ending_from
+from pipeline.store.reading import open_snapshot
 from pipeline.store.sqlite import parsing
 
 _ONE_OF = "(:{0} is null or {1} collate nocase in (select value from json_each(:{0})))"

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.store.opening import open_snapshot
 from pipeline.store.queries.report_rows import (
     CaseVotes,
     EndingCount,
@@ -22,6 +21,7 @@ from pipeline.store.queries.report_rows import (
     UtteranceCount,
     VoteCount,
 )
+from pipeline.store.reading import open_snapshot
 from pipeline.store.traces import Stored, label_from
 from scenarios.annotations import IMPORT
 from scenarios.terms import LabelValue

@@ -11,11 +11,10 @@ from typing import Any
 import orjson
 
 from pipeline.store.answering_models import AnsweringModel, read_answering_models
-from pipeline.store.batches import LeftBatch, left_batches
-from pipeline.store.queries.judgements import read_verdict_counts
+from pipeline.store.queries.left_batches import LeftBatch, left_batches
+from pipeline.store.queries.verdict_counts import VerdictCounts, read_verdict_counts
 from pipeline.store.sqlite import damaged, parsing, path_of
 from scenarios.arms import Arm
-from scenarios.verdicts import VerdictCounts
 
 RUNNING = "running"
 INTERRUPTED = "interrupted"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hipo.cli.main import run
-from pipeline.store.people import PEOPLE
+from pipeline.store.people_database import PEOPLE
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE

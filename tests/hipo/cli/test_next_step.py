@@ -8,7 +8,7 @@ import pytest
 
 from hipo.cli.next_step import next_steps
 from pipeline.store.queries.status import RunState
-from scenarios.verdicts import VerdictCounts
+from pipeline.store.queries.verdict_counts import VerdictCounts
 
 FOLDER = Path("runs/trial")
 

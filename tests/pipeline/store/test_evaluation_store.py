@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from pipeline.store.answers import EvaluationSeat, StoredAnswer
-from pipeline.store.evaluation_store import EVALUATION, EvaluationStore
+from pipeline.store.evaluation_store import EvaluationStore
 from pipeline.store.run_store import RunStore
+from pipeline.store.sqlite import EVALUATION
 from scenarios.errors import UsageError
 from tests.pipeline.store.samples import begun
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import pipeline.store.merging
 from pipeline.store.call_rows import CallReport
 from pipeline.store.checking import check_database
-from pipeline.store.config_epochs import write_recipe
 from pipeline.store.merging.merge import Merged, merge_databases
+from pipeline.store.recipe_file import write_recipe
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, connect_readonly
 from pipeline.store.texts import parted

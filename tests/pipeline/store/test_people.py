@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.store.migrations import MIGRATIONS, migrate
-from pipeline.store.people import PEOPLE, PeopleFile, erase_person
+from pipeline.store.people import PeopleFile, erase_person
+from pipeline.store.people_database import PEOPLE
 from pipeline.store.reviews import ReviewStore
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, connect

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from hipo.cli.main import run as hipo
-from pipeline.store.people import PEOPLE
+from pipeline.store.people_database import PEOPLE
 from quality.attention_scores import (
     attention_findings,
     attention_scores,

@@ -1,16 +1,54 @@
-"""What a run that is followed prints, for people and for programs."""
+"""``hipo runs tail``: follow a run, for people and for programs."""
 
 from __future__ import annotations
 
+import sys
+import time
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import orjson
+import typer
 
-from hipo.app.tail import TailEvent
-from hipo.cli.console import number, one_line, plain, readable_json
+from hipo.app.run_folders import find_run
+from hipo.app.tail import TailEvent, follow
+from hipo.cli.console import Format, number, one_line, plain, readable_json
+from hipo.cli.errors import ExitCode
+from hipo.cli.main import RUN, command_app
 from pipeline.store.queries.status import RunState
 
 LONGEST_REASON = 100
+TAIL_INTERVAL_S = 1.0
+"""Seconds between two looks at a run that is followed."""
+
+app = command_app()
+
+
+@app.command("tail")
+def tail(
+    run: str = RUN,
+    count: int = typer.Option(
+        10, "-n", "--count", min=0, help="How many of what ended last to begin with."
+    ),
+    keep_following: bool = typer.Option(
+        True, "--follow/--no-follow", help="Go on as long as the run is played."
+    ),
+    output_format: Format = typer.Option(
+        Format.TEXT, "--format", help="json: one object a line; see docs/overnight.md."
+    ),
+) -> int:
+    """Show dialogues, failures and stops of a run as they become durable, whoever plays it.
+
+    It only reads. It ends when the run does, or with Ctrl-C.
+    """
+    events = follow(
+        find_run(run), count, wait=lambda: time.sleep(TAIL_INTERVAL_S), once=not keep_following
+    )
+    with suppress(KeyboardInterrupt):
+        for event in events:
+            print(tail_line(event) if output_format is Format.TEXT else tail_json(event))
+            sys.stdout.flush()
+    return ExitCode.DONE
 
 
 def tail_line(event: TailEvent) -> str:

@@ -1,11 +1,20 @@
-"""What ``hipo runs merge`` says."""
+"""``hipo runs merge``: put runs of one configuration together, and say what came of it."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 
-from hipo.app.merging import MergedRun
-from hipo.cli.console import number, plural
+import typer
+
+from hipo.app.merging import MergedRun, merge_runs
+from hipo.app.run_folders import locate_run
+from hipo.cli.console import Format, number, plural, write_json
+from hipo.cli.errors import ExitCode
+from hipo.cli.main import command_app
+from hipo.cli.wrapping import write_text
+
+app = command_app()
 
 
 class KeptRun(StrEnum):
@@ -13,6 +22,33 @@ class KeptRun(StrEnum):
 
     FIRST = "first"
     LAST = "last"
+
+
+@app.command("merge")
+def merge(
+    runs: list[str] = typer.Argument(..., metavar="RUN...", help="Runs of one configuration."),
+    output: Path = typer.Option(..., "-o", "--output", help="The new folder."),
+    keep: KeptRun = typer.Option(
+        KeptRun.FIRST,
+        "--keep",
+        help="Whose dialogue is kept where two runs have different ones of a case: that of the "
+        "first run named, or of the last.",
+    ),
+    output_format: Format = typer.Option(Format.TEXT, "--format", help="text or json."),
+) -> int:
+    """Put runs of one configuration together into a new one, such as the shards of a plan.
+
+    Every case is there once; calls, costs, labels, flags, verdicts, reviews and records of exports
+    are kept, each once. The runs are only read, and the new folder is made as a whole or not at
+    all. What is still missing is told; hipo generate into the new folder plays it.
+    """
+    folders = [locate_run(run) for run in runs]
+    merged = merge_runs(folders, output, "first" if keep is KeptRun.FIRST else "last")
+    if output_format is Format.JSON:
+        write_json(merged_as_json(merged))
+    else:
+        write_text(merged_as_text(merged))
+    return ExitCode.DONE
 
 
 def merged_as_json(result: MergedRun) -> dict[str, object]:

@@ -1,0 +1,20 @@
+"""``run.yaml``: the recipe of a run, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import orjson
+import yaml
+
+from pipeline.store.reading import RECIPE
+from scenarios.atomic_files import write_text
+from scenarios.fingerprint import canonical_json
+
+
+def write_recipe(folder: Path, recipe: Mapping[str, object]) -> None:
+    """Write the recipe as ``run.yaml``; a kill leaves the old one or the new one."""
+    plain = orjson.loads(canonical_json(dict(recipe)))
+    text = yaml.safe_dump(plain, sort_keys=True, allow_unicode=True)
+    write_text(folder / RECIPE, text)
