@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
-
-import networkx as nx
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from scenarios.spec import Claim, Evidence, Fact, Scenario
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Kind = Literal["role", "fact", "claim", "evidence"]
 Relation = Literal["knows", "states", "makes_false", "cover", "misleads", "reveals"]
@@ -29,36 +31,32 @@ class KnowledgeGraph:
     """
 
     scenario: Scenario
-    graph: nx.DiGraph[str]
 
     @classmethod
     def of(cls, scenario: Scenario) -> KnowledgeGraph:
-        """Build the graph of a scenario.
+        """Return the graph of a scenario.
 
         Raises:
             KeyError: something refers to a fact or claim that does not exist.
         """
+        names = {node.name for node in _nodes(scenario)}
+        for edge in _edges(scenario):
+            for name in (edge.left, edge.right):
+                if name not in names:
+                    raise KeyError(name)
+        return cls(scenario)
+
+    @cached_property
+    def graph(self) -> nx.DiGraph[str]:
+        """It as a graph of networkx; most questions are answered without, and sooner."""
+        import networkx as nx  # noqa: PLC0415 - slow to import
+
         graph: nx.DiGraph[str] = nx.DiGraph()
-        for key, role in scenario.roles.items():
-            _add(graph, "role", key, role.name, role.description)
-        for fact in scenario.facts:
-            _add(graph, "fact", fact.id, fact.about, fact.text)
-        for claim in scenario.claims:
-            _add(graph, "claim", claim.id, claim.id.replace("_", " "), claim.text)
-        for item in scenario.evidence:
-            _add(graph, "evidence", item.id, item.label, item.label)
-        for fact in scenario.facts:
-            _link_fact(graph, fact)
-        for goal, claims in _statements(scenario):
-            for claim_id in claims:
-                _link(graph, "states", "role:responder", f"claim:{claim_id}")
-                edge = graph.edges["role:responder", f"claim:{claim_id}"]
-                if goal not in edge.setdefault("goals", ()):
-                    edge["goals"] = (*edge["goals"], goal)
-        for item in scenario.evidence:
-            for fact_id in item.reveals:
-                _link(graph, "reveals", f"evidence:{item.id}", f"fact:{fact_id}")
-        return cls(scenario, graph)
+        for node in _nodes(self.scenario):
+            graph.add_node(node.name, kind=node.kind, label=node.label, text=node.text)
+        for edge in _edges(self.scenario):
+            graph.add_edge(edge.left, edge.right, relation=edge.relation, **edge.data)
+        return graph
 
     def truth(self, claim_id: str, fact_id: str) -> Truth | None:
         """Return what the author decided about a claim under a fact; None where it is undecided.
@@ -94,7 +92,6 @@ class KnowledgeGraph:
         Raises:
             KeyError: there is no such fact.
         """
-        self._known(f"fact:{fact_id}")
         against = claims_against(self.scenario, fact_id)
         return tuple(c for c in against if among is None or c.id in among)
 
@@ -139,13 +136,10 @@ class KnowledgeGraph:
         )
 
     def _leading(self, node: str, *relations: Relation) -> Iterable[str]:
-        self._known(node)
-        edges = self.graph.in_edges(node, data=True)
-        return [left for left, _, data in edges if data["relation"] in relations]
-
-    def _known(self, node: str) -> None:
         if node not in self.graph:
             raise KeyError(node)
+        edges = self.graph.in_edges(node, data=True)
+        return [left for left, _, data in edges if data["relation"] in relations]
 
 
 def claims_against(scenario: Scenario, fact_id: str) -> tuple[Claim, ...]:
@@ -168,24 +162,52 @@ def _statements(scenario: Scenario) -> Iterable[tuple[str, tuple[str, ...]]]:
         yield goal, statement.claims
 
 
-def _link_fact(graph: nx.DiGraph[str], fact: Fact) -> None:
-    node = f"fact:{fact.id}"
-    _link(graph, "knows", f"role:{fact.owner}", node)
-    for claim_id in fact.makes_false:
-        _link(graph, "makes_false", node, f"claim:{claim_id}")
-    for claim_id in fact.misleads:
-        _link(graph, "misleads", node, f"claim:{claim_id}")
-    for cover in fact.cover:
-        _link(graph, "cover", node, f"claim:{cover.claim}")
-        graph.edges[node, f"claim:{cover.claim}"]["gain"] = cover.gain
+class _Node(NamedTuple):
+    kind: Kind
+    id: str
+    label: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}:{self.id}"
 
 
-def _add(graph: nx.DiGraph[str], kind: Kind, name: str, label: str, text: str) -> None:
-    graph.add_node(f"{kind}:{name}", kind=kind, label=label, text=text)
+class _Edge(NamedTuple):
+    relation: Relation
+    left: str
+    right: str
+    data: dict[str, object]
 
 
-def _link(graph: nx.DiGraph[str], relation: Relation, left: str, right: str) -> None:
-    for node in (left, right):
-        if node not in graph:
-            raise KeyError(node)
-    graph.add_edge(left, right, relation=relation)
+def _nodes(scenario: Scenario) -> Iterator[_Node]:
+    for key, role in scenario.roles.items():
+        yield _Node("role", key, role.name, role.description)
+    for fact in scenario.facts:
+        yield _Node("fact", fact.id, fact.about, fact.text)
+    for claim in scenario.claims:
+        yield _Node("claim", claim.id, claim.id.replace("_", " "), claim.text)
+    for item in scenario.evidence:
+        yield _Node("evidence", item.id, item.label, item.label)
+
+
+def _edges(scenario: Scenario) -> Iterator[_Edge]:
+    """Yield the edges; of several between the same two nodes the last is the one that counts."""
+    for fact in scenario.facts:
+        node = f"fact:{fact.id}"
+        yield _Edge("knows", f"role:{fact.owner}", node, {})
+        for claim_id in fact.makes_false:
+            yield _Edge("makes_false", node, f"claim:{claim_id}", {})
+        for claim_id in fact.misleads:
+            yield _Edge("misleads", node, f"claim:{claim_id}", {})
+        for cover in fact.cover:
+            yield _Edge("cover", node, f"claim:{cover.claim}", {"gain": cover.gain})
+    goals: dict[str, dict[str, None]] = {}  # each goal once, in the order of the lines
+    for goal, claims in _statements(scenario):
+        for claim_id in claims:
+            goals.setdefault(claim_id, {})[goal] = None
+    for claim_id, stated in goals.items():
+        yield _Edge("states", "role:responder", f"claim:{claim_id}", {"goals": tuple(stated)})
+    for item in scenario.evidence:
+        for fact_id in item.reveals:
+            yield _Edge("reveals", f"evidence:{item.id}", f"fact:{fact_id}", {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from pipeline.providers.errors import OutOfFunds
 from pipeline.stop import MustStop
 from pipeline.store.writer import StoreFailed
 from scenarios.errors import RunError, UsageError
+from tests.factories import make_dialogue, make_run
 from tests.hipo.cli.conftest import Hipo
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,6 +37,28 @@ def test_the_help_imports_nothing_heavy() -> None:
     )
     assert "generate" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+LOOKS = (
+    "numpy", "networkx", "yaml", "jinja2", "json_repair", "asyncio", "aiohttp", "openai", "rich",
+    "torch", "scenarios.strict", "pipeline.store.run_store",
+)  # fmt: skip
+"""What is not needed to look at runs: models of files, and whatever writes."""
+
+
+def test_looking_at_runs_imports_nothing_that_makes_them(tmp_path: Path) -> None:
+    make_run(tmp_path / "runs" / "trial", [make_dialogue("Was it ever hit?", "It was never hit.")])
+    program = (
+        "import sys; from hipo.cli.main import run;"
+        "codes = [int(run(line.split())) for line in ('runs', 'runs show trial', 'show trial')];"
+        f"print(codes, [name for name in {LOOKS!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stdout.count("used_car") == 1
+    assert done.stdout.splitlines()[-1] == "[0, 0, 0] []"
 
 
 def test_every_command_of_the_table_exists_and_has_a_help(hipo: Hipo) -> None:
