@@ -20,7 +20,8 @@ from pathlib import Path
 from benchmarks.billing_server import billing_server
 from benchmarks.report import Goal, Row
 from hipo.app.generation import generate
-from hipo.app.verification import VerificationOverrides, verify
+from hipo.app.verification import verify
+from hipo.app.verification_overrides import VerificationOverrides
 from pipeline.providers.prices import PriceTable
 from pipeline.recipe import Recipe
 

@@ -21,7 +21,8 @@ from urllib.parse import urlsplit
 from benchmarks.machine import free_port
 from benchmarks.report import Goal, Row
 from hipo.app.generation import generate
-from hipo.app.verification import VerificationOverrides, verify
+from hipo.app.verification import verify
+from hipo.app.verification_overrides import VerificationOverrides
 from pipeline.recipe import Recipe
 from pipeline.store.sqlite import DATABASE
 

@@ -19,7 +19,8 @@ from typing import TypeVar
 
 from benchmarks.report import Goal, Row, table
 from pipeline.embeddings import BatchingEncoder, Device, Embed, load_sentence_model
-from pipeline.voting import Vectors, consistency_scores, vote
+from pipeline.vectors import Vectors
+from pipeline.voting import consistency_scores, vote
 
 DIALOGUES = 64
 CANDIDATES = 4

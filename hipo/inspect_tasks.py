@@ -36,7 +36,7 @@ from pipeline.call_records import REFUSAL
 from pipeline.store.answers import EvaluationSeat, StoredAnswer
 from prompts.environment import Templates
 from prompts.question import Message
-from prompts.tasks.model import MODES, Mode
+from prompts.tasks.modes import MODES, Mode
 from prompts.tasks.part import TaskQuestion
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task

@@ -15,7 +15,7 @@ from prompts.environment import Templates
 from prompts.tasks.answers import labels_answer
 from prompts.tasks.asked import misfits
 from prompts.tasks.items import TaskItem
-from prompts.tasks.model import Mode
+from prompts.tasks.modes import Mode
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from scenarios.dialogue import TacticLabel

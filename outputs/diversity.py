@@ -9,7 +9,8 @@ from math import exp, log
 
 import numpy as np
 
-from pipeline.voting import Encoder, Vectors
+from pipeline.vectors import Vectors
+from pipeline.voting import Encoder
 from scenarios.wording import words
 
 LONGEST = 4

@@ -13,7 +13,7 @@ from outputs.preferred_answers import DEFAULT_ORIGINS, ORIGINS, Origin
 from outputs.selection import WantedVerdict
 from outputs.splits import Fractions, SplitBy
 from outputs.system_prompt import SHORT, SystemPrompt, Target
-from prompts.tasks.model import Mode
+from prompts.tasks.modes import Mode
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
 from scenarios.plugins import PointName

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from outputs.beyond_chance import chairs
+from outputs.chairs import chairs
 from outputs.report.wording import dimension_title
 from outputs.study import BASELINE, Difference, StudyResult
 from scenarios.verdicts import Source

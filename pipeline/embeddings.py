@@ -16,14 +16,15 @@ from pipeline.batching import BatchJob, BatchThread
 from pipeline.embedding_process import EmbeddingProcess
 from pipeline.minilm import MiniLm, is_computed
 from pipeline.torch_setup import choose_device, keep_quiet, keep_tokenizers_quiet, may_have_gpu
-from pipeline.voting import Vectors
 from scenarios.checks.checked_scenario import Similarity
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-Embed = Callable[[Sequence[str]], Vectors]
+    from pipeline.vectors import Vectors
+
+Embed = Callable[[Sequence[str]], "Vectors"]
 """Turns texts into unit rows, shape ``(len(texts), dim)``; runs on the worker thread only."""
 Note = Callable[[str], None]
 Device = Literal["auto", "cpu", "cuda", "mps"]

@@ -14,10 +14,10 @@ from scenarios.case import Case, make_case
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint, seed_from
 from scenarios.flow import Improvised, improvised_turns
-from scenarios.openings import OPENINGS, Openings, check_openings
+from scenarios.openings import OPENINGS, check_openings
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
-from scenarios.terms import RESPONDER
+from scenarios.terms import RESPONDER, Openings
 from scenarios.variation import Axis, draw_variation
 
 GOLDEN = (math.sqrt(5) - 1) / 2

@@ -24,9 +24,9 @@ from scenarios.arms import AnswerOrder
 from scenarios.durations import seconds_of
 from scenarios.errors import UsageError
 from scenarios.located import shortened
-from scenarios.openings import Openings
 from scenarios.spelling import nearest, suggestion
 from scenarios.strict import Strict
+from scenarios.terms import Openings
 
 TIMEOUT_S = 120.0
 """Seconds usually allowed for a request."""

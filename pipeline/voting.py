@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]
+    from pipeline.vectors import Vectors
 
 
 class Encoder(Protocol):
@@ -48,6 +49,8 @@ def consistency_scores(vectors: Vectors) -> NDArray[np.float64]:
     """
     if len(vectors) < 2:
         raise ValueError(f"voting needs at least 2 candidates, got {len(vectors)}")
+    import numpy as np  # noqa: PLC0415 - slow to import, and most runs do not vote
+
     x = vectors.astype(np.float64)
     # Single and half precision leave rows a little off unit length: make them exact first.
     x /= np.linalg.norm(x, axis=1, keepdims=True)

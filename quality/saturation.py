@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 
 from quality.gates.near_duplicates import NearDuplicates
 from quality.gates.protocol import GatedDialogue
+from quality.saturation_window import WINDOW
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
 from scenarios.schemes.model import Scheme
 
-WINDOW = 1_000
-"""Dialogues over which the share of distinct ones is looked at."""
 FEWEST = 50
 """Dialogues from which on a curve says anything."""
 _POINTS = 20

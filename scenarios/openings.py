@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from scenarios.errors import UsageError
 from scenarios.fixed_lines import GoalOpening
 from scenarios.quick_records import quickly_made
 from scenarios.spec import Fact, Scenario
-from scenarios.terms import RoleKey
+from scenarios.terms import Openings, RoleKey
 
-Openings = Literal["shared", "by-goal"]
-"""Whether the two goals of a case open alike, or with a statement of their own."""
 OPENINGS: Final = "openings"
 """The recorded name of the kind of opening; cases without it open by goal."""
 OPENING: Final = "opening"

@@ -5,7 +5,7 @@ Apart from the models that files are read into, so that whoever only reads recor
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 RoleKey = str
 """The id of a role; without a flow ``initiator`` or ``responder``."""
@@ -14,3 +14,6 @@ RESPONDER: Final = "responder"
 
 LabelValue = str | float | tuple[str, ...]
 """One label (nominal, ordinal), a number (interval), or several labels (multi)."""
+
+Openings = Literal["shared", "by-goal"]
+"""Whether the two goals of a case open alike, or with a statement of their own."""

@@ -13,13 +13,13 @@ from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint, seed_from
 from scenarios.flow import WORDING
 from scenarios.located import Located
-from scenarios.openings import HARD_QUESTION, OPENING, Openings
+from scenarios.openings import HARD_QUESTION, OPENING
 from scenarios.openings import choices as opening_choices
 from scenarios.schemes.model import Identifier
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 from scenarios.strict import Strict
-from scenarios.terms import INITIATOR, RESPONDER, RoleKey
+from scenarios.terms import INITIATOR, RESPONDER, Openings, RoleKey
 from scenarios.yaml_source import read_yaml, validate_model
 
 _SHIPPED = Path(__file__).parent / "data" / "variation.yaml"

@@ -16,7 +16,7 @@ from pipeline.providers.protocol import Usage
 from pipeline.store.answers import AnswerLog
 from pipeline.store.evaluation_store import EvaluationStore
 from prompts.question import Question
-from prompts.tasks.model import Mode
+from prompts.tasks.modes import Mode
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.plan import TaskPlan
 

@@ -17,7 +17,8 @@ from pipeline.providers.registry import PROVIDERS, parse_model
 from prompts.environment import Templates
 from prompts.tasks.example_file import read_examples
 from prompts.tasks.examples import ExamplePool
-from prompts.tasks.model import Mode, Task
+from prompts.tasks.model import Task
+from prompts.tasks.modes import Mode
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from quality.evaluation.draw import EvenDraw, draw_evenly

@@ -15,12 +15,13 @@ from hipo.app.executors import playing_executor
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.players import Connections, connected
 from hipo.app.preparation import Prepared
+from hipo.app.ray_workers import RayWorkers
 from hipo.app.resumption import Resume, ledger_of, opened, prepare_for
 from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
-from hipo.app.workers import RayWorkers, WorkerConnections, connected_workers
+from hipo.app.workers import WorkerConnections, connected_workers
 from pipeline.engine import Engine
 from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe

@@ -9,7 +9,7 @@ import orjson
 
 from hipo.app.endpoints import EndpointPool
 from hipo.app.models import ModelUse, resolve_model
-from outputs.beyond_chance import one_program_in_two_chairs
+from outputs.chairs import one_program_in_two_chairs
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
 from pipeline.providers.registry import PROVIDERS

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 import orjson
 
@@ -17,12 +16,14 @@ from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judge_estimates import ANSWER_TOKENS, SAMPLE, JudgeEstimate, JudgingEstimate
 from hipo.app.judges import ModelChoice
+from hipo.app.jury_request import JuryRequest
 from hipo.app.models import ModelUse
 from hipo.app.old_runs import bring_up_to_date
 from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
-from hipo.app.verification import VerificationOverrides, Verified
+from hipo.app.verification import Verified
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Silent, Watcher, spent_on_judging
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
@@ -33,7 +34,6 @@ from pipeline.stop import Stop
 from pipeline.store.materials import MaterialItem
 from pipeline.store.run_store import RunStore
 from prompts.environment import Templates
-from prompts.tasks.model import Mode
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task
 from quality.judges.juror import JUROR_PARAMETERS, SchemeJuror, juror_item, juror_seat
@@ -42,30 +42,6 @@ from quality.jury import JuryHearing, left_to_hear
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
-
-JUROR_TASK: Final = "cobra-juror"
-JUROR_SCHEME: Final = "cobra"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JuryRequest:
-    """Who is asked, and what."""
-
-    models: Sequence[str]
-    """Jurors as ``provider/model``."""
-    task: str = JUROR_TASK
-    """A task by name or file."""
-    mode: Mode | None = None
-    """How it is asked; None: the first mode of the task."""
-    scheme: str = JUROR_SCHEME
-    """Whose labels are given, by id or file."""
-
-    def name(self, model: str, prompts: TaskPrompts) -> str:
-        """Return how labels are signed: the model, after whatever is not as usual."""
-        unusual = [] if prompts.task.id == JUROR_TASK else [prompts.task.id]
-        if prompts.mode != prompts.task.modes[0]:
-            unusual.append(prompts.mode)
-        return f"{'+'.join(unusual)}={model}" if unusual else model
 
 
 @dataclass(frozen=True, slots=True)

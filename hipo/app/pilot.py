@@ -10,7 +10,7 @@ from hipo.app.accepted_costs import AcceptedCosts, AcceptedShare
 from hipo.app.generation import generate_prepared
 from hipo.app.plan_estimates import estimate_plan
 from hipo.app.preparation import Prepared
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from pipeline.store.queries.status import RunState
 from quality.forecast import Forecast, Pilot, forecast

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
+from typing import TYPE_CHECKING
 
 from hipo.app.estimates import sample_cases
 from hipo.app.preparation import Prepared
 from outputs.intention_set import TASK
-from outputs.preferred_answers import Origin
 from pipeline.strategies.consistency import ConsistencySettings
 from pipeline.strategies.reflective import ReflectiveSettings
 from prompts.tasks.registry import task_names
 from scenarios.flow import planned_turns
 from scenarios.schemes.misleading import ruled_out_by_truth
+
+if TYPE_CHECKING:
+    from outputs.preferred_answers import Origin
 
 _SECOND = "every prompt gets one answer: name a second --strategy, or a second model"
 _HONEST = "honest ones alone; more with --include-deception"

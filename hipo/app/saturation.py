@@ -11,7 +11,8 @@ from hipo.app.preparation import Prepared
 from pipeline.run_material import load_material
 from pipeline.runner import RunOutcome
 from pipeline.store.run_store import RunStore
-from quality.saturation import FEWEST, WINDOW, SaturationCurve
+from quality.saturation import FEWEST, SaturationCurve
+from quality.saturation_window import WINDOW
 
 MOST_CURVED = 20_000
 """Dialogues at the beginning of a run that a report draws the curve of."""

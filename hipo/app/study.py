@@ -16,7 +16,7 @@ from hipo.app.preparation import Prepared
 from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS, is_run
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent, Watcher
 from outputs.export_facts import code_version

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -21,11 +20,10 @@ from hipo.app.old_runs import bring_up_to_date
 from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Silent, Watcher, spent_on_judging
 from pipeline.embeddings import Note, installed_encoder, sentence_encoder
-from pipeline.model_settings import ModelSettings
-from pipeline.recipe import JudgeSettings, Recipe, VerificationSettings
-from pipeline.recipe_source import changed
+from pipeline.recipe import Recipe
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import Stop
@@ -45,120 +43,8 @@ from quality.unverified import VerificationSetup
 from quality.verify import Verification
 from scenarios.errors import UsageError
 from scenarios.fingerprint import fingerprint
-from scenarios.plugins import load_plugins
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
-
-OPTION_OF: Mapping[str, str] = {
-    "verification.judges": "--judge",
-    "verification.judge_style": "--judge-style",
-    "verification.judge_calls": "--judge-calls",
-    "verification.foils": "--foils",
-    "verification.self_judge": "--self-judge",
-    "verification.policy": "--policy",
-    "limits.max_concurrency": "--max-concurrency",
-    "limits.timeout_s": "--timeout",
-    "limits.wait_for_endpoint": "--wait-for-endpoint",
-    "budget_usd": "--budget-usd",
-    "budget_tokens": "--budget-tokens",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerificationOverrides:
-    """What the command line says about verification; None leaves the recipe as it is."""
-
-    judges: Sequence[str] = ()
-    judge_style: str | None = None
-    """``commit`` or ``verify``."""
-    judge_calls: str | None = None
-    """``turn`` or ``dialogue``."""
-    foils: int | None = None
-    """Of how many answers judges are also shown wrong labels, with ``verify``."""
-    self_judge: str | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    self_judgement: bool | None = None
-    allow_same_judge: bool | None = None
-    policy: str | None = None
-    embeddings: bool | None = None
-    gates: Sequence[str] = ()
-    """Gates of plugins that are asked beside those that ship."""
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
-    max_concurrency: int | str | None = None
-    timeout_s: float | None = None
-    wait_for_endpoint: str | None = None
-    """A time such as ``30m``."""
-    batch: bool = False
-    """Whether judges are asked in batches."""
-    prices: Path | None = None
-    plugins: Sequence[Path] = ()
-    """Files of extensions, loaded beside those of the recipe."""
-    prompt_dir: Path | None = None
-    """Templates of judges; None takes those the run was made with in place of shipped ones."""
-
-    def over(self, recipe: Recipe) -> Recipe:
-        """Return the recipe with these overrides laid over it; a budget is only what is wished.
-
-        Raises:
-            UsageError: a value is not allowed; names the option.
-        """
-        load_plugins(self.plugins)
-        settings: dict[str, Any] = {}
-        if self.judges:
-            settings["judges"] = self._judges(recipe.verification.judges)
-        if self.self_judge is not None:
-            settings["self_judge"] = self._model(self.self_judge, recipe.verification.self_judge)
-        for name in (
-            "self_judgement",
-            "allow_same_judge",
-            "policy",
-            "judge_style",
-            "judge_calls",
-            "foils",
-            "embeddings",
-        ):
-            if getattr(self, name) is not None:
-                settings[name] = getattr(self, name)
-        if self.gates:
-            settings["gates"] = {name: {} for name in self.gates}
-        changes: dict[str, object] = {
-            "verification": settings,
-            "budget_usd": self.budget_usd,
-            "budget_tokens": self.budget_tokens,
-        }
-        limits = {
-            name: getattr(self, name)
-            for name in ("max_concurrency", "timeout_s", "wait_for_endpoint")
-            if getattr(self, name) is not None
-        }
-        changes["limits"] = {**limits, "batch": self.batch}
-        if self.prices is not None:
-            changes["prices"] = str(self.prices)
-        return changed(recipe, changes, OPTION_OF)
-
-    def _judges(self, known: Sequence[JudgeSettings]) -> list[dict[str, object]]:
-        """Return the judges by name, with what the recipe says about those that are the same."""
-        by_name = {judge.written: judge for judge in known}
-        judges = VerificationSettings.model_validate({"judges": list(self.judges)}).judges
-        return [
-            self._reached(by_name.get(name, judge))
-            for name, judge in zip(self.judges, judges, strict=True)
-        ]
-
-    def _model(self, name: str, known: ModelSettings | None) -> dict[str, object]:
-        """Return a judge by name, with what the recipe says about it if it is the same."""
-        base = known if known is not None and known.model == name else ModelSettings(model=name)
-        return self._reached(base)
-
-    def _reached(self, settings: ModelSettings) -> dict[str, object]:
-        own = settings.model_dump(mode="json", exclude_none=True)
-        if self.base_url is not None:
-            own["base_url"] = self.base_url
-        if self.api_key_env is not None:
-            own["api_key_env"] = self.api_key_env
-        return own
 
 
 @dataclass(frozen=True, slots=True)

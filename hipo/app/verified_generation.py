@@ -18,13 +18,13 @@ from hipo.app.quota_rounds import QuotaRounds
 from hipo.app.remaining import Remainder, remaining, whole_plan
 from hipo.app.resumption import ledger_of, planned_with
 from hipo.app.verification import (
-    VerificationOverrides,
     check_settings,
     comparing,
     judge_prompts,
     make_ready,
     verification_of,
 )
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Spending
 from pipeline.engine import Engine, Player
 from pipeline.executors.capped import CappedExecutor

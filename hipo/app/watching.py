@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pipeline.budget import Ledger
-from pipeline.run_link import LocalRun
-from pipeline.runner import Progress
+if TYPE_CHECKING:
+    from pipeline.budget import Ledger
+    from pipeline.run_link import LocalRun
+    from pipeline.runner import Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ import typer
 from hipo.app.demo import SETS, policy_told, samples, usable_folder, write_outputs
 from hipo.app.report import REPORT
 from hipo.app.resumption import prepare_for
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.cli.console import hush
 from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, say
-from hipo.cli.generate import run_prepared
+from hipo.cli.generate_run import run_prepared
 from hipo.cli.main import command_app
-from hipo.cli.verify import run_verification
+from hipo.cli.verify_run import run_verification
 from outputs.export_kind import KINDS
 from pipeline.recipe_source import load_recipe
 from pipeline.run_material import load_material

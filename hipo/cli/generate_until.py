@@ -8,14 +8,8 @@ from pathlib import Path
 import typer
 
 from hipo.app.option_groups import OptionGroup
-from hipo.app.preparation import Prepared
-from hipo.app.quota import plan_quota
-from hipo.app.saturation import SaturatedPlay
-from hipo.app.verification import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay, first_size
 from hipo.cli.plain_options import with_group
-from pipeline.recipe import Recipe
-from quality.saturation import WINDOW
+from quality.saturation_window import WINDOW
 from scenarios.errors import UsageError
 
 
@@ -42,43 +36,6 @@ class Until:
             raise UsageError(
                 f"{' and '.join(given)} both say when there is enough", "give one of them"
             )
-
-    def first(self, recipe: Recipe) -> Recipe:
-        """Return the recipe with as many cases as are played first for accepted dialogues."""
-        if self.accepted is None:
-            return recipe
-        return recipe.with_changes(
-            {"n": first_size(self.accepted, len(recipe.strategies), recipe.n)}
-        )
-
-    def verified(
-        self, recipe: Recipe, overrides: VerificationOverrides, *, verify: bool
-    ) -> VerifiedPlay | None:
-        """Return how to play with verification; None where nobody asked for it."""
-        if self.accepted is not None:
-            return VerifiedPlay(overrides, self.accepted, most=recipe.n)
-        return VerifiedPlay(overrides) if verify else None
-
-    def towards(
-        self,
-        prepared: Prepared,
-        folder: Path,
-        overrides: VerificationOverrides,
-        play: VerifiedPlay | None,
-    ) -> tuple[Prepared, VerifiedPlay | None, SaturatedPlay | None]:
-        """Return what is planned first, how it is verified, and what ends it at saturation.
-
-        Raises:
-            UsageError: the file of the quota is not right, or no cell of it can be filled.
-        """
-        if self.quota is not None:
-            planned = plan_quota(self.quota, prepared)
-            cases = planned.estimate(folder).cases
-            return planned.played(prepared, cases), VerifiedPlay(overrides, quota=planned), None
-        if self.saturated is not None:
-            ending = SaturatedPlay(self.saturated, self.window, prepared.recipe.n, play)
-            return ending.first(prepared), play, ending
-        return prepared, play, None
 
 
 def _until(

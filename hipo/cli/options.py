@@ -12,7 +12,7 @@ import typer
 
 from hipo.app.option_groups import OptionGroup
 from hipo.app.recipe_options import RECIPE_OPTIONS, RecipeChanges
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.cli.plain_options import Command, with_group
 from hipo.cli.status_file import StatusFile
 from scenarios.plugins import load_plugins

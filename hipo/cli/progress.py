@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hipo.app.watching import Silent, Spending, Watcher
 from hipo.cli.console import dollars, number, plural
 from hipo.cli.errors import say
-from pipeline.runner import Progress
+
+if TYPE_CHECKING:
+    from pipeline.runner import Progress
 
 PLAIN_INTERVAL_S = 10.0
 LIVE_INTERVAL_S = 0.2

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.report import report as write_report
 from hipo.cli.console import Format, hush, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
@@ -56,6 +55,8 @@ def report(
     It loads nothing, can be printed and read on a phone, and works on a run that has only been
     generated: what needs judges or people says how to get there.
     """
+    from hipo.app.report import report as write_report  # noqa: PLC0415 - most of hipo
+
     hush()
     written = write_report(
         run,

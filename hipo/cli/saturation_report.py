@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from hipo.cli.console import columns, number, plain
-from quality.saturation import SaturationCurve
+
+if TYPE_CHECKING:
+    from quality.saturation import SaturationCurve
 
 
 def saturation_as_json(curve: SaturationCurve) -> dict[str, object]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -16,9 +17,11 @@ from hipo.app.watching import Spending, Watcher
 from hipo.cli.errors import ExitCode, exit_code_of
 from hipo.cli.progress import ProgressTally
 from pipeline import stop
-from pipeline.runner import Progress
 from scenarios.atomic_files import write_text
 from scenarios.errors import RunError, UsageError
+
+if TYPE_CHECKING:
+    from pipeline.runner import Progress
 
 INTERVAL_S = 5.0
 """Seconds between two writings of the file."""

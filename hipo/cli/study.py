@@ -11,7 +11,7 @@ import typer
 from hipo.app.option_values import split
 from hipo.app.recipe_options import RecipeChanges
 from hipo.app.study import StudyOutcome, StudyPlan, plan_study, play_study
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.cli.console import Format, columns, dollars, hush, number, plural, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import plan_as_json, plan_as_text

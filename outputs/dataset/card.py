@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from outputs.beyond_chance import BLIND_READING, chairs
+from outputs.chairs import BLIND_READING, chairs
 from outputs.contamination import overlap_share, reworded_share
 from outputs.dataset.glance import at_a_glance
 from outputs.dataset.manifest import Column, ExportedFile, ExportFacts, Generator

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from outputs.beyond_chance import (
-    BLIND_READING,
-    SHUFFLES,
-    beyond_chance,
-    chairs,
-    one_program_in_two_chairs,
-)
+from outputs.beyond_chance import SHUFFLES, beyond_chance
+from outputs.chairs import BLIND_READING, chairs, one_program_in_two_chairs
 from outputs.foil_acceptance import foil_acceptance
 from outputs.judge_agreement import (
     READER_REMARK,

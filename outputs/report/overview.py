@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from outputs.beyond_chance import chairs
+from outputs.chairs import chairs
 from outputs.judge_agreement import ConfirmedShare
 from outputs.plots.bars import FunnelStage, funnel_chart
 from outputs.report.data_sets import data_sets_table

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from outputs.judge_agreement import ConfirmedShare
-from quality.bootstrap import Interval
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
+
+if TYPE_CHECKING:
+    from outputs.judge_agreement import ConfirmedShare
+    from quality.bootstrap import Interval
 
 NOTHING = "\u2013"
 FEW = 10

@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pipeline.embeddings import Device, Note, loading, sentence_encoder
 from pipeline.providers.errors import Unreachable
@@ -19,8 +19,10 @@ from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.rate_limiter import Sleep
 from pipeline.providers.registry import build_provider, parse_model
 from pipeline.stop import UNAVAILABLE, MustStop
-from pipeline.voting import Vectors
 from scenarios.errors import HipoError, RunError
+
+if TYPE_CHECKING:
+    from pipeline.vectors import Vectors
 
 ENCODER = "encoder"
 """The name of the pool that embeds what is voted on; others are named by their model's key."""

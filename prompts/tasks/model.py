@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Final, Literal, Self, get_args
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from prompts.tasks.modes import Mode
 from scenarios.fixed_lines import Text
 from scenarios.plugins import PointName
 from scenarios.schemes.model import Identifier
 from scenarios.strict import Strict
 
-Mode = Literal["zero-shot", "cot", "icl", "two-phase"]
-MODES: Final[tuple[Mode, ...]] = get_args(Mode)
-"""Labels at once; a reason before each label; after worked examples; explained first, then chosen."""
 DRAWS: Final = 3
 """How often worked examples are drawn anew: a score of the mode ``icl`` is a mean with its SD."""
 Subject = Literal["utterance", "dialogue"]

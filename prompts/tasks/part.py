@@ -16,7 +16,8 @@ from prompts.responses import ResponseFormat, response_format
 from prompts.scheme_text import DimensionText, dimension_text, reader_text
 from prompts.tasks.answers import BlindLabel, FoundLabel, LabelForm
 from prompts.tasks.items import TaskItem
-from prompts.tasks.model import Mode, Task
+from prompts.tasks.model import Task
+from prompts.tasks.modes import Mode
 from prompts.tasks.option_order import OptionOrder, chosen_options, label_order, reordered
 from prompts.tasks.stems import stem_for
 from prompts.tolerant_json import Answer, find_object

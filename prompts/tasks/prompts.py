@@ -20,7 +20,8 @@ from prompts.tasks.examples import (
 )
 from prompts.tasks.frames import UserFrames, UserParts
 from prompts.tasks.items import FactView, PersonView, SceneView, TaskItem, plain_view, shown
-from prompts.tasks.model import DRAWS, Mode, Task
+from prompts.tasks.model import DRAWS, Task
+from prompts.tasks.modes import Mode
 from prompts.tasks.part import (
     SHORT_SYSTEM,
     Listing,

@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from quality.gates.protocol import GatedDialogue, GateExtension, Share, Vector
+from quality.gates.improvised import improvised_text
+from quality.gates.protocol import GatedDialogue, GateExtension, Share
 from quality.gates.shared_words import SharedWords
 from quality.gates.signatures import (
     PERMUTATIONS,
@@ -18,6 +19,7 @@ from quality.gates.signatures import (
     likeness,
     signature_of,
 )
+from quality.gates.vector import Vector
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import shingles, union, words
@@ -210,11 +212,6 @@ class NearDuplicates:
             self._vectors = room
         self._vectors[len(self._cases)] = vector
         self._cases.append(case)
-
-
-def improvised_text(subject: GatedDialogue) -> str:
-    """Return what was improvised in a dialogue, one line per turn."""
-    return "\n".join(turn.text for turn in subject.improvised)
 
 
 def _signature(text: str) -> Signature | None:

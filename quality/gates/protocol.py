@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from scenarios.conversation import Length
@@ -22,7 +20,9 @@ from scenarios.strict import Strict
 from scenarios.terms import LabelValue
 from scenarios.verdicts import Flag
 
-Vector = NDArray[np.float32]
+if TYPE_CHECKING:
+    from quality.gates.vector import Vector
+
 Share = Annotated[float, Field(gt=0, le=1)]
 
 

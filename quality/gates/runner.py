@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from pipeline.voting import Encoder
-from quality.gates.near_duplicates import improvised_text
+from quality.gates.improvised import improvised_text
 from quality.gates.protocol import Embedded, Gate, GatedDialogue, RunGate, SparingGate
 from quality.gates.registry import GATES
 from quality.gates.settings import GateSettings

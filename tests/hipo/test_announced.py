@@ -16,7 +16,7 @@ from hipo.app.generation import PlayContext, generate_prepared, play_plan
 from hipo.app.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.resumption import prepare_for
 from hipo.app.run import Run
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
 from pipeline.recipe import Recipe

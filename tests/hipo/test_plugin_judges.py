@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hipo.app.judges import Juror, choose_panels
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from pipeline.recipe import Recipe
 from pipeline.store.queries.status import ArmState
 from prompts.environment import Templates

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hipo.app.workers import RayWorkers
+from hipo.app.ray_workers import RayWorkers
 from hipo.cli.main import run
 from pipeline.executors.local import width_for
 from pipeline.executors.model_pools import Answered, PoolAway
@@ -205,7 +205,7 @@ def test_a_killed_worker_and_a_killed_driver_cost_no_case_and_at_most_what_was_i
 PROGRAM = """
 import os
 from hipo import generate, load_recipe
-from hipo.app.workers import RayWorkers
+from hipo.app.ray_workers import RayWorkers
 from scenarios.errors import UsageError
 
 os.environ["DRIVER"] = str(os.getpid())

@@ -14,7 +14,7 @@ import pytest
 from hipo.app.generation import PlayContext, generate_prepared, play_plan
 from hipo.app.resumption import prepare_for
 from hipo.app.run import Run
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from pipeline.runner import RunOutcome
 from pipeline.store.run_store import RunStore

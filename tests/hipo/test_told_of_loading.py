@@ -18,7 +18,7 @@ from pipeline import embeddings
 from pipeline.executors.driver import Driver
 from pipeline.executors.worker import work
 from pipeline.recipe import Recipe
-from pipeline.voting import Vectors
+from pipeline.vectors import Vectors
 
 
 class Noting(Silent):

@@ -13,7 +13,7 @@ from hipo.app.export import export
 from hipo.app.generation import generate, generate_prepared
 from hipo.app.preparation import prepare
 from hipo.app.run import Run
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
 from pipeline.recipe import Recipe

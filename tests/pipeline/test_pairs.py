@@ -15,8 +15,9 @@ from pipeline.tactic_design import TargetDistribution, allowed_combinations, dra
 from pipeline.tactics import TacticDesign
 from prompts.role_views import initiator_view
 from scenarios.case import Case
-from scenarios.openings import Openings, opening_lines
+from scenarios.openings import opening_lines
 from scenarios.schemes.model import Scheme
+from scenarios.terms import Openings
 from scenarios.variation import load_axes, manner_lines
 from tests.factories import DECEPTION, TRUTHFUL, library, make_new_scenario, make_scheme
 

@@ -9,8 +9,9 @@ import pytest
 
 from pipeline.plan import Plan
 from scenarios.case import Case
-from scenarios.openings import Openings, opening_lines
+from scenarios.openings import opening_lines
 from scenarios.spec import Scenario
+from scenarios.terms import Openings
 from scenarios.variation import load_axes
 from tests.factories import library, make_scheme
 

@@ -15,7 +15,7 @@ from hipo.app.plan_estimates import estimate_plan
 from hipo.app.preparation import prepare
 from hipo.app.resumption import prepare_for
 from hipo.app.run import Run
-from hipo.app.verification import VerificationOverrides
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
 from hipo.cli.estimate_report import plan_as_text

@@ -22,7 +22,7 @@ from pipeline.providers.errors import ContextExceeded, FieldRejected, Unreachabl
 from pipeline.providers.hf.prompt import model_key
 from pipeline.providers.protocol import Choice, Reply, Request, Usage
 from pipeline.stop import UNAVAILABLE, MustStop
-from pipeline.voting import Vectors
+from pipeline.vectors import Vectors
 from prompts.question import Message
 from scenarios.arms import Parameters
 from scenarios.errors import HipoError, UsageError

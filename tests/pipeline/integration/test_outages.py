@@ -12,7 +12,8 @@ import pytest
 from hipo.app import endpoints
 from hipo.app.generation import generate
 from hipo.app.study import study
-from hipo.app.verification import VerificationOverrides, verify
+from hipo.app.verification import verify
+from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.watching import Silent
 from pipeline.offline_judge.engine import answer as judge_answer
 from pipeline.outage import WaitRules

@@ -12,7 +12,7 @@ from prompts.environment import MultilineText, Templates
 from prompts.responses import Unreadable
 from prompts.tasks.frames import UserFrames, UserParts
 from prompts.tasks.items import FactView, SceneView, TaskItem, fact_view, scene_view
-from prompts.tasks.model import MODES
+from prompts.tasks.modes import MODES
 from prompts.tasks.option_order import OptionOrder
 from prompts.tasks.prompts import TaskPrompts
 from prompts.tasks.registry import load_task, task_names

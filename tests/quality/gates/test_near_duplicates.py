@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quality.gates.near_duplicates import NearDuplicates, improvised_text
+from quality.gates.improvised import improvised_text
+from quality.gates.near_duplicates import NearDuplicates
 from tests.quality.gates.conftest import Stage
 
 SAID = (

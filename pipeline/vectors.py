@@ -1,0 +1,9 @@
+"""Embeddings as arrays, for annotations: importing it imports numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+"""One unit-length row per text, shape ``(texts, dim)``."""
