@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from hipo.app.estimates import Estimate
-from hipo.app.judge_estimates import JudgingEstimate
-from hipo.app.judges import RULES_JUDGE
-from hipo.app.models import ModelUse
+from hipo.app.judging_estimate import JudgingEstimate
+from hipo.app.models import RULES_JUDGE, ModelUse
 from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.protocol import Usage
 from pipeline.store.queries.status import RunState

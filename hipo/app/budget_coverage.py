@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hipo.app.estimates import BYTES_PER_TOKEN, Estimate
-from hipo.app.judge_estimates import JudgingEstimate
+from hipo.app.judging_estimate import JudgingEstimate
 from hipo.app.preparation import Prepared
 
 

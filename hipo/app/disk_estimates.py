@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hipo.app.estimates import BYTES_PER_TOKEN, Estimate
-from hipo.app.judge_estimates import JudgingEstimate
+from hipo.app.judging_estimate import JudgingEstimate
 
 OF_DIALOGUE = 600
 """Bytes of the rows that each dialogue has once: its case, how it ended, the lines of the scenario."""

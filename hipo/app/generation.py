@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hipo.app.batching import batching
 from hipo.app.endpoints import local_run
@@ -21,7 +22,6 @@ from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from hipo.app.unstored import tell_unstored
 from hipo.app.watching import Silent, Spending, Watcher
-from hipo.app.workers import WorkerConnections, connected_workers
 from pipeline.engine import Engine
 from pipeline.plan_progress import PlanProgress
 from pipeline.recipe import Recipe
@@ -34,6 +34,9 @@ from pipeline.store.writer import StoreFailed
 from scenarios.case import Case
 from scenarios.errors import UsageError
 from scenarios.margins import unmet_in_words
+
+if TYPE_CHECKING:
+    from hipo.app.workers import WorkerConnections
 
 
 def generate(
@@ -155,6 +158,8 @@ def _connected(
     """Return what builds the players, in this process or in workers."""
     if workers is None:
         return connected(prepared, notice)
+    from hipo.app.workers import connected_workers  # noqa: PLC0415 - few runs need them
+
     return connected_workers(prepared, workers, notice)
 
 

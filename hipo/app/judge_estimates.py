@@ -10,6 +10,7 @@ from itertools import islice
 from hipo.app.estimates import BYTES_PER_TOKEN
 from hipo.app.foils import foil_jobs
 from hipo.app.judges import Juror, Panels
+from hipo.app.judging_estimate import SAMPLE, JudgeEstimate, JudgingEstimate
 from hipo.app.verification import JudgingReady
 from pipeline.chunks import chunks
 from pipeline.providers.protocol import Usage
@@ -22,8 +23,6 @@ from scenarios.dialogue import Dialogue
 from scenarios.spec import Scenario
 from scenarios.verdicts import Source
 
-SAMPLE = 24
-"""Dialogues whose prompts are rendered to estimate the length of all."""
 ANSWER_TOKENS: Mapping[Source, tuple[int, int]] = {
     "self": (150, 60),
     "external": (450, 200),
@@ -35,45 +34,6 @@ _SOURCES: tuple[Source, ...] = ("self", "external")
 PromptLengths = Mapping[tuple[Source, bool], tuple[float, float]]
 """Tokens of a prompt on a turn, and of one on a dialogue, by source and by whether the judge is
 asked once about a dialogue; the prompt on a turn has none then."""
-
-NOTE = (
-    f"tokens are estimated from the prompts of {SAMPLE} dialogues at {BYTES_PER_TOKEN} bytes each, "
-    "and answers at their usual length; a model that reasons at length takes more, and repairs or "
-    "retries can add some"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeEstimate:
-    """What one judge will be asked."""
-
-    seat: JudgeIdentity
-    dialogues: int
-    calls: int
-    prompt_tokens: int
-    completion_tokens: int
-    cost_usd: float | None
-    """None: no price is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgingEstimate:
-    """What verifying takes, judge by judge."""
-
-    dialogues: int
-    """Those that are generated, and those of the plan."""
-    judges: tuple[JudgeEstimate, ...]
-
-    @property
-    def calls(self) -> int:
-        """Calls of all judges together."""
-        return sum(judge.calls for judge in self.judges)
-
-    @property
-    def cost_usd(self) -> float | None:
-        """Dollars for everything; None if any judge has no price."""
-        costs = [judge.cost_usd for judge in self.judges if judge.calls]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from hipo.app.endpoints import EndpointPool
-from hipo.app.models import ModelUse, resolve_model
+from hipo.app.models import RULES_JUDGE, ModelUse, resolve_model
 from outputs.chairs import one_program_in_two_chairs
 from pipeline.model_settings import ModelSettings
 from pipeline.providers.prices import PriceTable
@@ -25,8 +25,6 @@ from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
 RULES = "offline/rules"
-RULES_JUDGE = "offline/judge"
-"""Reads what ``offline/rules`` writes, which cannot judge."""
 
 
 @dataclass(frozen=True, slots=True)

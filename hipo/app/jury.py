@@ -14,8 +14,9 @@ from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.estimates import BYTES_PER_TOKEN
 from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
-from hipo.app.judge_estimates import ANSWER_TOKENS, SAMPLE, JudgeEstimate, JudgingEstimate
+from hipo.app.judge_estimates import ANSWER_TOKENS
 from hipo.app.judges import ModelChoice
+from hipo.app.judging_estimate import SAMPLE, JudgeEstimate, JudgingEstimate
 from hipo.app.jury_request import JuryRequest
 from hipo.app.models import ModelUse
 from hipo.app.old_runs import bring_up_to_date

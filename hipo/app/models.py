@@ -9,6 +9,9 @@ from pipeline.providers.prices import Price, PriceTable
 from pipeline.providers.registry import effective_base_url, parse_model, revision_of
 from scenarios.arms import ModelSpec, Parameters
 
+RULES_JUDGE = "offline/judge"
+"""Reads what ``offline/rules`` writes, which cannot judge."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from hipo.app.accepted_costs import (
     ASSUMED,
@@ -19,41 +18,24 @@ from hipo.app.batch_estimates import BatchEstimate, batch_estimate
 from hipo.app.budget_coverage import Coverage, coverage
 from hipo.app.disk_estimates import disk_bytes
 from hipo.app.estimates import (
-    UTTERANCE,
     Estimate,
     estimate_generation,
-    sample_cases,
-    stand_in_label,
 )
-from hipo.app.judge_estimates import (
-    JudgingEstimate,
-    PromptLengths,
-    Unjudged,
-    is_whole,
-    judge_estimate,
-    judge_prompt_tokens,
-    seated,
-    unjudged,
-)
-from hipo.app.judges import Panels
+from hipo.app.judging_estimate import JudgingEstimate
 from hipo.app.preparation import Prepared, prepare
-from hipo.app.quota import QuotaEstimate
 from hipo.app.remaining import Remainder, remaining, whole_plan
 from hipo.app.row_yields import RowYield, row_yields
 from hipo.app.run_folders import RUNS
-from hipo.app.verified_generation import VerifiedPlay
 from pipeline.providers.prices import PriceTable
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.run_material import load_material
 from pipeline.store.run_store import RunStore
-from prompts.judges import JudgePrompts
-from scenarios.case import Case
-from scenarios.dialogue import Dialogue, TacticLabel, Turn
-from scenarios.flow import planned_turns
 from scenarios.margins import Margin
-from scenarios.schemes.spoken import spoken_dimensions
-from scenarios.spec import Scenario
+
+if TYPE_CHECKING:
+    from hipo.app.quota import QuotaEstimate
+    from hipo.app.verified_generation import VerifiedPlay
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +131,16 @@ def _estimate(
         generation = estimate_generation(prepared)
         judging, left = None, whole_plan(prepared)
         if play is not None:
+            from hipo.app.judge_estimates import Unjudged  # noqa: PLC0415 - brings all of judging
+            from hipo.app.plan_judging import (  # noqa: PLC0415 - as above
+                estimate_planned,
+                prompt_lengths,
+            )
+
             panels = play.check(prepared)
             prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
-            lengths = _lengths(prepared, panels, prompts)
-            judging = _judging(panels, prompts, left, Unjudged(), lengths)
+            lengths = prompt_lengths(prepared, panels, prompts)
+            judging = estimate_planned(panels, prompts, left, Unjudged(), lengths)
         planned = _joined(prepared, left, generation, judging, (0.0, 0))
         return replace(planned, accepted=_accepted(prepared, generation, judging, ASSUMED))
     with RunStore.open(folder, readonly=True) as store:
@@ -171,16 +159,19 @@ def _estimate_resumed(
         planned = _joined(prepared, left, generation, None, store.spent())
         whole = estimate_generation(prepared)
         return replace(planned, accepted=_accepted(prepared, whole, None, share))
+    from hipo.app.judge_estimates import Unjudged, unjudged  # noqa: PLC0415 - brings all of judging
+    from hipo.app.plan_judging import estimate_planned, prompt_lengths  # noqa: PLC0415 - as above
+
     prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
     generation = estimate_generation(prepared, left, settled=state.settled)
     panels = play.check(prepared, state.arms)
     prompts = play.prompts(prepared, load_material(store).own_templates)
     enough = play.has_enough(store)
     waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
-    lengths = _lengths(prepared, panels, prompts)
-    judging = _judging(panels, prompts, left, waiting, lengths)
+    lengths = prompt_lengths(prepared, panels, prompts)
+    judging = estimate_planned(panels, prompts, left, waiting, lengths)
     planned = _joined(prepared, left, generation, judging, store.spent())
-    everything = _judging(panels, prompts, whole_plan(prepared), Unjudged(), lengths)
+    everything = estimate_planned(panels, prompts, whole_plan(prepared), Unjudged(), lengths)
     whole = estimate_generation(prepared)
     return replace(planned, accepted=_accepted(prepared, whole, everything, share))
 
@@ -210,52 +201,3 @@ def _joined(
     return PlanEstimate(
         generation, prepared.unmet, judging, covered, yields, prepared.packs, batches
     )
-
-
-def _lengths(prepared: Prepared, panels: Panels, prompts: JudgePrompts) -> PromptLengths:
-    """Return how long the prompts of judges are, see :func:`judge_prompt_tokens`."""
-    return judge_prompt_tokens(prompts, _stand_ins(prepared), whole=is_whole(panels))
-
-
-def _judging(
-    panels: Panels,
-    prompts: JudgePrompts,
-    left: Mapping[str, Remainder],
-    waiting: Unjudged,
-    lengths: PromptLengths,
-) -> JudgingEstimate:
-    """Estimate judging what will be played, and what is there and waits to be judged."""
-    dialogues, turns = Counter(waiting.dialogues), Counter(waiting.turns)
-    for arm, of_arm in left.items():
-        for seat in {juror.seat(prompts) for juror in panels.by_arm[arm].jurors}:
-            dialogues[seat] += of_arm.dialogues
-            turns[seat] += of_arm.exchanges
-    played = sum(of_arm.dialogues for of_arm in left.values())
-    return JudgingEstimate(
-        waiting.generated + played,
-        tuple(
-            judge_estimate(seat, juror, dialogues[seat], turns[seat], lengths)
-            for seat, juror in seated(panels, prompts).items()
-        ),
-    )
-
-
-def _stand_ins(prepared: Prepared) -> Iterator[tuple[Dialogue, Scenario]]:
-    """Yield a few cases of the plan as dialogues in which usual things are said."""
-    for case in sample_cases(prepared):
-        scenario = prepared.scenarios[case.scenario]
-        yield _stand_in(prepared, case, scenario), scenario
-
-
-def _stand_in(prepared: Prepared, case: Case, scenario: Scenario) -> Dialogue:
-    turns = []
-    for index, planned in enumerate(planned_turns(scenario, case)):
-        labels: tuple[TacticLabel, ...] = ()
-        if planned.labelled:
-            role = planned.role if planned.phase else ""
-            labels = tuple(map(stand_in_label, spoken_dimensions(prepared.scheme, role)))
-        labelled = planned.labelled if planned.phase else None
-        kind: Literal["opening", "improvised"] = "improvised" if planned.text is None else "opening"
-        text = planned.text or UTTERANCE
-        turns.append(Turn(index, planned.role, text, kind, tactic=labels, labelled=labelled))
-    return Dialogue(case, "", tuple(turns))

@@ -1,11 +1,14 @@
-"""The table of a quota, cell by cell, as it is printed and as a report shows it."""
+"""The rows of the table of a quota, cell by cell, as they are printed and as a report shows them."""
 
 from __future__ import annotations
 
-from hipo.app.quota import CellStanding, QuotaStanding
-from outputs.report.page import ReportSection, Table
+from typing import TYPE_CHECKING
+
 from outputs.report.wording import count, dollars
-from pipeline.quota import CellTally
+
+if TYPE_CHECKING:
+    from hipo.app.quota import CellStanding
+    from pipeline.quota import CellTally
 
 HEADER = ("cell", "wanted", "accepted", "tried", "yield", "95% interval", "cost per accepted", "")
 NOTE = (
@@ -39,13 +42,3 @@ def cost_per_accepted(tally: CellTally) -> str:
         return dollars(tally.cost_per_accepted)
     calls, tokens = tally.calls / tally.own, tally.tokens / tally.own
     return f"{calls:.1f} calls, {tokens:,.0f} tokens"
-
-
-def quota_section(standing: QuotaStanding | None) -> tuple[ReportSection, ...]:
-    """Return the section of a report about a quota; none where the run has none."""
-    if standing is None:
-        return ()
-    filled = len(standing.of_state("filled"))
-    caption = f"{filled:,} of {len(standing.cells):,} cells filled"
-    table = Table(caption, HEADER, tuple(map(quota_row, standing.cells)))
-    return (ReportSection("quota", "Quota", f"What was drawn for. {NOTE}", (table,)),)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hipo.app.evaluation_tables import BESIDE_A_RUN, evaluation_folder
 from hipo.app.quota import quota_standing
-from hipo.app.quota_table import quota_section
+from hipo.app.quota_section import quota_section
 from hipo.app.report_statistics import statistics_sections
 from hipo.app.run import RunLike, folder_of
 from hipo.app.saturation import curve_of

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from hipo.app import estimates, judge_estimates
+from hipo.app import estimates, judging_estimate
 from hipo.app.batch_estimates import MOST_HOURS, USUAL_HOURS, BatchEstimate
 from hipo.app.budget_coverage import Coverage
 from hipo.app.estimates import Estimate
-from hipo.app.judge_estimates import JudgingEstimate
-from hipo.app.pilot import Piloted
+from hipo.app.judging_estimate import JudgingEstimate
 from hipo.app.plan_estimates import PlanEstimate
 from hipo.app.row_yields import RowYield
 from hipo.cli.accepted_report import accepted_as_json, accepted_as_text
 from hipo.cli.console import columns, dollars, harmless, number, plain, plural
 from hipo.cli.quota_report import quota_estimate_as_json, quota_estimate_as_text
 from scenarios.margins import unmet_in_words
+
+if TYPE_CHECKING:
+    from hipo.app.pilot import Piloted
 
 NOTHING = "nothing was accepted"
 
@@ -218,7 +221,7 @@ def judging_as_json(estimate: JudgingEstimate) -> dict[str, object]:
         {**plain(judge.seat, "source judge"), **plain(judge, figures)} for judge in estimate.judges
     ]
     fields = "dialogues calls judges cost_usd"
-    return plain(estimate, fields, judges=judges, note=judge_estimates.NOTE)
+    return plain(estimate, fields, judges=judges, note=judging_estimate.NOTE)
 
 
 def judging_as_text(estimate: JudgingEstimate) -> str:
@@ -230,7 +233,7 @@ def judging_as_text(estimate: JudgingEstimate) -> str:
     ]  # fmt: skip
     header = ["", "judge", "dialogues", "calls", "prompt tokens", "answer tokens", "cost"]
     counts = f"{plural(estimate.dialogues, 'dialogue')}, {plural(estimate.calls, 'call')} to make"
-    return "\n".join([counts, "", columns(header, rows), "", f"({judge_estimates.NOTE})"])
+    return "\n".join([counts, "", columns(header, rows), "", f"({judging_estimate.NOTE})"])
 
 
 def pilot_as_json(piloted: Piloted) -> dict[str, object]:

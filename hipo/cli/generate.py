@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,6 +22,11 @@ from hipo.cli.status_file import StatusFile
 from hipo.cli.worker_options import Workers, with_workers
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
+
+if TYPE_CHECKING:
+    from hipo.app.preparation import Prepared
+    from hipo.app.saturation import SaturatedPlay
+    from hipo.app.verified_generation import VerifiedPlay
 
 app = command_app()
 
@@ -91,29 +97,26 @@ def generate(
     Options override the recipe. The second run of a command finds everything there and sends
     nothing. Interrupt once to stop after the calls in flight; the run can be continued.
     """
-    from hipo.app.resumption import prepare_for  # noqa: PLC0415 - most of hipo: help does without
-    from hipo.cli import generate_run as doing  # noqa: PLC0415 - as above
-
     hush()
     resolved = overridden(
         load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(), given
     )
     until.check()
-    if pilot is not None:
-        doing.check_pilot(until, dry_run=dry_run)
-        return doing.forecast(
-            resolved, overrides, output_format, cases=pilot, accepted=until.accepted
-        )
-    if preview and not dry_run:
-        return doing.show_preview(resolved, preview, output_format)
+    if pilot is not None or (preview and not dry_run):
+        from hipo.cli import generate_trial as trial  # noqa: PLC0415 - brings most of hipo
+
+        if pilot is None:
+            return trial.show_preview(resolved, preview, output_format)
+        until.check_pilot(dry_run=dry_run)
+        return trial.forecast(resolved, overrides, output_format, cases=pilot, until=until)
     folder = output or RUNS / resolved.name
-    prepared = prepare_for(folder, doing.first_part(until, resolved), resume.value)
-    play = doing.verified_play(until, resolved, overrides, verify=verify)
-    prepared, play, ending = doing.planned_towards(until, prepared, folder, overrides, play)
+    from hipo.cli.generate_run import print_plan, run_prepared  # noqa: PLC0415 - brings most of hipo
+
+    prepared, play, ending = _prepared(resolved, folder, resume, overrides, until, verify=verify)
     if dry_run:
-        doing.print_plan(prepared, folder, play, output_format, retry_failed=retry_failed)
+        print_plan(prepared, folder, play, output_format, retry_failed=retry_failed)
         return ExitCode.DONE
-    return doing.run_prepared(
+    return run_prepared(
         prepared,
         folder,
         play=play,
@@ -124,3 +127,22 @@ def generate(
         quiet=quiet,
         watching=status.watched(watcher(quiet=quiet, name=folder.name)),
     )
+
+
+def _prepared(
+    recipe: Recipe,
+    folder: Path,
+    resume: ResumeChoice,
+    overrides: VerificationOverrides,
+    until: Until,
+    *,
+    verify: bool,
+) -> tuple[Prepared, VerifiedPlay | None, SaturatedPlay | None]:
+    """Return what is planned first, how it is verified, and what ends it at saturation."""
+    if verify or until.given:
+        from hipo.cli.generate_towards import prepare_towards  # noqa: PLC0415 - brings judging
+
+        return prepare_towards(until, recipe, folder, resume.value, overrides, verify=verify)
+    from hipo.app.resumption import prepare_for  # noqa: PLC0415 - brings most of hipo
+
+    return prepare_for(folder, recipe, resume.value), None, None

@@ -5,71 +5,27 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hipo.app.generation import generate_prepared
-from hipo.app.pilot import run_pilot
 from hipo.app.plan_estimates import PlanEstimate, estimate_plan
-from hipo.app.preparation import Prepared, prepare
-from hipo.app.preview import preview as preview_cases
-from hipo.app.quota import QuotaStanding, plan_quota, quota_standing
+from hipo.app.preparation import Prepared
 from hipo.app.run import Run
-from hipo.app.saturation import SaturatedPlay
-from hipo.app.verification_overrides import VerificationOverrides
-from hipo.app.verified_generation import VerifiedPlay, first_size
 from hipo.app.watching import Watcher
 from hipo.cli.console import Format, write_json
-from hipo.cli.dialogue_json import dialogue_as_json
-from hipo.cli.dialogue_view import Heading, render
 from hipo.cli.errors import ExitCode, StoppedEarly, say
-from hipo.cli.estimate_report import pilot_as_json, pilot_as_text, plan_as_json, plan_as_text
-from hipo.cli.generate_until import Until
+from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.progress import watcher
 from hipo.cli.quota_report import quota_as_json, quota_as_text
 from hipo.cli.run_report import state_as_json, summary
 from hipo.cli.saturation_report import saturation_as_json, saturation_as_text
-from hipo.cli.verify_report import verification_tables
 from hipo.cli.worker_options import Workers
 from hipo.cli.wrapping import write_text
-from pipeline.recipe import Recipe
-from scenarios.errors import UsageError
 
-
-def first_part(until: Until, recipe: Recipe) -> Recipe:
-    """Return the recipe with as many cases as are played first for accepted dialogues."""
-    if until.accepted is None:
-        return recipe
-    return recipe.with_changes({"n": first_size(until.accepted, len(recipe.strategies), recipe.n)})
-
-
-def verified_play(
-    until: Until, recipe: Recipe, overrides: VerificationOverrides, *, verify: bool
-) -> VerifiedPlay | None:
-    """Return how to play with verification; None where nobody asked for it."""
-    if until.accepted is not None:
-        return VerifiedPlay(overrides, until.accepted, most=recipe.n)
-    return VerifiedPlay(overrides) if verify else None
-
-
-def planned_towards(
-    until: Until,
-    prepared: Prepared,
-    folder: Path,
-    overrides: VerificationOverrides,
-    play: VerifiedPlay | None,
-) -> tuple[Prepared, VerifiedPlay | None, SaturatedPlay | None]:
-    """Return what is planned first, how it is verified, and what ends it at saturation.
-
-    Raises:
-        UsageError: the file of the quota is not right, or no cell of it can be filled.
-    """
-    if until.quota is not None:
-        planned = plan_quota(until.quota, prepared)
-        cases = planned.estimate(folder).cases
-        return planned.played(prepared, cases), VerifiedPlay(overrides, quota=planned), None
-    if until.saturated is not None:
-        ending = SaturatedPlay(until.saturated, until.window, prepared.recipe.n, play)
-        return ending.first(prepared), play, ending
-    return prepared, play, None
+if TYPE_CHECKING:
+    from hipo.app.quota import QuotaStanding
+    from hipo.app.saturation import SaturatedPlay
+    from hipo.app.verified_generation import VerifiedPlay
 
 
 def run_prepared(
@@ -137,6 +93,8 @@ def _as_text(
     """Return the summary of a run, what judges said, and what it went on for."""
     parts = [summary(run)]
     if play is not None:
+        from hipo.cli.verify_report import verification_tables  # noqa: PLC0415 - statistics
+
         parts.append(verification_tables(run.folder))
     if (standing := _quota_of(run.folder, play)) is not None:
         parts.append("\n" + quota_as_text(standing))
@@ -147,7 +105,11 @@ def _as_text(
 
 def _quota_of(folder: Path, play: VerifiedPlay | None) -> QuotaStanding | None:
     """Return how a run stands to its quota; None where it was played without."""
-    return quota_standing(folder) if play is not None and play.quota is not None else None
+    if play is None or play.quota is None:
+        return None
+    from hipo.app.quota import quota_standing  # noqa: PLC0415 - few runs have one
+
+    return quota_standing(folder)
 
 
 def _announce(planned: PlanEstimate) -> None:
@@ -177,50 +139,3 @@ def print_plan(
         write_json(plan_as_json(planned))
     else:
         write_text(plan_as_text(planned))
-
-
-def check_pilot(until: Until, *, dry_run: bool) -> None:
-    """Refuse a pilot that is not asked for as a forecast, or of what cannot be forecast."""
-    if not dry_run:
-        raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
-    if until.quota is not None or until.saturated is not None:
-        option = "--quota" if until.quota is not None else "--until-saturated"
-        raise UsageError(
-            f"--pilot forecasts a plan, and {option} has none: what is played next depends on what came",
-            "play a part into a run with -n; --dry-run of the same command then estimates from it",
-        )
-
-
-def forecast(
-    recipe: Recipe,
-    overrides: VerificationOverrides,
-    output_format: Format,
-    *,
-    cases: int,
-    accepted: int | None,
-) -> int:
-    """Play some cases, keep nothing, and forecast yield and cost of the plan."""
-    if recipe.shard is not None:
-        raise UsageError("--pilot makes a forecast of the whole plan", "leave --shard out")
-    piloted = asyncio.run(run_pilot(prepare(recipe), overrides, cases=cases, accepted=accepted))
-    if output_format is Format.JSON:
-        write_json(pilot_as_json(piloted))
-    else:
-        write_text(pilot_as_text(piloted))
-    return ExitCode.DONE
-
-
-def show_preview(recipe: Recipe, n: int, output_format: Format) -> int:
-    """Play and print; failures go to standard error."""
-    shown = preview_cases(recipe, n)
-    if output_format is Format.JSON:
-        write_json(
-            [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]
-        )
-    for played in shown:
-        if played.dialogue is None:
-            say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
-        elif output_format is Format.TEXT:
-            heading = Heading("-", played.arm.label, played.scenario)
-            print(render(played.dialogue, heading, trace=True), end="\n\n")
-    return ExitCode.DONE if all(p.dialogue for p in shown) else ExitCode.FAILED_CASES

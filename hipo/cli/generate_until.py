@@ -22,20 +22,41 @@ class Until:
     saturated: float | None
     window: int
 
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The options that say when there is enough, those that were given."""
+        options = (
+            ("--accepted", self.accepted),
+            ("--quota", self.quota),
+            ("--until-saturated", self.saturated),
+        )
+        return tuple(name for name, value in options if value is not None)
+
     def check(self) -> None:
         """Raise where a run is to end in two ways.
 
         Raises:
             UsageError: it is.
         """
-        named = {
-            "--accepted": self.accepted, "--quota": self.quota, "--until-saturated": self.saturated,
-        }  # fmt: skip
-        given = [name for name, value in named.items() if value is not None]
-        if len(given) > 1:
+        if len(self.given) > 1:
             raise UsageError(
-                f"{' and '.join(given)} both say when there is enough", "give one of them"
+                f"{' and '.join(self.given)} both say when there is enough", "give one of them"
             )
+
+    def check_pilot(self, *, dry_run: bool) -> None:
+        """Raise where a pilot is not asked for as a forecast, or of what cannot be forecast.
+
+        Raises:
+            UsageError: it is not.
+        """
+        if not dry_run:
+            raise UsageError("--pilot makes a forecast and keeps nothing", "give --dry-run, too")
+        for option in self.given:
+            if option != "--accepted":
+                raise UsageError(
+                    f"--pilot forecasts a plan, and {option} has none: what is played next depends on what came",
+                    "play a part into a run with -n; --dry-run of the same command then estimates from it",
+                )
 
 
 def _until(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from hipo.app.quota import CellStanding, CellState, QuotaEstimate, QuotaStanding
+from typing import TYPE_CHECKING
+
 from hipo.app.quota_table import HEADER, NOTE, quota_row
 from hipo.cli.console import columns, number, plain, plural
+
+if TYPE_CHECKING:
+    from hipo.app.quota import CellStanding, CellState, QuotaEstimate, QuotaStanding
 
 
 def quota_as_json(standing: QuotaStanding) -> list[dict[str, object]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from hipo.app.judge_estimates import JudgingEstimate, estimate_judging
+from hipo.app.judge_estimates import estimate_judging
+from hipo.app.judging_estimate import JudgingEstimate
 from hipo.app.jury import estimate_jury
 from hipo.app.jury_request import JuryRequest
 from hipo.app.verification import make_ready, verify_async

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
-from pipeline.offline import engine as rules
 from pipeline.offline.lot import draw
 from pipeline.offline.reading import PromptNotUnderstood
-from pipeline.offline_judge import engine as judge
-from pipeline.offline_reasoner import engine as reasoner
 from pipeline.providers.errors import BadRequest
 from pipeline.providers.protocol import Choice, Reply, Request, Usage
+from scenarios.extensions import imported
 
 Answer = Callable[[Sequence[tuple[str, str]], int], str]
 
-ENGINES: Final[Mapping[str, Answer]] = {
-    "rules": rules.answer,
-    "judge": judge.answer,
-    "reader": judge.answer_unprepared,
-    "reasoner": reasoner.answer,
+RULES: Final = "pipeline.offline.engine:answer"
+ENGINES: Final[Mapping[str, str]] = {
+    "rules": RULES,
+    "judge": "pipeline.offline_judge.engine:answer",
+    "reader": "pipeline.offline_judge.engine:answer_unprepared",
+    "reasoner": "pipeline.offline_reasoner.engine:answer",
 }
 """What answers by reading, by the name of the model; any other name is served by the rules."""
 RANDOM: Final = "random"
@@ -57,7 +57,13 @@ class OfflineProvider:
 def _answer(request: Request, messages: Sequence[tuple[str, str]], seed: int) -> str:
     if request.model == RANDOM:
         return draw(messages, request.schema)
-    return ENGINES.get(request.model, rules.answer)(messages, seed)
+    return _engine(request.model)(messages, seed)
+
+
+@cache
+def _engine(model: str) -> Answer:
+    engine: Answer = imported(ENGINES.get(model, RULES))
+    return engine
 
 
 def build(**_: object) -> OfflineProvider:

@@ -1,0 +1,53 @@
+"""What verifying a run takes, judge by judge; how it is estimated, see :mod:`hipo.app.judge_estimates`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hipo.app.estimates import BYTES_PER_TOKEN
+
+if TYPE_CHECKING:
+    from quality.judges.protocol import JudgeIdentity
+
+SAMPLE = 24
+"""Dialogues whose prompts are rendered to estimate the length of all."""
+
+NOTE = (
+    f"tokens are estimated from the prompts of {SAMPLE} dialogues at {BYTES_PER_TOKEN} bytes each, "
+    "and answers at their usual length; a model that reasons at length takes more, and repairs or "
+    "retries can add some"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeEstimate:
+    """What one judge will be asked."""
+
+    seat: JudgeIdentity
+    dialogues: int
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost_usd: float | None
+    """None: no price is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingEstimate:
+    """What verifying takes, judge by judge."""
+
+    dialogues: int
+    """Those that are generated, and those of the plan."""
+    judges: tuple[JudgeEstimate, ...]
+
+    @property
+    def calls(self) -> int:
+        """Calls of all judges together."""
+        return sum(judge.calls for judge in self.judges)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars for everything; None if any judge has no price."""
+        costs = [judge.cost_usd for judge in self.judges if judge.calls]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)

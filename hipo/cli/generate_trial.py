@@ -1,0 +1,56 @@
+"""What ``hipo generate`` plays and does not keep: a preview, and the pilot of a forecast."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hipo.app.pilot import run_pilot
+from hipo.app.preparation import prepare
+from hipo.app.preview import preview as preview_cases
+from hipo.app.verification_overrides import VerificationOverrides
+from hipo.cli.console import Format, write_json
+from hipo.cli.dialogue_json import dialogue_as_json
+from hipo.cli.dialogue_view import Heading, render
+from hipo.cli.errors import ExitCode, say
+from hipo.cli.estimate_report import pilot_as_json, pilot_as_text
+from hipo.cli.generate_until import Until
+from hipo.cli.wrapping import write_text
+from pipeline.recipe import Recipe
+from scenarios.errors import UsageError
+
+
+def forecast(
+    recipe: Recipe,
+    overrides: VerificationOverrides,
+    output_format: Format,
+    *,
+    cases: int,
+    until: Until,
+) -> int:
+    """Play some cases, keep nothing, and forecast yield and cost of the plan."""
+    if recipe.shard is not None:
+        raise UsageError("--pilot makes a forecast of the whole plan", "leave --shard out")
+    piloted = asyncio.run(
+        run_pilot(prepare(recipe), overrides, cases=cases, accepted=until.accepted)
+    )
+    if output_format is Format.JSON:
+        write_json(pilot_as_json(piloted))
+    else:
+        write_text(pilot_as_text(piloted))
+    return ExitCode.DONE
+
+
+def show_preview(recipe: Recipe, n: int, output_format: Format) -> int:
+    """Play and print; failures go to standard error."""
+    shown = preview_cases(recipe, n)
+    if output_format is Format.JSON:
+        write_json(
+            [dialogue_as_json(p.dialogue, p.arm.fields(), trace=True) for p in shown if p.dialogue]
+        )
+    for played in shown:
+        if played.dialogue is None:
+            say(f"{played.case.scenario}, {played.case.goal}: failed: {played.error}")
+        elif output_format is Format.TEXT:
+            heading = Heading("-", played.arm.label, played.scenario)
+            print(render(played.dialogue, heading, trace=True), end="\n\n")
+    return ExitCode.DONE if all(p.dialogue for p in shown) else ExitCode.FAILED_CASES
