@@ -10,11 +10,12 @@ from hipo.app.run import RunLike, folder_of
 from hipo.app.run_folders import RUNS, is_run
 from outputs.audit.auditing import audit_dialogues, check_installed
 from outputs.audit.ceilings import judge_ceilings
-from outputs.audit.findings import AUDIT, Audit, Ceiling, write_audit
+from outputs.audit.findings import Audit, Ceiling, write_audit
 from outputs.audit.preference_audit import audit_preferences, holds_preferences
 from outputs.audit.run_corpus import MOST, run_corpus
 from outputs.audit.set_corpus import scheme_of, set_corpus, turns_of
 from outputs.dataset.reader import row_set
+from outputs.dataset.told_audit import AUDIT
 from outputs.selection import Selection, opened
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.report_rows import NamedCount

@@ -9,20 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from hipo.app.audit import audit_export
 from hipo.app.contamination import embedding_for_neighbours
 from hipo.app.run import RunLike, folder_of
 from outputs.aspects import ASPECTS, chosen_aspects
-from outputs.audit.auditing import check_installed
-from outputs.audit.findings import AUDIT, read_audit, write_audit
-from outputs.audit.gate import check_shortcuts
-from outputs.audit.telling import told_audit
 from outputs.contamination import Contamination, RowSet, Settings, compare
 from outputs.dataset.columns import Row
 from outputs.dataset.documents import Documents, SplitCheck
 from outputs.dataset.manifest import ExportFacts
 from outputs.dataset.reader import row_set
-from outputs.dataset.told_audit import ToldAudit
+from outputs.dataset.told_audit import AUDIT, ToldAudit
 from outputs.export import Exported
 from outputs.export import export as write_data_set
 from outputs.export_kind import (
@@ -258,6 +253,8 @@ def make_data_set(
     if extras.remove_overlap and not extras.against:
         raise UsageError("--remove-overlap needs a set to compare with", "name it with --against")
     if extras.max_shortcut is not None:
+        from outputs.audit.auditing import check_installed  # noqa: PLC0415 - brings all of audits
+
         check_installed()
     hub = None
     if extras.push_to is not None:
@@ -331,16 +328,15 @@ class _ExportChecks:
 
     def _audit(self, folder: Path) -> ToldAudit | None:
         """Audit the rows and refuse them, if asked; else return what was found of the run."""
-        most = self.extras.max_shortcut
-        if most is not None:
-            found = audit_export(folder, self.selection, self.name)
-            check_shortcuts(found, most)
-            write_audit(folder / AUDIT, found)
-            return told_audit(found)
-        if len(self.selection.runs) != 1:
+        most, runs = self.extras.max_shortcut, self.selection.runs
+        kept = runs[0] / AUDIT if len(runs) == 1 else None
+        if most is None and (kept is None or not kept.exists()):
             return None
-        kept = read_audit(self.selection.runs[0] / AUDIT)
-        return None if kept is None else told_audit(kept, of_run=kept.name)
+        from hipo.app import export_audit  # noqa: PLC0415 - brings all of audits
+
+        if most is not None:
+            return export_audit.checked(folder, self.selection, self.name, most)
+        return None if kept is None else export_audit.of_run(kept)
 
 
 _OPTION_OF: Mapping[KindOption, str] = {

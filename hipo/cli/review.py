@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.gold_run import gold_run
-from hipo.app.reviewing import ReviewOptions, open_review
 from hipo.app.run_folders import find_run
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN, command_app
@@ -19,6 +17,7 @@ from hipo.cli.review_people import app as people_app
 from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
+    from hipo.app.reviewing import ReviewOptions
     from quality.web.server import Address
 
 app = command_app(
@@ -108,6 +107,9 @@ def serve(
     Prints a link for annotators and one for the expert; each lets one browser in, and a fresh one
     is printed when it has been used.
     """
+    from hipo.app.gold_run import gold_run  # noqa: PLC0415 - with all that plays
+    from hipo.app.reviewing import ReviewOptions  # noqa: PLC0415 - as above
+
     options = ReviewOptions(
         mode=mode.value,
         name=study,
@@ -134,6 +136,7 @@ def serve(
 
 
 def _serve(folder: Path, options: ReviewOptions, address: Address) -> None:
+    from hipo.app.reviewing import open_review  # noqa: PLC0415 - with all that plays
     from quality.review.app import build_app  # noqa: PLC0415 - optional
     from quality.web.server import access_at, listening, server  # noqa: PLC0415 - optional
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from hipo.app.review_agreement import StudyAgreement, study_agreement
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.main import RUN
-from quality.bootstrap import Interval
-from quality.comparisons import ReaderComparison
-from quality.human_readings import GOLD, HumanReadings
+
+if TYPE_CHECKING:
+    from hipo.app.review_agreement import StudyAgreement
+    from quality.bootstrap import Interval
+    from quality.comparisons import ReaderComparison
+    from quality.human_readings import HumanReadings
 
 
 def print_agreement(
@@ -28,6 +30,8 @@ def print_agreement(
     There are no figures before two people have answered the same lines. Programs are the readings
     that the gold labels were settled from, and the judges of hipo verify RUN.
     """
+    from hipo.app.review_agreement import study_agreement  # noqa: PLC0415 - statistics
+
     found = study_agreement(find_run(run), study)
     if output_format is Format.JSON:
         write_json(agreement_as_json(found))
@@ -80,7 +84,7 @@ def _text(found: StudyAgreement) -> Iterator[str]:
         ["dimension", "statistic", "value", "95% interval", "lines"], rows
     )
     if readings.against_gold:
-        yield f"each person against the {GOLD} labels\n" + _table(readings.against_gold)
+        yield "each person against the gold labels\n" + _table(readings.against_gold)
         yield from map(_confusion, readings.against_gold)
     if readings.against_programs:
         yield "each person against readings by programs\n" + _table(readings.against_programs)

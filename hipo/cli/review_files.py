@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from hipo.app.review_exchange import export_answers as write_answers
-from hipo.app.review_exchange import import_answers as read_answers
-from hipo.app.review_exchange import reported_scenarios
-from hipo.app.reviewing import ReviewOptions
 from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, one_line, plural, write_json
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import RUN
-from quality.review.importing import ImportedReviews
+
+if TYPE_CHECKING:
+    from quality.review.importing import ImportedReviews
 
 _STUDY = typer.Option(None, "--study", help="Which study, where there are several.")
 
@@ -68,6 +67,9 @@ def export_answers(
     A study is begun where the run has none. Annotators are codes in every file; cells that a
     spreadsheet would compute are made harmless.
     """
+    from hipo.app.review_exchange import export_answers as write_answers  # noqa: PLC0415 - with all that reviews
+    from hipo.app.reviewing import ReviewOptions  # noqa: PLC0415 - with all that reviews
+
     folder = find_run(run)
     options = ReviewOptions(
         mode=mode.value, name=study, everything=everything, most=most, per_item=per_item
@@ -91,6 +93,8 @@ def import_answers(
     The whole file is checked before anything is stored. Parts of a study are welcome; the same
     file again changes nothing. Exit code 1 where answers were left out.
     """
+    from hipo.app.review_exchange import import_answers as read_answers  # noqa: PLC0415 - with all that reviews
+
     return _report(read_answers(find_run(run), file, study))
 
 
@@ -102,6 +106,8 @@ def list_reports(
     ),
 ) -> None:
     """List what reviewers find wrong with scenarios, for their authors."""
+    from hipo.app.review_exchange import reported_scenarios  # noqa: PLC0415 - with all that reviews
+
     reports = reported_scenarios(find_run(run), study)
     if output_format is Format.JSON:
         write_json([asdict(report) for report in reports])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -10,11 +11,11 @@ from hipo.app.run_folders import find_run
 from hipo.cli.console import Format, columns, plain, plural, write_json
 from hipo.cli.errors import say
 from hipo.cli.main import RUN, command_app
-from pipeline.store.people import erase_person
-from pipeline.store.reviews import ReviewStore
 from quality.review.passwords import LEAST, hashed
 from scenarios.errors import UsageError
-from scenarios.reviews import Annotator
+
+if TYPE_CHECKING:
+    from scenarios.reviews import Annotator
 
 app = command_app(no_args_is_help=True, help="The people who review a run.")
 
@@ -33,6 +34,8 @@ def add(
     password = _password()
     if len(password) < LEAST:
         raise UsageError(f"a password needs at least {LEAST} characters", "choose a longer one")
+    from pipeline.store.reviews import ReviewStore  # noqa: PLC0415 - with all that a run holds
+
     with ReviewStore.open(folder) as store:
         person = store.people.add_account(
             name, "expert" if expert else "annotator", hashed(password)
@@ -48,6 +51,8 @@ def show(
     ),
 ) -> None:
     """List everybody who took part, with the name behind each code."""
+    from pipeline.store.reviews import ReviewStore  # noqa: PLC0415 - with all that a run holds
+
     with ReviewStore.open(find_run(run)) as store:
         people = store.people.everybody()
     if output_format is Format.JSON:
@@ -72,6 +77,9 @@ def erase(
     Their labels stay under the code, so that agreement can still be computed, unless --answers
     takes them away as well.
     """
+    from pipeline.store.people import erase_person  # noqa: PLC0415 - with all that a run holds
+    from pipeline.store.reviews import ReviewStore  # noqa: PLC0415 - as above
+
     folder = find_run(run)
     with ReviewStore.open(folder) as store:
         person = store.people.find(who)

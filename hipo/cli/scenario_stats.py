@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,18 +13,14 @@ from hipo.cli.console import Format, columns, harmless, write_json
 from hipo.cli.errors import say
 from hipo.cli.main import command_app
 from hipo.cli.scenario_options import EMBEDDINGS, REAL_NAMES, SCENARIO_DIRS
-from pipeline.embeddings import (
-    INSTALL,
-    Embed,
-    load_sentence_model,
-    meaning_similarity,
-    missing_packages,
-)
 from scenarios.catalogue import Catalogue
-from scenarios.checks.checked_scenario import Similarity
 from scenarios.pack import FAMILIES
 from scenarios.schemes.registry import load_scheme
 from scenarios.statistics import Alike, Closest, Lengths, Statistics, measure
+
+if TYPE_CHECKING:
+    from pipeline.embeddings import Embed
+    from scenarios.checks.checked_scenario import Similarity
 
 app = command_app()
 TOO_ALIKE = 0.85
@@ -61,6 +58,12 @@ def similarity_if(*, wanted: bool) -> tuple[Similarity | None, str]:
     """Return what compares meanings, and a remark where nothing does."""
     if not wanted:
         return None, "meanings were not compared (--no-embeddings)"
+    from pipeline.embeddings import (  # noqa: PLC0415 - with its thread and event loop
+        INSTALL,
+        meaning_similarity,
+        missing_packages,
+    )
+
     if missing_packages():
         return None, f"meanings were not compared; to compare them too: {INSTALL}"
     return meaning_similarity(_load), ""
@@ -69,6 +72,8 @@ def similarity_if(*, wanted: bool) -> tuple[Similarity | None, str]:
 def _load() -> Embed:
     if sys.stderr.isatty():
         say("comparing meanings: loading the embedding model takes some seconds ...")
+    from pipeline.embeddings import load_sentence_model  # noqa: PLC0415 - as above
+
     return load_sentence_model(None)
 
 

@@ -13,8 +13,6 @@ from outputs.audit.probes import ProbeKind
 from outputs.audit.ties import TieShare
 from scenarios.atomic_files import write_text
 
-AUDIT = "audit.json"
-"""The name of an audit in the folder of a run, or of a data set that was exported with one."""
 _VERSION = 1
 
 

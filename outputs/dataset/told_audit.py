@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+AUDIT = "audit.json"
+"""The name of an audit in the folder of a run, or of a data set that was exported with one."""
+
 
 @dataclass(frozen=True, slots=True)
 class AuditTable:

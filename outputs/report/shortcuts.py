@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from outputs.audit.findings import AUDIT, read_audit
+from outputs.audit.findings import read_audit
 from outputs.audit.telling import told_audit
+from outputs.dataset.told_audit import AUDIT
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Remark, ReportSection, Table
 from outputs.report.wording import counted

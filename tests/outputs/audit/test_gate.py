@@ -9,7 +9,8 @@ import pytest
 
 from hipo.app.audit import audit
 from hipo.cli.main import run as hipo_command
-from outputs.audit.findings import AUDIT, read_audit
+from outputs.audit.findings import read_audit
+from outputs.dataset.told_audit import AUDIT
 
 GENERATE = (
     "generate hipo-paper --model offline/rules --strategy direct --tactics balanced"

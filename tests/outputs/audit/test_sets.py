@@ -9,12 +9,13 @@ from benchmarks.audit_power import plant_commas, reads, score
 from hipo.app.audit import audit
 from hipo.cli.main import run as hipo_command
 from outputs.audit.auditing import audit_dialogues
-from outputs.audit.findings import AUDIT, read_audit
+from outputs.audit.findings import read_audit
 from outputs.audit.probes import PROBES
 from outputs.audit.run_corpus import run_corpus
 from outputs.audit.set_corpus import scheme_of, set_corpus
 from outputs.audit.telling import told_audit
 from outputs.dataset.reader import row_set
+from outputs.dataset.told_audit import AUDIT
 from outputs.selection import Selection, opened
 from scenarios.errors import UsageError
 from tests.outputs.corpora import exportable_run, exported
