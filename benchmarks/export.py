@@ -141,7 +141,7 @@ import orjson
 from benchmarks.machine import peak_mib
 from outputs.export import export
 from outputs.export_kind import ExportOptions
-from outputs.selection import Selection
+from outputs.selection_wish import Selection
 
 kind, run, folder, modes = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), tuple(sys.argv[4:])
 aspects = {"sft": ("utterance",), "benchmark": ("utterance", "cumulative", "conversation")}

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from hipo.app.audit import audit as audit
     from hipo.app.evaluation import evaluate as evaluate
     from hipo.app.evaluation_settings import EvaluationSettings as EvaluationSettings
-    from hipo.app.export import ExportExtras as ExportExtras
     from hipo.app.export import export as export
+    from hipo.app.export_options import ExportExtras as ExportExtras
     from hipo.app.generation import generate as generate
     from hipo.app.plan_estimates import estimate as estimate
     from hipo.app.preview import preview as preview
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _MODULE_OF = {
     "EvaluationSettings": "hipo.app.evaluation_settings",
-    "ExportExtras": "hipo.app.export",
+    "ExportExtras": "hipo.app.export_options",
     "HipoError": "scenarios.errors",
     "Recipe": "pipeline.recipe",
     "Run": "hipo.app.run",

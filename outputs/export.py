@@ -23,7 +23,8 @@ from outputs.export_kind import KINDS, ExportOptions
 from outputs.formats.registry import FORMATS
 from outputs.left_out import ROWS_LEFT_OUT
 from outputs.nothing_left import nothing_left
-from outputs.selection import OpenSelection, SelectedDialogue, Selection, opened
+from outputs.selection import OpenSelection, SelectedDialogue, opened
+from outputs.selection_wish import Selection
 from outputs.splits import SplitPlan, plan_splits
 from outputs.token_lengths import RowLengths
 from outputs.trainers.trainer_files import write_trainer_files

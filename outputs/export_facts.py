@@ -14,7 +14,8 @@ from outputs.export_kind import ExportKind
 from outputs.left_out import left_out
 from outputs.people_labels import labelled_dimensions
 from outputs.reliability import reliability
-from outputs.selection import OpenSelection, SelectedDialogue, Selection
+from outputs.selection import OpenSelection, SelectedDialogue
+from outputs.selection_wish import Selection
 from outputs.sft import deceptive_goals
 from outputs.token_lengths import TokenLengths
 from outputs.value_names import names_of, value_names

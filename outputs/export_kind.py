@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from outputs.aspects import ASPECTS, Aspect
-from outputs.dataset.columns import Row, RowSource
-from outputs.dataset.manifest import ExportedFile
-from outputs.preferred_answers import DEFAULT_ORIGINS, ORIGINS, Origin
-from outputs.selection import WantedVerdict
-from outputs.splits import Fractions, SplitBy
+from outputs.origins import DEFAULT_ORIGINS, ORIGINS, Origin
+from outputs.selection_wish import WantedVerdict
+from outputs.split_shares import Fractions, SplitBy
 from outputs.system_prompt import SHORT, SystemPrompt, Target
 from prompts.tasks.modes import Mode
 from scenarios.errors import UsageError
 from scenarios.extensions import ExtensionPoint
 from scenarios.plugins import PointName
-from scenarios.schemes.model import Scheme
 from scenarios.spelling import suggestion
+
+if TYPE_CHECKING:
+    from outputs.dataset.columns import Row, RowSource
+    from outputs.dataset.manifest import ExportedFile
+    from scenarios.schemes.model import Scheme
 
 KindOption = Literal[
     "aspects", "modes", "rationale", "format", "include_deception", "pairs", "min_margin",

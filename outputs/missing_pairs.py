@@ -14,7 +14,8 @@ from outputs.left_out import (
     SAME_STANDING,
     WORSE_SIDE,
 )
-from outputs.preferred_answers import Origin, PreferredAnswer, parting, same_words
+from outputs.origins import Origin
+from outputs.preferred_answers import PreferredAnswer, parting, same_words
 from outputs.selection import SelectedDialogue
 
 

@@ -27,9 +27,8 @@ from outputs.formats.registry import FORMATS
 from outputs.formats.shape import RowFormat
 from outputs.left_out import DECEPTIVE
 from outputs.missing_pairs import why_no_pair
+from outputs.origins import DEFAULT_ORIGINS, Origin
 from outputs.preferred_answers import (
-    DEFAULT_ORIGINS,
-    Origin,
     PreferredAnswer,
     preferred_answers,
     same_words,

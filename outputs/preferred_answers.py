@@ -6,18 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Final, Literal, get_args
 
+from outputs.origins import ORIGINS, Origin
 from outputs.selection import SelectedDialogue
 from prompts.tolerant_json import squash
 from scenarios.dialogue import Draft, Turn, Wanted
 from scenarios.verdicts import Judgement
 
-Origin = Literal["judges", "wanted", "verdict", "revision", "vote"]
-ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
-"""What can prefer an answer, what says most first: of the same two answers the first kind counts."""
-DEFAULT_ORIGINS: Final[tuple[Origin, ...]] = ("judges", "wanted", "verdict", "revision")
-"""A vote elects what is most like the other candidates, which is no quality: it is asked for."""
 _HALF = 0.5
 
 

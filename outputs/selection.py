@@ -8,10 +8,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from pathlib import Path
-from typing import Literal
 
 from outputs.people_labels import undeclared_dimensions, with_people_labels
+from outputs.selection_wish import Selection
 from pipeline.run_material import RunMaterial, load_material
 from pipeline.store.queries.annotations import AnnotationReader, open_annotations
 from pipeline.store.queries.export import (
@@ -35,29 +34,7 @@ from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
 from scenarios.verdicts import Flag, Judgement, Verdict
 
-WantedVerdict = Literal["accepted", "any"]
-Labels = Literal["adjudicated", "declared"]
 _NOBODY: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is asked for; None leaves a field unrestricted."""
-
-    runs: tuple[Path, ...]
-    """Folders of runs."""
-    verdict: WantedVerdict = "accepted"
-    """``any`` takes every generated dialogue, whatever was decided on it."""
-    scenarios: tuple[str, ...] | None = None
-    """Ids, categories, globs or ``tag:...``."""
-    goals: tuple[str, ...] | None = None
-    strategies: tuple[str, ...] | None = None
-    arms: tuple[str, ...] | None = None
-    """Ids of arms, or beginnings of them."""
-    languages: tuple[str, ...] | None = None
-    labels: Labels = "adjudicated"
-    """``adjudicated`` puts what an expert decided in review in place of what was declared, and what
-    most people say where nothing was."""
 
 
 @dataclass(frozen=True, slots=True)

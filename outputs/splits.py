@@ -6,19 +6,13 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from outputs.split_shares import SPLITS, Fractions, Split, SplitBy
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
-
-Split = Literal["train", "validation", "test"]
-SPLITS: tuple[Split, ...] = get_args(Split)
-SplitBy = Literal["scenario", "fact"]
-Fractions = tuple[float, float, float]
-"""Of train, validation and test."""
 
 _PASSES = 20
 _SWAPPED = 400
@@ -56,22 +50,6 @@ class SplitPlan:
 def group_of(by: SplitBy, scenario: str, fact: str) -> str:
     """Return the name of what stays together."""
     return scenario if by == "scenario" else f"{scenario}/{fact}"
-
-
-def checked_fractions(values: Sequence[float]) -> Fractions:
-    """Return the shares of train, validation and test, made to sum to 1.
-
-    Raises:
-        UsageError: not three numbers of which none is negative and one is positive.
-    """
-    total = sum(values)
-    if len(values) != len(SPLITS) or min(values) < 0 or not 0 < total < float("inf"):
-        raise UsageError(
-            f"shares {', '.join(f'{v:g}' for v in values)}: three numbers are needed, none below 0",
-            "for example 80,10,10; a share of 0 leaves the split out",
-        )
-    train, validation, test = (value / total for value in values)
-    return train, validation, test
 
 
 def plan_splits(

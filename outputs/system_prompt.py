@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
-from prompts.question import Message
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
+
+if TYPE_CHECKING:
+    from prompts.question import Message
 
 PromptChoice = Literal["short", "full", "none", "own"]
 SHIPPED_PROMPTS: Final = ("short", "full", "none")
@@ -49,6 +51,8 @@ SHORT: Final = SystemPrompt()
 
 def with_system(messages: Sequence[Message], text: str) -> tuple[Message, ...]:
     """Return messages with another system message; "" is none."""
+    from prompts.question import Message  # noqa: PLC0415 - with all that answers are read with
+
     others = tuple(message for message in messages if message.role != "system")
     return (Message("system", text), *others) if text else others
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from hipo.app.evaluation import evaluate
 from hipo.app.evaluation_tables import BESIDE_A_RUN
-from hipo.app.export import export_options, make_data_set
+from hipo.app.export import make_data_set
+from hipo.app.export_options import export_options
 from hipo.app.report import report
 from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS
-from outputs.selection import Selection
+from outputs.selection_wish import Selection
 from outputs.showcase import showcased
 from pipeline.recipe import Recipe
 from pipeline.store.queries.report import open_figures

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from outputs.dataset.columns import RowSource, by_case
 from outputs.dialogue_set import DialogueRows
-from outputs.selection import Selection, WantedVerdict, opened
+from outputs.selection import opened
+from outputs.selection_wish import Selection, WantedVerdict
 from outputs.turn_set import TurnRows
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme

@@ -17,7 +17,7 @@ from scenarios.flow import planned_turns
 from scenarios.schemes.misleading import ruled_out_by_truth
 
 if TYPE_CHECKING:
-    from outputs.preferred_answers import Origin
+    from outputs.origins import Origin
 
 _SECOND = "every prompt gets one answer: name a second --strategy, or a second model"
 _HONEST = "honest ones alone; more with --include-deception"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hipo.app.frames import FrameRows
-    from outputs.selection import WantedVerdict
+    from outputs.selection_wish import WantedVerdict
     from pipeline.runner import RunOutcome
 
 _PAGE = 256

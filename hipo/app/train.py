@@ -12,7 +12,7 @@ from typing import Any
 
 from outputs.audit.set_corpus import scheme_of
 from outputs.export_facts import code_version
-from outputs.splits import Split
+from outputs.split_shares import Split
 from outputs.training.adapter_card import CARD, adapter_card
 from outputs.training.base_model import BaseText, check_packages, find_base, open_text
 from outputs.training.lengths import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from hipo.app.export import ExportExtras, export_options
+from hipo.app.export_options import ExportExtras, export_options
 from hipo.app.option_groups import OptionGroup
 from hipo.app.option_values import split
 from hipo.app.run_folders import find_run
@@ -16,8 +16,8 @@ from hipo.cli.options import PLUGINS
 from outputs.aspects import ASPECTS
 from outputs.export_kind import DEFAULT_FORMAT, DEFAULT_KIND, KINDS, PROMPT_MODES, ExportOptions
 from outputs.formats.registry import FORMATS
-from outputs.preferred_answers import ORIGINS
-from outputs.selection import Selection
+from outputs.origins import ORIGINS
+from outputs.selection_wish import Selection
 from scenarios.errors import UsageError
 
 

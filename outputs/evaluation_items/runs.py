@@ -14,7 +14,8 @@ from outputs.dataset.columns import by_case
 from outputs.evaluation_items.rows import READ_BY, benchmark_item, swap_item
 from outputs.evaluation_items.sets import NOBODY_JUDGED
 from outputs.export_facts import opening_of
-from outputs.selection import OpenSelection, Selection, WantedVerdict, opened
+from outputs.selection import OpenSelection, opened
+from outputs.selection_wish import Selection, WantedVerdict
 from outputs.swap_set import SwapRows
 from prompts.tasks.items import fact_view
 from quality.evaluation.item import EvaluationItem

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from outputs.dataset.manifest import Column, ExportedFile
-from prompts.question import Message
 from scenarios.errors import UsageError
 from scenarios.plugins import PointName
 
-Prompt = Sequence[Message]
+if TYPE_CHECKING:
+    from outputs.dataset.manifest import Column, ExportedFile
+    from prompts.question import Message
+
+Prompt = Sequence["Message"]
 """The messages that come before what is to be learnt: a system message, unless there is none, then
 user and assistant by turns, the user first and last."""
 

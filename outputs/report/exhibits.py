@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from outputs.beyond_chance import chairs
+from outputs.chairs import chairs
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered, ReportedDialogue
 from outputs.report.judged import unverified

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from outputs.splits import Split
+from outputs.split_shares import Split
 from outputs.training.base_model import (
     BaseText,
     chosen_device,

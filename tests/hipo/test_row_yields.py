@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hipo import Recipe, Run, estimate, export, generate, verify
 from outputs.export_kind import KINDS
-from outputs.preferred_answers import ORIGINS
+from outputs.origins import ORIGINS
 from scenarios.errors import UsageError
 
 

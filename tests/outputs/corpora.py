@@ -11,7 +11,7 @@ import orjson
 
 from outputs.export import Exported, export
 from outputs.export_kind import ExportOptions
-from outputs.selection import Selection
+from outputs.selection_wish import Selection
 from pipeline.store.run_store import RunStore
 from scenarios.case import Case
 from scenarios.dialogue import (

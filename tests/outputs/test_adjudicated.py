@@ -10,7 +10,8 @@ from hipo.cli.main import run as hipo
 from outputs.dataset.documents import Documents
 from outputs.export import export
 from outputs.export_kind import ExportOptions
-from outputs.selection import Selection, opened
+from outputs.selection import opened
+from outputs.selection_wish import Selection
 from pipeline.store.annotations import LabelRow, LabelSource, add_pass
 from tests.outputs.corpora import SCHEME, exportable_run, rows_in
 from tests.outputs.sample_run import give_names

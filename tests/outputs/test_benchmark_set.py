@@ -7,7 +7,8 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from hipo.app.export import export, export_options
+from hipo.app.export import export
+from hipo.app.export_options import export_options
 from outputs.comparable import row_lines
 from prompts.environment import Templates
 from prompts.languages import described_language

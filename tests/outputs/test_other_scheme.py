@@ -10,7 +10,7 @@ from hipo.cli.main import run as hipo
 from outputs.dataset.documents import Documents
 from outputs.export import export
 from outputs.export_kind import ExportOptions
-from outputs.selection import Selection
+from outputs.selection_wish import Selection
 from outputs.value_names import value_names
 from scenarios.schemes.registry import load_scheme
 from tests.outputs.corpora import rows_in

@@ -7,7 +7,8 @@ from collections import defaultdict
 import orjson
 import pytest
 
-from outputs.preferred_answers import ORIGINS, same_words
+from outputs.origins import ORIGINS
+from outputs.preferred_answers import same_words
 from outputs.system_prompt import SystemPrompt
 from tests.outputs.corpora import DECEPTION, STRATEGIES, TRUTH, exportable_run, exported, rows_in
 

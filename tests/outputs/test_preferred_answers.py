@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from hipo.app.export import export_options
+from hipo.app.export_options import export_options
 from hipo.cli.main import run as hipo
 from outputs.export import export
-from outputs.preferred_answers import DEFAULT_ORIGINS, ORIGINS
-from outputs.selection import Selection
+from outputs.origins import DEFAULT_ORIGINS, ORIGINS
+from outputs.selection_wish import Selection
 from scenarios.errors import UsageError
 from scenarios.verdicts import Decision, Judgement, JudgeRun
 from tests.factories import make_arm, make_run

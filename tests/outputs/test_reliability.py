@@ -10,7 +10,8 @@ from outputs.dataset.documents import Documents
 from outputs.export import export
 from outputs.export_kind import ExportOptions
 from outputs.reliability import people_agreement, reliability
-from outputs.selection import Selection, opened
+from outputs.selection import opened
+from outputs.selection_wish import Selection
 from pipeline.store.queries.report_rows import PersonAnswer
 from scenarios.schemes.registry import load_scheme
 from tests.outputs.sample_run import let_people_answer, reported_run

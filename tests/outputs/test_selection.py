@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from outputs.selection import Selection, opened, select
+from outputs.selection import opened, select
+from outputs.selection_wish import Selection
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.verdicts import Decision

@@ -15,7 +15,8 @@ from outputs.comparable import PROMPTS
 from outputs.discretion import reveals
 from outputs.formats.registry import FORMATS
 from outputs.label_rows import LabelRows
-from outputs.selection import Selection, opened
+from outputs.selection import opened
+from outputs.selection_wish import Selection
 from outputs.sft import ActorRows
 from outputs.system_prompt import SystemPrompt
 from prompts.environment import Templates

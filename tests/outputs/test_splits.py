@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from outputs.balance import Balance, balanced_column
-from outputs.splits import SPLITS, checked_fractions, plan_splits
+from outputs.split_shares import SPLITS, checked_fractions
+from outputs.splits import plan_splits
 from pipeline.store.queries.export import GroupTally
 from scenarios.errors import RunError, UsageError
 from tests.outputs.corpora import SCHEME

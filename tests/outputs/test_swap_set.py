@@ -10,7 +10,8 @@ import pytest
 from hipo.cli.main import run as hipo
 from outputs.export import export
 from outputs.export_kind import KINDS, ExportOptions
-from outputs.selection import Selection, opened
+from outputs.selection import opened
+from outputs.selection_wish import Selection
 from outputs.swap_set import SwapRows
 from pipeline.store.judgements import JudgeRun
 from scenarios.errors import UsageError

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from outputs.evaluation_items.runs import load_run
-from outputs.selection import Selection, opened
+from outputs.selection import opened
+from outputs.selection_wish import Selection
 from quality.evaluation.item import EvaluationItem
 from tests.outputs.corpora import SCHEME, exportable_run
 from tests.outputs.test_adjudicated import TURN, decide, other
