@@ -14,7 +14,14 @@ from pipeline.providers.capped_client import CappedClient, sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
 from pipeline.providers.protocol import Reply, Request
-from pipeline.providers.wire_anthropic import SEED_HEADER, call_of, read_reply
+from pipeline.providers.wire_anthropic import (
+    SEED_HEADER,
+    Call,
+    RecentTexts,
+    call_of,
+    read_reply,
+    system_of,
+)
 
 
 class _Client(CappedClient, anthropic.DefaultAioHttpClient):
@@ -38,6 +45,7 @@ class AnthropicProvider(HttpProvider):
     ) -> None:
         """Prepare; connections are opened by the first request."""
         super().__init__(base_url, api_key, headers)
+        self._recent = RecentTexts()
         self._sends_seed = is_loopback(base_url)
         self.client = anthropic.AsyncAnthropic(
             api_key=api_key,
@@ -52,13 +60,17 @@ class AnthropicProvider(HttpProvider):
             ),
         )
 
+    def call_of(self, request: Request) -> Call:
+        """Translate a request; a system text that was sent just before is marked for the cache."""
+        return call_of(request, cached=self._recent.comes_again(system_of(request)))
+
     async def send(self, request: Request, timeout_s: float) -> Reply:
         """Send once, without retrying.
 
         Raises:
             ProviderError: the endpoint could not or would not answer.
         """
-        call = call_of(request)
+        call = self.call_of(request)
         arguments: dict[str, Any] = dict(call.arguments)
         seed = {SEED_HEADER: str(request.seed)} if self._sends_seed else None
         try:

@@ -48,7 +48,7 @@ class AnthropicBatches:
 
     def line(self, custom_id: str, request: Request) -> BatchLine:
         """Put a request into the form it has in a batch."""
-        call = call_of(request)
+        call = self._provider.call_of(request)
         content = {"custom_id": custom_id, "params": {**call.arguments, **call.extra_body}}
         return BatchLine(custom_id, orjson.dumps(content))
 

@@ -1,9 +1,18 @@
 import orjson
 import pytest
 
+from pipeline.providers.anthropic import AnthropicProvider
 from pipeline.providers.errors import ServerFault
 from pipeline.providers.protocol import Choice, Usage
-from pipeline.providers.wire_anthropic import call_of, read_reply, read_usage
+from pipeline.providers.wire_anthropic import (
+    CACHED_S,
+    LEAST_CACHED_BYTES,
+    MOST_TEXTS,
+    RecentTexts,
+    call_of,
+    read_reply,
+    read_usage,
+)
 from prompts.question import Message
 from scenarios.arms import Parameters
 from tests.pipeline.providers.asking import SCHEMA, make_request
@@ -14,12 +23,54 @@ def answer(**fields):
     return orjson.dumps({"id": "msg", "content": text, "stop_reason": "end_turn", **fields})
 
 
+LONG = "x" * LEAST_CACHED_BYTES
+
+
 def test_the_system_text_stands_apart_and_may_be_cached():
-    call = call_of(make_request())
+    call = call_of(make_request(), cached=True)
     (block,) = call.arguments["system"]
     assert block["text"].startswith("Answer in JSON.")
     assert block["cache_control"] == {"type": "ephemeral"}
+    assert "cache_control" not in call_of(make_request()).arguments["system"][0]
     assert [m["role"] for m in call.arguments["messages"]] == ["user"]
+
+
+def test_a_text_is_marked_when_it_comes_again_while_the_cache_holds_it():
+    now = 0.0
+    recent = RecentTexts(lambda: now)
+    assert [recent.comes_again(LONG) for _ in range(3)] == [False, True, True]
+    assert not recent.comes_again(LONG + "y")
+    now = CACHED_S - 1
+    assert recent.comes_again(LONG)
+    now += CACHED_S - 1  # each time it is sent counts anew
+    assert recent.comes_again(LONG)
+    now += CACHED_S
+    assert [recent.comes_again(LONG) for _ in range(2)] == [False, True]
+
+
+def test_a_short_text_is_never_marked():
+    recent = RecentTexts()
+    assert not any(recent.comes_again(LONG[:-1]) for _ in range(3))
+    assert not any(recent.comes_again("") for _ in range(3))
+
+
+def test_of_many_texts_the_one_not_sent_for_longest_is_forgotten():
+    recent = RecentTexts(lambda: 0.0)
+    for number in range(MOST_TEXTS):
+        recent.comes_again(f"{number:08}{LONG}")
+    assert recent.comes_again(f"{0:08}{LONG}")
+    assert not recent.comes_again(f"{MOST_TEXTS:08}{LONG}")
+    assert recent.comes_again(f"{0:08}{LONG}")
+    assert not recent.comes_again(f"{1:08}{LONG}")
+
+
+def test_a_provider_marks_what_it_sends_again_and_each_text_by_itself():
+    provider = AnthropicProvider("http://127.0.0.1:9", "k", 1, {})
+    asked = [Message("system", LONG), Message("user", "hi")]
+    other = [Message("system", f"{LONG}!"), Message("user", "hi")]
+    calls = [provider.call_of(make_request(messages=tuple(m))) for m in (asked, other, asked)]
+    marked = ["cache_control" in call.arguments["system"][0] for call in calls]
+    assert marked == [False, False, True]
 
 
 def test_without_a_system_text_no_empty_one_is_sent():
