@@ -6,7 +6,8 @@ those are cached that an earlier prompt to the same model began with, from 1,024
 (OpenAI's rule). Caches are never emptied. A token is four bytes of role and text; the schema of the
 answer, which providers render in ways of their own, counts nothing.
 
-The answers are those of the engines behind ``offline/rules`` and ``offline/judge``.
+The answers are those of the engines behind ``offline/rules`` and ``offline/judge``; the model
+``reasoner`` answers like ``offline/reasoner`` where it is not a judge.
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ from aiohttp import web
 
 from benchmarks.night_server import answered_by_rules
 from benchmarks.server import completion, own_process, serve_until_stdin_closes
+from pipeline.offline.reading import PromptNotUnderstood
+from pipeline.offline_judge.engine import answer as judge
+from pipeline.offline_reasoner.engine import answer as reason
 
 BYTES_PER_TOKEN = 4
 LEAST_CACHED = 1_024
 STEP = 128
+REASONER = "reasoner"
 
 
 class PrefixCache:
@@ -46,6 +51,14 @@ class PrefixCache:
         return found
 
 
+def answered_by_reasoner(messages: list[tuple[str, str]], seed: int) -> str:
+    """Return what the embedded reasoner answers, or the embedded judge where it understands nothing."""
+    try:
+        return reason(messages, seed)
+    except PromptNotUnderstood:
+        return judge(messages, seed)
+
+
 async def _serve() -> None:
     cache = PrefixCache()
 
@@ -53,9 +66,8 @@ async def _serve() -> None:
         body = orjson.loads(await request.read())
         messages = [(message["role"], message["content"]) for message in body["messages"]]
         prompt = "".join(f"<{role}>{text}" for role, text in messages).encode()
-        texts = [
-            answered_by_rules(messages, body.get("seed", 0) + i) for i in range(body.get("n", 1))
-        ]
+        answered = answered_by_reasoner if body["model"] == REASONER else answered_by_rules
+        texts = [answered(messages, body.get("seed", 0) + i) for i in range(body.get("n", 1))]
         said = sum(len(text.encode()) for text in texts) // BYTES_PER_TOKEN
         usage = {
             "prompt_tokens": len(prompt) // BYTES_PER_TOKEN,
