@@ -377,7 +377,12 @@ def _notes(job: _Job, source: RowSource, facts: ExportFacts) -> tuple[str, ...]:
         notes.append(f"utterances with labels that most people gave: {facts.by_people:,}")
     notes += left_out_notes(job.found.people_remarks)
     written = {file.split for file in facts.files}
-    notes += [f"no row fell into {split}" for split in job.plan.splits if split not in written]
+    missing = [split for split in job.plan.splits if split not in written]
+    notes += [
+        f"no row fell into {split}"
+        + (": nothing to train on; --splits 1,0,0 puts all there" if split == "train" else "")
+        for split in missing
+    ]
     notes += [
         f"dialogues of {run} left out because an earlier run has the same case and arm: {n:,}"
         for run, n in sorted(job.found.duplicates.items())

@@ -31,8 +31,8 @@ _SIZES = (
     (10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"),
     (10**7, "1M<n<10M"), (10**8, "10M<n<100M"), (10**9, "100M<n<1B"), (10**10, "1B<n<10B"),
 )  # fmt: skip
-AXOLOTL = "axolotl.yaml"
-"""Lies in a folder whose rows trainers can be configured for."""
+TRAINERS = "trainers"
+"""The folder of a set with the messages alone, beside which a script and configurations lie."""
 _SPLITS = ("train", "validation", "test")
 
 
@@ -128,8 +128,11 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
 
 def _training(facts: ExportFacts) -> dict[str, object]:
     """Return whether configurations of trainers lie beside the rows, and what columns these have."""
-    columns = [column.name for file in facts.primary for column in file.columns]
-    return {"configured": (facts.folder / AXOLOTL).is_file(), "trainer_columns": columns}
+    return {
+        "configured": (facts.folder / TRAINERS).is_dir(),
+        "trainer_columns": [column.name for file in facts.primary for column in file.columns],
+        "any_to_train_on": any(file.split == "train" for file in facts.primary),
+    }
 
 
 def _splits_of(facts: ExportFacts) -> list[str]:

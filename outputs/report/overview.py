@@ -152,8 +152,11 @@ def funnel_section(run: Gathered) -> ReportSection:
         _stage("Verified", run.verified, run.state.planned),
         _stage("Reviewed or cleared", settled if verified else None, run.state.planned),
         _stage("Accepted", verdicts["accepted"] if verified else None, run.state.planned),
-        _stage("Exported", run.options.exported, run.state.planned),
-    ]
+        _stage(
+            "Exported", run.options.exported, run.state.planned,
+            unknown="not known" if run.options.exports else "none recorded",
+        ),
+    ]  # fmt: skip
     losses = _losses(run, verdicts, deciders)
     numbers = Table(
         "Dialogues by stage", ("stage", "dialogues"), tuple((s.label, s.text) for s in stages)
@@ -170,7 +173,9 @@ def funnel_section(run: Gathered) -> ReportSection:
     if run.options.exports:
         blocks.append(data_sets_table(run.options.exports))
     elif run.options.exported is None:
-        note = "No data set was made of this run. What an older hipo exported is counted if named:"
+        note = (
+            "No data set of this run is recorded. What an older hipo exported is counted if named:"
+        )
         blocks.append(Remark(note, f"hipo report {run.run} --export DIR"))
     lead = "What is left after each stage, and what was lost on the way."
     return ReportSection("funnel", "From plan to export", lead, tuple(blocks))
@@ -201,8 +206,10 @@ def _losses(run: Gathered, verdicts: Counter[str], deciders: Counter[tuple[str, 
     )
 
 
-def _stage(label: str, value: int | None, planned: int) -> FunnelStage:
-    return FunnelStage(label, value, "not known" if value is None else part(value, planned))
+def _stage(
+    label: str, value: int | None, planned: int, *, unknown: str = "not known"
+) -> FunnelStage:
+    return FunnelStage(label, value, unknown if value is None else part(value, planned))
 
 
 def _codes(run: Gathered, verdict: str) -> str:

@@ -9,17 +9,14 @@ from typing import Any, Final
 import orjson
 import yaml
 
-from outputs.dataset.card import AXOLOTL
+from outputs.dataset.card import TRAINERS
 from outputs.dataset.manifest import ExportedFile
 from outputs.formats.shape import lines_files
 from outputs.token_lengths import DEFAULT_WINDOW, TokenLengths
 
 MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
 """What is trained where nothing else is named: small, and anybody may load it."""
-FOLDER: Final = "trainers"
-"""Holds the messages alone, for trainers that read one column of them. JSON lines, and not called
-so: whoever reads the set finds each row once."""
-LLAMA_FACTORY, DATASET_INFO = "llamafactory.yaml", "dataset_info.json"
+AXOLOTL, LLAMA_FACTORY, DATASET_INFO = "axolotl.yaml", "llamafactory.yaml", "dataset_info.json"
 _SCRIPTS = Path(__file__).parents[1] / "templates"
 _ROOM = 1.3
 """What lengths are multiplied by: they are estimates, and nothing is to be cut."""
@@ -39,7 +36,7 @@ def write_trainer_files(
     lines = lines_files(files)
     if not any(file.split == "train" for file in lines):
         return
-    (folder / FOLDER).mkdir()
+    (folder / TRAINERS).mkdir()
     for file in lines:
         _write_messages(folder / file.path, folder / _path(file), pairs=pairs)
     longest = _rounded(max((one.longest for one in lengths), default=DEFAULT_WINDOW))
@@ -168,7 +165,8 @@ def dataset_info(lines: Sequence[ExportedFile], *, pairs: bool) -> dict[str, obj
 
 
 def _path(file: ExportedFile) -> str:
-    return f"{FOLDER}/{file.subset}-{file.split}.json"
+    # JSON lines, and not called so: whoever reads the set finds each row once
+    return f"{TRAINERS}/{file.subset}-{file.split}.json"
 
 
 def _name(file: ExportedFile) -> str:

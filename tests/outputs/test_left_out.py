@@ -104,7 +104,7 @@ def test_a_run_records_what_was_exported_from_it_and_its_report_lists_it(tmp_pat
     assert "Data sets made of this run" in page
     assert "../set" in page
     assert "pending 9, discarded 9, undecided 9" in page
-    assert "No data set was made of this run" not in page
+    assert "No data set of this run is recorded" not in page
     # nine accepted dialogues, all of them in a set that is still there
     assert "accepted → exported" in page
 
@@ -114,6 +114,7 @@ def test_a_set_that_was_deleted_stays_in_the_list(tmp_path, run, capsys):
     (tmp_path / "set").rename(tmp_path / "moved")
     page = report(run, embeddings=False).path.read_text()
     assert "../set" in page
+    assert "none recorded" not in page
     assert "accepted → exported" not in page, "what it held can no longer be counted"
 
 

@@ -9,6 +9,10 @@ import orjson
 import pytest
 import yaml
 
+from outputs.dataset.documents import Documents
+from outputs.export import export
+from outputs.export_kind import ExportOptions
+from outputs.selection import Selection
 from outputs.token_lengths import RowLengths, estimated_tokens
 from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
 
@@ -53,6 +57,23 @@ def test_the_configurations_read_files_that_are_there_and_learn_the_last_message
     assert sum(
         len((folder / info[one]["file_name"]).read_bytes().splitlines()) for one in named
     ) == len(rows_in(folder))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"fractions": (0, 1, 0)}, "No row fell into the split `train`"),
+        ({"fractions": (1, 0, 0), "format": "axolotl"}, "these\nrows are for trainers"),
+    ],
+)
+def test_a_card_without_a_command_to_train_says_why(sets, tmp_path, options, said):
+    chosen = ExportOptions("sft", parquet=False, **options)
+    export(Selection((sets / "run",)), chosen, tmp_path / "set", document=Documents())
+    card = (tmp_path / "set/README.md").read_text()
+    assert "## How to train with it" in card
+    assert said in card
+    assert "hipo train" not in card
+    assert not list((tmp_path / "set").glob("train_*.py"))
 
 
 @pytest.mark.filterwarnings("ignore")

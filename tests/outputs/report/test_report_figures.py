@@ -31,7 +31,7 @@ def test_the_funnel_counts_what_the_store_counts(tree, sql):
     assert found["Verified"] == said(sum(verdicts.values()))
     assert found["Reviewed or cleared"] == said(verdicts["accepted"] + verdicts["discarded"])
     assert found["Accepted"] == said(verdicts["accepted"])
-    assert found["Exported"] == ["not known"]
+    assert found["Exported"] == ["none recorded"]
     losses = table(tree, "Where dialogues were lost")
     assert losses["planned → generated"] == ["1", "timeout 1"]
     assert losses["verified → reviewed"][0] == str(verdicts["pending"])
