@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 RUN ?= runs/demo
+HOURS ?= first-hours
 # A plain pip on Linux brings the CUDA build of torch (gigabytes). To have the CPU build, pass the
 # index that PyTorch's own "Get started" page shows: make demo TORCH_ARGS="--index-url ..."
 TORCH ?= torch==2.13.0
@@ -19,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Tests start hundreds of commands: each would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick check coverage bench bench-peers dist clean
+.PHONY: demo test quick check coverage bench bench-peers first-hours dist clean
 
 demo: $(VENV)/.demo
 	$(BIN)/hipo demo -o $(RUN)
@@ -56,6 +57,11 @@ bench: $(VENV)/.dev
 # The same calls through Bespoke Curator and datatrove, each in an environment of its own.
 bench-peers: $(VENV)/.dev $(PEERS)/curator/.done $(PEERS)/datatrove/.done
 	$(BIN)/python -m benchmarks peers --report benchmarks/results-peers.md
+
+# What a new user does in the first hour, as a linguist, an ML engineer and somebody who runs batches:
+# a fresh clone and environment in HOURS, and what each of the three scripts printed.
+first-hours:
+	TORCH_ARGS="$(TORCH_ARGS)" examples/first_hours/clone.sh $(HOURS)
 
 # The wheel, the source archive, and what is in an installation: a bill of materials (CycloneDX).
 dist: $(VENV)/.dev

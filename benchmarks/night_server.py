@@ -62,7 +62,8 @@ class NightServer:
 
     plan: Misfortunes
     ledger: list[LedgerEntry] = field(default_factory=list)
-    _port: int = 0
+    port: int = 0
+    """Where it listens; 0: where nothing else does, see `serve`."""
     _rng: random.Random = field(init=False)
     _away_until: float = 0.0
     _outages: list[tuple[int, float, str]] = field(init=False)
@@ -85,14 +86,14 @@ class NightServer:
         )
         await self._runner.setup()
         await self._listen()
-        return self._port
+        return self.port
 
     async def _listen(self) -> None:
         assert self._runner is not None
-        self._site = web.TCPSite(self._runner, "127.0.0.1", self._port, backlog=1024)
+        self._site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1024)
         await self._site.start()
-        if not self._port:
-            self._port = self._runner.addresses[0][1]
+        if not self.port:
+            self.port = self._runner.addresses[0][1]
 
     async def _count(self, _: web.Request) -> web.Response:
         return web.json_response(len(self.ledger))

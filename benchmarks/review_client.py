@@ -1,4 +1,4 @@
-"""An annotator without a screen: comes in by a link and answers whatever they are given."""
+"""People without a screen who come in by a link: annotators answer, an expert settles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ import time
 from collections.abc import Callable
 from html import unescape
 from urllib.parse import urlencode, urlsplit
+
+Chooser = Callable[[str, list[str]], str]
+"""Which of the values that a question offers somebody chooses, by its name."""
+
+
+def first_value(_: str, values: list[str]) -> str:
+    """Choose what stands first."""
+    return values[0]
 
 
 class AnnotatorClient:
@@ -34,16 +42,22 @@ class AnnotatorClient:
         self._post("/name", [("csrf", _csrf(page)), ("name", self._name)])
         self._connection.close()  # the server would, of one on which nothing is asked for a while
 
-    def work(self, saved: Callable[[], None] = lambda: None) -> None:
-        """Answer items until none is left; ``saved`` is called after each."""
+    def work(self, saved: Callable[[], None] = lambda: None, choose: Chooser = first_value) -> None:
+        """Answer items until none is left; ``saved`` is called after each.
+
+        Where the declared labels are shown afterwards, nothing is said to be wrong with them.
+        """
         while True:
             started = time.perf_counter()
             path, page = self._follow("/next")
             if not path.startswith("/item/"):
                 return
             self.pages.append(time.perf_counter() - started)
-            fields = [("csrf", _csrf(page)), ("stage", "labels"), ("lead_ms", "5000")]
-            fields += _first_choices(page)
+            fields = [("csrf", _csrf(page)), ("lead_ms", "5000")]
+            if 'data-stage="opinion"' in page:
+                fields += [("stage", "opinion"), ("issue", "no")]
+            else:
+                fields += [("stage", "labels"), *_choices(page, choose)]
             self._post(f"{path}/draft", fields)
             started = time.perf_counter()
             status = self._post(path, fields)
@@ -51,6 +65,16 @@ class AnnotatorClient:
             if status == 200:
                 self.sent.append(path)
             saved()
+
+    def settle(self) -> int:
+        """Accept all items with what most people say, else what is offered first; return how many."""
+        paths = re.findall(r'href="(/adjudicate/\d+)"', self._get("/adjudicate"))
+        for path in paths:
+            page = self._get(path)
+            fields = [("csrf", _csrf(page)), ("verdict", "accepted"), *_final(page)]
+            if self._post(path, fields) != 200:
+                raise RuntimeError(f"{path} was not taken")
+        return len(paths)
 
     def _get(self, path: str) -> str:
         return self._follow(path)[1]
@@ -107,8 +131,17 @@ def _csrf(page: str) -> str:
     return found[1]
 
 
-def _first_choices(page: str) -> list[tuple[str, str]]:
-    chosen: dict[str, str] = {}
+def _choices(page: str, choose: Chooser) -> list[tuple[str, str]]:
+    offered: dict[str, list[str]] = {}
     for name, value in re.findall(r'type="radio" name="([^"]+)" value="([^"]*)"', page):
-        chosen.setdefault(unescape(name), unescape(value))
-    return list(chosen.items())
+        offered.setdefault(unescape(name), []).append(unescape(value))
+    return [(name, choose(name, values)) for name, values in offered.items()]
+
+
+def _final(page: str) -> list[tuple[str, str]]:
+    final = []
+    for name, options in re.findall(r'<select name="([^"]+)"[^>]*>(.*?)</select>', page, re.DOTALL):
+        values = re.findall(r'<option value="([^"]+)"( selected)?', options)
+        value = next((value for value, selected in values if selected), values[0][0])
+        final.append((unescape(name), unescape(value)))
+    return final

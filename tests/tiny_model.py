@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -147,3 +148,7 @@ def save_tiny_gguf(file: Path, model: Path) -> Path:
     writer.write_tensors_to_file()
     writer.close()
     return file
+
+
+if __name__ == "__main__":
+    print(save_tiny_model(Path(sys.argv[1])))
