@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from benchmarks import judge_accuracy
+from benchmarks import judge_accuracy, wordings
 from benchmarks.defects import KINDS, Garden, Planted, all_planted
 from benchmarks.judge_accuracy import judge_answer, judge_prompts
 from benchmarks.report import Goal, Row
@@ -257,6 +257,7 @@ def run(*, quick: bool = False) -> list[Row]:
         Row("planted defects, of each kind", float(count)),
         Row("clean dialogues", float(len(garden.clean))),
         *_gate_rows(garden, planted),
+        *wordings.rows(),
         *_judge_rows(garden, planted),
         *flagged_rows("free", garden.clean),
         *flagged_rows("balanced", clean_dialogues(clean, "balanced")),

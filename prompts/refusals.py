@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
+from prompts.cue_points import any_of, cue_points
 from scenarios.yaml_source import read_yaml
 
 PHRASES = Path(__file__).parent / "data" / "refusals.yaml"
-_EDGE = r"\b"
+CUES = PHRASES.with_name("refusal_cues.yaml")
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 """A letter that is no class such as ``\\W``."""
 
@@ -24,7 +24,7 @@ def refusal_in(text: str, more: tuple[str, ...] = ()) -> str | None:
         text: what was answered.
         more: further phrases beside those that ship, taken literally, whatever their case.
     """
-    return _first(("declined", "out_of_role"), more, text)
+    return _first(("declined", "out_of_role"), more, text) or cue_points(CUES).found(text)
 
 
 def declined_in(text: str) -> str | None:
@@ -67,18 +67,10 @@ def _compiled(kinds: tuple[str, ...], more: tuple[str, ...] = ()) -> re.Pattern[
     """Put the phrases of all languages together: a machine may fall back into English.
 
     The pattern is for texts in lower case: to look at every letter in both cases takes five times
-    as long. Phrases that begin at the edge of a word stand together, so that they are tried there
-    alone.
+    as long.
     """
     data = _data()
     shipped = [one for kind in kinds for patterns in data[kind].values() for one in patterns]
     own = [re.escape(phrase) for phrase in _flat(more)]
     lower = [_CAPITAL.sub(lambda found: found[0].lower(), pattern) for pattern in shipped]
-    at_edge = [pattern.removeprefix(_EDGE) for pattern in lower if pattern.startswith(_EDGE)]
-    others = [*(pattern for pattern in lower if not pattern.startswith(_EDGE)), *own]
-    together = [rf"{_EDGE}(?:{_either(at_edge)})"] if at_edge else []
-    return re.compile("|".join([*together, _either(others)]) if others else together[0])
-
-
-def _either(patterns: Sequence[str]) -> str:
-    return "|".join(f"(?:{pattern})" for pattern in patterns)
+    return re.compile(any_of([*lower, *own]))

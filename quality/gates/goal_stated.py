@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from quality.gates.goal_cues import shows_goal
 from quality.gates.goal_wordings import states_goal
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
-from scenarios.schemes.model import Dimension
+from scenarios.schemes.model import Dimension, Scheme
 from scenarios.verdicts import Flag
 from scenarios.wording import REMEMBERED, is_negated, sentences, stem, words
 
@@ -79,15 +80,29 @@ class GoalStated:
 
     def check(self, subject: GatedDialogue) -> list[Flag]:
         """Flag every answer that gives a goal away, whichever."""
-        if not subject.scheme.assigned:
-            return []
-        names = _names(subject.scheme.goal)
         found = []
         for turn in subject.answers:
-            told = next((part for part in sentences(turn.text) if _tells(part, names)), None)
+            told = goal_in(turn.text, subject.scheme)
             if told is not None:
                 found.append(subject.flag(self.code, f"names a goal: {quoted(told)}", turn))
         return found
+
+
+def goal_in(text: str, scheme: Scheme) -> str | None:
+    """Return the words of an answer that give a goal away: a sentence, or cues that stand together.
+
+    Args:
+        text: what a responder says.
+        scheme: whose goals are looked for; one that assigns none has none to give away.
+    """
+    if not scheme.assigned:
+        return None
+    names = _names(scheme.goal)
+    parts = sentences(text)
+    told = next((part for part in parts if _tells(part, names)), None)
+    if told is None and stem("lie") in names.stems:
+        return shows_goal(tuple(parts))
+    return told
 
 
 @lru_cache(maxsize=64)

@@ -88,7 +88,7 @@ _ELSE = re.compile(
     r"be (?:called|told)|you are|you were)\b"
 )
 """Words after which somebody else misleads."""
-_UNREAL = re.compile(r"\b(?:if|suppose|whether|accus\w+|might|could)\b")
+_UNREAL = re.compile(r"\b(?:if|suppose|whether|accus\w+|might|could|refused)\b")
 _META = re.compile(
     r"\b(?:as the (?:responder|initiator)\b|(?:a|the|my|one|this) private (?:fact|information)\b"
     r"|(?:my|the) secret (?:goal|mission|aim|objective|task)\b)"

@@ -1,4 +1,6 @@
-"""Goals that are stated and refusals, in words that were written apart from the patterns.
+"""Goals that are stated and refusals, in lines that were listed before the patterns, by the same author.
+
+How many the gates find of lines by others: ``test_wording_rates.py``.
 
 Which half of a list a line is in follows from its hash. The half that is held out counts as a rate
 alone, and no test names a line of it: whoever mends a pattern looks at the open half.
@@ -46,7 +48,7 @@ def rate(stage, gate, texts):
 
 @pytest.mark.parametrize("gate", GATES)
 @pytest.mark.parametrize("held_out", [False, True], ids=["open", "held out"])
-def test_nine_of_ten_wordings_are_found_that_nobody_had_seen(stage, gate, held_out):
+def test_nine_of_ten_wordings_that_were_listed_before_are_found(stage, gate, held_out):
     some = lines(gate, "wordings", held_out=held_out)
     assert len(some) >= 30
     found = rate(stage, gate, some)

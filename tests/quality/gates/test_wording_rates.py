@@ -1,0 +1,42 @@
+"""Lines of refusals and of goals, and like words of people: those the gates were mended with, and those they were not."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.wordings import GATES_OF, LISTS, bound, is_flagged, lines, rate, rows
+from scenarios.lines.library import gold_lines, scenarios_with, stage_lines
+
+THERE = [
+    (listed, name, gate)
+    for listed in LISTS
+    for name, gates in GATES_OF.items()
+    if lines(listed, name)
+    for gate in gates
+]
+
+
+@pytest.mark.parametrize(("listed", "name", "gate"), THERE)
+def test_nine_of_ten_wordings_are_found_and_next_to_no_like_words_of_people(listed, name, gate):
+    assert len(lines(listed, name)) >= 50
+    assert bound(name).met(rate(listed, name, gate))
+
+
+def test_every_list_that_is_there_has_a_row_with_its_goal():
+    assert len(rows()) == len(THERE) >= 6
+    assert all(row.goal is not None for row in rows())
+
+
+def test_no_line_that_programs_say_on_stage_is_a_refusal_or_states_a_goal():
+    staged = [one for name in scenarios_with("stage") if (one := stage_lines(name)) is not None]
+    texts = [line.text for one in staged for line in (*one.initiator, *one.responder)]
+    flagged = {
+        gate: [t for t in texts if is_flagged(gate, t)] for gate in ("refusal", "goal_stated")
+    }
+    assert flagged == {"refusal": [], "goal_stated": []}
+
+
+def test_words_that_only_gold_lines_have_are_hardly_ever_flagged():
+    texts = [line.text for name in scenarios_with("gold") for line in gold_lines(name).lines]
+    for gate in ("refusal", "goal_stated"):
+        assert sum(is_flagged(gate, text) for text in texts) <= 0.01 * len(texts)
