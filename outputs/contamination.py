@@ -51,7 +51,10 @@ class Settings:
     cosine: float = 0.95
     """A row whose nearest neighbour is at least this similar overlaps as well."""
     reworded: bool = True
-    """Whether lines are looked for that have words replaced or swapped; they are told, and no more."""
+    """Whether lines are looked for that have words replaced or swapped."""
+    remove_reworded: bool = False
+    """Whether rows with such lines are to be removed, too; they are not certain, so they are told
+    alone by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ class Contamination:
     reworded: Reworded | None
     """What may be reworded lines of the reference; None where nobody looked."""
     rows: NDArray[np.int64]
-    """The overlapping rows of the checked set, by words or by neighbour; 0 is the first; sorted."""
+    """The rows of the checked set to remove: those that overlap, by words or by neighbour, and with
+    ``remove_reworded`` those that may hold reworded lines; 0 is the first; sorted."""
 
     def summary(self) -> dict[str, object]:
         """Return the counts as plain data, without any text of the rows."""
@@ -172,6 +176,9 @@ def compare(
             checked, reference, settings=settings, hasher=hasher, form=form, embed=embed
         )
         neighbours, overlapping = near.result(), np.union1d(overlapping, near.close)
+    again = None if reworded is None else reworded.result(checked_rows, overlapping.tolist())
+    if again is not None and settings.remove_reworded:
+        overlapping = np.union1d(overlapping, np.array(again.places, np.int64))
     return Contamination(
         checked=tally.side(checked.name, checked_rows),
         reference=other.side(reference.name, reference_rows),
@@ -180,7 +187,7 @@ def compare(
         common_ngrams=int(common.sum()),
         passages=worst.passages(),
         neighbours=neighbours,
-        reworded=None if reworded is None else reworded.result(checked_rows, overlapping.tolist()),
+        reworded=again,
         rows=overlapping,
     )
 

@@ -64,10 +64,12 @@ class Reworded:
     similarity: float
     worst: tuple[RewordedLine, ...]
     """Those that are most alike, at most 20."""
+    places: tuple[int, ...] = ()
+    """Which rows of the checked set; 0 is the first; sorted."""
 
     def summary(self) -> dict[str, object]:
         """Return the counts as plain data, without any text."""
-        return {name: value for name, value in asdict(self).items() if name != "worst"}
+        return {n: value for n, value in asdict(self).items() if n not in ("worst", "places")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,9 @@ class RewordedLines:
         left_out = set(copies)
         hits = [hit for hit in self._hits if hit[1] not in form and hit[0] not in left_out]
         worst = sorted(hits, key=lambda hit: (-hit[2], hit[0]))[:_SHOWN]
+        places = sorted({hit[0] for hit in hits})
         return Reworded(
-            len({hit[0] for hit in hits}),
+            len(places),
             len({hit[1] for hit in hits}),
             len(form),
             self._similarity,
@@ -156,6 +159,7 @@ class RewordedLines:
                 RewordedLine(row + 1, round(similarity, 3), text, self._texts[best])
                 for row, best, similarity, text in worst
             ),
+            tuple(places),
         )
 
     def _is_form(self, best: int, checked_rows: int) -> bool:

@@ -39,8 +39,14 @@ def compare_sets(
         notice: is called with what could not be done.
 
     Raises:
-        UsageError: a set cannot be read, or ``clean`` cannot be written.
+        UsageError: a set cannot be read, ``clean`` cannot be written, or reworded rows are to be
+            removed where none are looked for or nothing is written.
     """
+    if settings.remove_reworded and (clean is None or not settings.reworded):
+        raise UsageError(
+            "--remove-reworded leaves rows out of --clean FILE",
+            "name a file with --clean, and leave --no-reworded out",
+        )
     if clean is not None:
         _check_target(clean)
     rows = row_set(checked, checked.name)

@@ -51,6 +51,9 @@ def contamination(
     clean: Path | None = typer.Option(
         None, "--clean", metavar="FILE", help="Write the rows that do not overlap as JSON lines."
     ),
+    remove_reworded: bool = typer.Option(
+        False, "--remove-reworded", help="Leave what may be reworded out of --clean, too."
+    ),
     output_format: Format = typer.Option(
         Format.TEXT, "--format", help="json: see docs/json-shapes.md."
     ),
@@ -59,12 +62,13 @@ def contamination(
 
     System messages do not count, nor does what both sets repeat in row after row. Text that is
     shared is told apart from form that is shared by how often it occurs, so give whole sets. What
-    may be reworded is named apart: look at it yourself, for --clean does not take it out.
+    may be reworded is named apart and not certain: look at it yourself. --clean keeps it unless you
+    say --remove-reworded.
     """
     comparison = compare_sets(
         checked,
         reference,
-        Settings(size=size, common=common, least=least, cosine=cosine, reworded=reworded),
+        Settings(size, common, least, cosine, reworded, remove_reworded),
         embeddings=embeddings,
         embedding_model=embedding_model,
         clean=clean,
@@ -112,7 +116,7 @@ def _reworded(found: Reworded | None, rows: int) -> list[str]:
         f"{plural(found.rows, 'row')} of {number(rows)} may hold a line of the reference in other"
     )
     return [
-        f"{told} words (not certain: look at them; they do not count as overlapping):",
+        f"{told} words (not certain: look at them; --remove-reworded leaves them out of --clean):",
         *(
             f"  row {line.row:,} ({line.similarity:.0%} of the words): "
             f"{one_line(line.text, 60)} ~ {one_line(line.reference, 60)}"

@@ -44,7 +44,19 @@ def test_what_may_be_reworded_is_named_apart_and_stays(tmp_path):
     assert "1 row of 2 may hold a line of the reference in other words" in told
     assert "row 2 (100% of the words): " in told
     assert "2 rows, 0 left out" in told
+    assert "--remove-reworded" in told
     assert "may hold" not in call(checked, reference, "--no-reworded").output
+    without = str(tmp_path / "without.jsonl")
+    cleaned = call(checked, reference, "--clean", without, "--remove-reworded").output
+    assert "1 row, 1 left out" in cleaned
+    (left,) = (tmp_path / "without.jsonl").read_bytes().splitlines()
+    assert orjson.loads(left)["text"] == prose(5, 30)
+
+
+@pytest.mark.parametrize("options", [(), ("--no-reworded", "--clean", "left.jsonl")])
+def test_reworded_rows_are_removed_only_where_they_are_looked_for_and_rows_written(sets, options):
+    done = call(*sets, "--remove-reworded", *options)
+    assert isinstance(done.exception, UsageError)
 
 
 def test_json_is_the_report(sets):
