@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import sys
-import types
-from pathlib import Path
 
 import orjson
 import pytest
@@ -166,23 +163,6 @@ def test_llama_factory_is_told_of_every_split_and_reads_every_row(tmp_path, run,
             assert all(prompt)
             assert len(answers) == (2 if kind == "dpo" else 1)
             assert all(answers)
-
-
-@pytest.fixture
-def llama_factory(monkeypatch):
-    """Return the modules ``parser`` and ``converter`` of LLaMA-Factory's data package.
-
-    The package imports audio libraries that converting text does not need, so it is passed by.
-    """
-    found = importlib.util.find_spec("llamafactory")
-    if found is None:
-        pytest.skip("LLaMA-Factory is not installed (make test installs it)")
-    package = types.ModuleType("llamafactory.data")
-    package.__path__ = [str(Path(found.origin).parent / "data")]
-    monkeypatch.setitem(sys.modules, "llamafactory.data", package)
-    return [
-        importlib.import_module(f"llamafactory.data.{name}") for name in ("parser", "converter")
-    ]
 
 
 @pytest.mark.parametrize("form", ["alpaca", "sharegpt"])

@@ -110,6 +110,27 @@ def test_llama_factory_knows_every_field_of_its_configuration(sets, name):
         assert f"    {field}: " in declared or hasattr(training, field), field
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_the_converter_of_llama_factory_reads_every_message_of_every_row(sets, name, llama_factory):
+    """It drops a row that it cannot read with a warning, and leaves its prompt empty."""
+    parser, converter = llama_factory
+    folder = sets / name
+    for dataset, entry in orjson.loads((folder / "dataset_info.json").read_bytes()).items():
+        [attributes] = parser.get_dataset_list([dataset], str(folder))
+        convert = converter.get_dataset_converter(attributes.formatting, attributes, None)
+        for line in (folder / entry["file_name"]).read_bytes().splitlines():
+            row = orjson.loads(line)
+            read, said = convert(row), row["messages"]
+            answers = [row["chosen"], row["rejected"]] if name == "dpo" else [said.pop()]
+            system, *asked = said
+            assert system["role"] == "system"
+            assert read["_system"] == system["content"]
+            assert asked
+            for found, expected in ((read["_prompt"], asked), (read["_response"], answers)):
+                told = [(one["role"], one["content"]) for one in expected]
+                assert [(one["role"], one["content"]) for one in found] == told
+
+
 def test_a_row_counts_with_the_longer_of_its_answers_and_long_ones_are_counted():
     lengths = RowLengths(("prompt", "chosen", "rejected"))
     row = {
