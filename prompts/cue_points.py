@@ -63,7 +63,9 @@ class CuePoints:
             return None
         points = sum(self.file.words[name].points for name in families)
         cues = list(families.values())
-        for worth, pattern in self._phrases:
+        for worth, pattern, left in self._phrases:
+            if points + left < self.file.needed:
+                return None
             if match := pattern.search(plain):
                 points += worth
                 cues.append((match.start(), match[0].strip()))
@@ -95,10 +97,16 @@ class CuePoints:
         }
 
     @cached_property
-    def _phrases(self) -> tuple[tuple[int, re.Pattern[str]], ...]:
+    def _phrases(self) -> tuple[tuple[int, re.Pattern[str], int], ...]:
+        """Points and pattern of each family, and the most points that it and those after it give."""
+        families = list(self.file.phrases.values())
         return tuple(
-            (its.points, re.compile(any_of(map(self._whole, its.patterns))))
-            for its in self.file.phrases.values()
+            (
+                its.points,
+                re.compile(any_of(map(self._whole, its.patterns))),
+                sum(max(0, later.points) for later in families[place:]),
+            )
+            for place, its in enumerate(families)
         )
 
     def _whole(self, pattern: str) -> str:
