@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from scenarios.errors import Problem, UsageError
+from scenarios.errors import InputError, Problem, UsageError
 from scenarios.located import Located
 from scenarios.spec import Scenario
 from scenarios.text_file import shown_path
@@ -84,7 +84,23 @@ def read_scenario(path: Path, root: Path) -> tuple[Scenario, Located]:
         InputError: the file is no scenario; every problem of its shape.
     """
     located = read_yaml(path, within=root if root.is_dir() else None)
+    if (
+        isinstance(located.data, dict)
+        and "dimensions" in located.data.keys() - Scenario.model_fields.keys()
+    ):
+        raise InputError([_scheme_found(located)])
     return validate_model(Scenario, located), located
+
+
+def _scheme_found(located: Located) -> Problem:
+    """Return the one problem of a label scheme among scenarios, instead of one for each field."""
+    return located.problem(
+        ("dimensions",),
+        found="a label scheme",
+        expected="a scenario",
+        hint="keep schemes in a folder of their own",
+        code="scheme",
+    )
 
 
 def check_place(

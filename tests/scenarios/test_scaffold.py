@@ -89,3 +89,11 @@ def test_what_cannot_be_an_id_is_refused(hipo, name):
 def test_other_readers_of_yaml_read_the_same(hipo):
     text = new_scenario("lost_luggage", hipo)
     assert yaml.safe_load(text) == read_yaml_text(text, "f.yaml").data
+
+
+def test_a_scheme_among_scenarios_is_one_problem_and_not_one_for_each_of_its_fields(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("id: mine\ntitle: Mine\nassigned: goal\ndimensions: []\n", encoding="utf-8")
+    (found,) = inspect_files([path]).problems
+    assert (found.code, found.line, found.found) == ("scheme", 4, "a label scheme")
+    assert "folder of their own" in found.hint
