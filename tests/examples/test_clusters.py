@@ -42,7 +42,8 @@ def test_hipo_takes_a_command_line_of_them(line: str) -> None:
     name, *rest = arguments
     command = typer.main.get_command(importlib.import_module(COMMANDS[name].module).app)
     if isinstance(command, TyperGroup):
-        command = command.commands[rest.pop(0)]
+        command = command.get_command(command.context_class(command), rest.pop(0))
+        assert command is not None
     assert command.make_context(name, rest).params
 
 
