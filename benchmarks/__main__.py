@@ -73,7 +73,7 @@ SMALLER = frozenset(
     }
 )
 """Minutes each in full: run with everything else, they have the size of ``--quick`` (their rows say
-which), so that all of it takes some sixteen minutes on two quiet cores."""
+which), so that all of it takes some fifteen minutes on two quiet cores."""
 
 
 def main() -> int:
