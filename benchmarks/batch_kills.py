@@ -23,7 +23,7 @@ MOST_RUNS = 60
 
 
 def run(*, quick: bool = False) -> list[Row]:
-    """Kill runs twenty times at every step (twice if quick); some ten minutes on two quiet cores."""
+    """Kill runs twenty times at every step, or twice if quick."""
     with tempfile.TemporaryDirectory() as folder:
         return batch_kills(Path(folder), 2 if quick else KILLS)
 
