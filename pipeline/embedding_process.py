@@ -42,7 +42,8 @@ class EmbeddingProcess:
         """
         threads = max(1, (os.cpu_count() or 1) - 1)
         self._process = subprocess.Popen(  # noqa: S603 - a module of our own
-            [sys.executable, "-m", "pipeline.embedding_process", folder],
+            # -P: the user's folder may hold modules of the same names, which are none of ours
+            [sys.executable, "-P", "-m", "pipeline.embedding_process", folder],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={"OMP_NUM_THREADS": str(threads), **os.environ, "PYTHONPATH": module_path()},

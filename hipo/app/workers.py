@@ -32,7 +32,8 @@ from pipeline.run_link import LocalRun
 from scenarios.arms import Parameters
 from scenarios.errors import UsageError
 
-COMMAND = ("-m", "hipo.app.worker")
+COMMAND = ("-P", "-m", "hipo.app.worker")
+"""What a worker is started with; ``-P`` keeps modules of the user's folder from being taken for ours."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +41,19 @@ def test_rows_come_from_the_other_process_as_from_this_one(process: EmbeddingPro
     assert found.shape == (4, 384)
     process.close()
     assert process._process.returncode == 0
+
+
+def test_modules_of_the_folder_it_is_started_in_are_not_taken_for_ours(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("pipeline", "json"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("raise SystemExit(9)\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [entry for entry in sys.path if entry])
+    process = EmbeddingProcess(folder)
+    assert process(["No."]).shape == (1, 384)
+    process.close()
 
 
 def test_a_text_is_sent_once_while_its_row_is_remembered(
