@@ -13,7 +13,7 @@ from scenarios.graph_layout import LINE, MARGIN, PAD, SIZE, Box, layout, text_wi
 FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
 FILLS: dict[Kind, tuple[str, str]] = {
     "role": ("#eef1f6", "#44546a"),
-    "fact": ("#fdf3e1", "#a8690a"),
+    "fact": ("#fdf3e1", "#955c06"),
     "claim": ("#e6f1fb", "#1f5f99"),
     "evidence": ("#e9f5ea", "#2f7a3b"),
 }
@@ -22,7 +22,7 @@ COLOURS: dict[Relation, str] = {
     "states": "#1f5f99",
     "makes_false": "#b3261e",
     "cover": "#7b1fa2",
-    "misleads": "#c77700",
+    "misleads": "#ad5f00",
     "reveals": "#2f7a3b",
 }
 DASHES: dict[Relation, str] = {"makes_false": "6 4", "misleads": "2 4"}

@@ -10,6 +10,7 @@ const items = (key, name, one, fields, fresh, hint = "") => ({ kind: "items", ke
 const lines = (key, name, one, hint = "") => ({ kind: "items", key, name, one, fields: null, fresh: () => "", hint });
 const names = (key, name, options, hint = "") => ({ kind: "names", key, name, options, hint });
 
+const CONTROLS = "input, textarea, select, button, [tabindex]";
 const GRID = { makes_false: "makes it false", misleads: "lets it mislead", makes_true: "makes it true", leaves_open: "leaves it open" };
 
 function scenarioFields(data, known) {
@@ -76,6 +77,8 @@ class AuthorForm {
     this.state = document.getElementById("state");
     this.count = 0;
     this.asked = 0;
+    this.pressed = false;
+    this.stale = false;
     this.draw();
     this.check();
     form.addEventListener("submit", (event) => { event.preventDefault(); this.save(); });
@@ -83,6 +86,9 @@ class AuthorForm {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s") { event.preventDefault(); this.save(); }
     });
     window.addEventListener("beforeunload", (event) => { if (this.isChanged()) event.preventDefault(); });
+    document.addEventListener("pointerdown", () => { this.pressed = true; });
+    for (const over of ["pointerup", "pointercancel"]) document.addEventListener(over, () => { this.pressed = false; this.drawLater(); });
+    document.getElementById("first").addEventListener("click", () => this.goToFirst());
     const drawing = document.getElementById("draw");
     if (drawing) drawing.addEventListener("click", () => this.showDrawing());
     const preview = document.getElementById("preview");
@@ -100,16 +106,30 @@ class AuthorForm {
     return element;
   }
 
-  draw(focus = null) {
+  // Draws the form anew; the focus goes to the n-th control of a part, or to the first one there.
+  draw(path = null, place = 0, marked = null) {
     const fields = form.dataset.kind === "scheme" ? schemeFields(this.data) : scenarioFields(this.data, this.known);
     this.root.replaceChildren(...fields.map((field) => this.field(field, this.data, "")));
-    if (focus) { const target = this.root.querySelector(`[data-path="${CSS.escape(focus)}"] :is(input, textarea, select, button)`); if (target) target.focus(); }
+    this.stale = false;
+    const controls = path === null ? [] : [...this.root.querySelectorAll(`[data-path="${CSS.escape(path)}"] :is(${CONTROLS})`)];
+    const target = controls[place] || controls[0];
+    if (target) target.focus();
+    if (target && marked) target.setSelectionRange(...marked);
     if (this.problems) this.showProblems(this.problems);
   }
 
+  // Draws anew what other parts say of an id, unless something is being pressed, which has to stay there for that.
+  drawLater() {
+    setTimeout(() => { if (this.stale && !this.pressed) this.draw(...this.focused()); }, 0);
+  }
+
+  // Where the focus is: the part of the form, which of its controls, and what is marked in a text.
   focused() {
-    const part = document.activeElement && document.activeElement.closest("[data-path]");
-    return part && this.root.contains(part) ? part.dataset.path : null;
+    const at = document.activeElement;
+    const part = at && at.closest("[data-path]");
+    if (!part || !this.root.contains(part)) return [];
+    const place = [...part.querySelectorAll(CONTROLS)].indexOf(at);
+    return [part.dataset.path, place, at.tagName === "TEXTAREA" ? [at.selectionStart, at.selectionEnd] : null];
   }
 
   path(path, key) {
@@ -166,7 +186,7 @@ class AuthorForm {
       this.changed(false);
     });
     // Other parts of the form name this id: they are drawn anew once the focus has gone on.
-    if (field.key === "id") control.addEventListener("change", () => setTimeout(() => this.draw(this.focused()), 0));
+    if (field.key === "id") control.addEventListener("change", () => { this.stale = true; this.drawLater(); });
     const parts = [this.make("label", { for: id }, field.name)];
     if (field.hint) parts.push(this.make("span", { class: "hint" }, field.hint));
     return this.make("div", { class: "field", "data-path": path }, ...parts, control, this.make("div", { class: "said-here", id: `${id}-said` }));
@@ -234,13 +254,15 @@ class AuthorForm {
       return this.make("td", {}, select);
     })));
     const table = this.make("table", { class: "grid" }, this.make("thead", {}, head), this.make("tbody", {}, ...rows));
+    // A browser leaves what has the focus half out of sight where the table is wider than the window.
+    table.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) event.target.scrollIntoView({ block: "nearest", inline: "center" }); });
     return this.part("grid", field.name, this.make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": field.name }, table));
   }
 
   // Checking and saving
 
-  changed(redraw, focus = null) {
-    if (redraw) this.draw(focus);
+  changed(redraw, path = null) {
+    if (redraw) this.draw(path);
     this.state.textContent = this.isChanged() ? "Not saved yet." : "";
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), 400);
@@ -288,9 +310,17 @@ class AuthorForm {
         part.querySelector(":scope > .said-here").append(line);
       } else elsewhere.append(this.make("li", {}, line));
     }
+    document.getElementById("first").hidden = !this.root.querySelector("[data-wrong]");
     const errors = problems.filter((problem) => problem.severity === "error").length;
     const warnings = problems.length - errors;
     document.getElementById("summary").textContent = problems.length ? `${errors} error${errors === 1 ? "" : "s"}, ${warnings} warning${warnings === 1 ? "" : "s"}, each at its field.` : "No problem, no warning.";
+  }
+
+  // Goes to the first error, or else to the first warning: far from the end of the form without a mouse.
+  goToFirst() {
+    const part = this.root.querySelector("[data-wrong=error]") || this.root.querySelector("[data-wrong]");
+    const control = part && part.querySelector(CONTROLS);
+    if (control) control.focus();
   }
 
   async save() {

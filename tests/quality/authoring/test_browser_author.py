@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.machine import free_port
 from hipo.app.authoring import open_desk
@@ -19,7 +19,31 @@ from quality.web.server import Address, listening, server
 from quality.web.single_owner import SingleOwner
 from scenarios.inspection import inspect_files
 from scenarios.yaml_source import read_yaml
-from tests.quality.review.chromium import chromium, new_page
+from tests.quality.review.chromium import chromium, look_at, new_page, tab_to
+
+pytestmark = pytest.mark.browser
+PHONE = {"width": 390, "height": 844}
+MOST_STOPS = 400
+"""More than there are places in a form where Tab stops."""
+CELL = '[aria-label="what away does to dried_out"]'
+PATH = "document.activeElement.closest('[data-path]').dataset.path"
+VISIT = """() => {
+  const e = document.activeElement;
+  if (e === document.body || e.dataset.visited) return null;
+  e.dataset.visited = 'yes';
+  const box = e.getBoundingClientRect();
+  const seen = document.elementFromPoint(box.left + box.width / 2, box.top + Math.min(box.height / 2, 10));
+  return e.contains(seen) ? '' : e.outerHTML.slice(0, 80);
+}"""
+"""Marks what has the focus; returns it where something lies over it, None where it was there before."""
+UNVISITED = """[...document.querySelectorAll('a, button, input:not([type=hidden]), select, textarea')]
+  .filter(e => e.getClientRects().length && !e.dataset.visited).map(e => e.outerHTML.slice(0, 80))"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as found:
+        yield found
 
 
 @pytest.fixture
@@ -41,69 +65,127 @@ def summary(page: Page, text: str) -> None:
     expect(page.locator("#summary")).to_have_text(re.compile(text), timeout=60_000)
 
 
-def test_a_scenario_is_begun_mended_saved_drawn_and_previewed_without_a_mouse(address, tmp_path):
+def begin(page: Page, address: tuple[str, str], field: str, file_id: str) -> None:
+    """Come in and write a new file, by keyboard."""
     url, token = address
+    page.goto(f"{url}/enter?token={token}")
+    tab_to(page, field)
+    page.keyboard.type(file_id)
+    page.keyboard.press("Enter")
+    summary(page, "0 errors, 1 warning")
+
+
+def press(page: Page, selector: str) -> None:
+    tab_to(page, selector, most=MOST_STOPS)
+    page.keyboard.press("Enter")
+
+
+def test_a_scenario_is_begun_mended_saved_drawn_and_previewed_without_a_mouse(
+    browser, address, tmp_path
+):
     path = tmp_path / "pack" / "lost.yaml"
-    with chromium() as browser:
-        page = new_page(browser, viewport={"width": 1280, "height": 850})
-        page.goto(f"{url}/enter?token={token}")
-        page.locator("#scenario-id").focus()
-        page.keyboard.type("lost")
-        page.keyboard.press("Enter")
-        summary(page, "0 errors, 1 warning")
-        before = path.read_text(encoding="utf-8")
-        page.get_by_label("Title", exact=True).focus()
-        page.keyboard.press("Control+A")
-        page.keyboard.type('The "fern" & <3 others')
-        cell = page.get_by_label("what away does to dried_out")
-        cell.focus()
-        page.keyboard.press("Home")
-        summary(page, "1 error, 1 warning")
-        said = page.locator('[data-path="facts[0]"] > .said-here')
-        expect(said).to_contain_text("dried_out")
-        expect(said).to_contain_text("found")
-        page.keyboard.press("End")
-        summary(page, "0 errors, 1 warning")
-        page.keyboard.press("Control+S")
-        expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
-        after = path.read_text(encoding="utf-8")
-        assert [x for x in after.splitlines() if x not in before.splitlines()] == [
-            'title: "The \\"fern\\" & <3 others"'
-        ]
-        page.locator("#draw").focus()
-        page.keyboard.press("Enter")
-        expect(page.locator("#shown svg > title")).to_have_text(
-            'The "fern" & <3 others', timeout=30_000
-        )
-        page.locator("#preview").focus()
-        page.keyboard.press("Enter")
-        expect(page.locator("#shown h2").nth(2)).to_have_text(
-            "truthful non-disclosure", timeout=90_000
-        )
-        assert not inspect_files([path]).errors
+    page = new_page(browser, viewport={"width": 1280, "height": 850})
+    begin(page, address, "#scenario-id", "lost")
+    before = path.read_text(encoding="utf-8")
+    tab_to(page, '[data-path="title"] textarea')
+    page.keyboard.press("Control+A")
+    page.keyboard.type('The "fern" & <3 others')
+    tab_to(page, CELL, most=MOST_STOPS)
+    page.keyboard.press("Home")
+    summary(page, "1 error, 1 warning")
+    said = page.locator('[data-path="facts[0]"] > .said-here')
+    expect(said).to_contain_text("dried_out")
+    expect(said).to_contain_text("found")
+    look_at(page, "author-error")
+    press(page, "#first")
+    assert page.evaluate(PATH).startswith("facts[0]")
+    tab_to(page, CELL, most=MOST_STOPS)
+    page.keyboard.press("End")
+    summary(page, "0 errors, 1 warning")
+    page.keyboard.press("Control+S")
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    after = path.read_text(encoding="utf-8")
+    assert [x for x in after.splitlines() if x not in before.splitlines()] == [
+        'title: "The \\"fern\\" & <3 others"'
+    ]
+    press(page, "#draw")
+    expect(page.locator("#shown svg > title")).to_have_text(
+        'The "fern" & <3 others', timeout=30_000
+    )
+    look_at(page, "author-drawing")
+    press(page, "#preview")
+    expect(page.locator("#shown h2").nth(2)).to_have_text("truthful non-disclosure", timeout=90_000)
+    look_at(page, "author-preview")
+    assert not inspect_files([path]).errors
 
 
-def test_a_claim_and_a_scheme_are_written_on_a_phone_and_strangers_are_refused(address, tmp_path):
-    url, token = address
-    with chromium() as browser:
-        page = new_page(browser, viewport={"width": 390, "height": 844}, color_scheme="dark")
-        assert page.goto(f"{url}/").status == 401
-        page.goto(f"{url}/enter?token={token}")
-        page.locator("#scheme-id").fill("mine")
-        page.keyboard.press("Enter")
-        summary(page, "0 errors, 1 warning")
-        page.get_by_role("button", name="Add a label").first.click()
-        added = page.locator('[data-path="dimensions[0].labels[2]"]')
-        added.get_by_label("Id").fill("half way")
-        summary(page, "1 error")
-        added.get_by_label("Definition").fill("The hearer knows a part of it.")
-        summary(page, "0 errors")
-        page.keyboard.press("Control+S")
-        expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        labels = read_yaml(tmp_path / "pack" / "mine.yaml").data["dimensions"][0]["labels"]
-        assert labels[2] == {"id": "half way", "definition": "The hearer knows a part of it."}
-        answer = page.request.post(
-            f"{url}/save/mine.yaml", form={"data": "{}", "version": "", "csrf": "x"}
-        )
-        assert answer.status == 403
+def test_a_scheme_is_written_by_keyboard_on_a_phone(browser, address, tmp_path):
+    page = new_page(browser, viewport=PHONE, color_scheme="dark")
+    begin(page, address, "#scheme-id", "mine")
+    press(page, '[data-path="dimensions[0].labels"] > .adds')
+    assert page.evaluate(PATH) == "dimensions[0].labels[2].id"
+    page.keyboard.type("half way")
+    summary(page, "1 error")
+    page.keyboard.press("Tab")
+    page.keyboard.type("The hearer knows a part of it.")
+    summary(page, "0 errors")
+    page.keyboard.press("Control+S")
+    expect(page.locator("#state")).to_have_text("Saved.", timeout=30_000)
+    labels = read_yaml(tmp_path / "pack" / "mine.yaml").data["dimensions"][0]["labels"]
+    assert labels[2] == {"id": "half way", "definition": "The hearer knows a part of it."}
+    look_at(page, "author-scheme")
+
+
+def test_whatever_can_be_operated_is_reached_with_tab_and_seen_when_it_is(browser, address):
+    page = new_page(browser, viewport=PHONE, reduced_motion="reduce")
+    begin(page, address, "#scenario-id", "lost")
+    covered = []
+    for _ in range(MOST_STOPS):
+        page.keyboard.press("Tab")
+        found = page.evaluate(VISIT)
+        if found is None:
+            break
+        covered += [found] * bool(found)
+    assert covered == []
+    assert page.evaluate(UNVISITED) == []
+
+
+def test_the_focus_stays_on_what_it_was_on_when_an_id_has_changed(browser, address):
+    page = new_page(browser, viewport={"width": 1280, "height": 850})
+    begin(page, address, "#scheme-id", "mine")
+    tab_to(page, '[data-path="dimensions[0].labels[1].id"] textarea', most=MOST_STOPS)
+    page.keyboard.type("x")
+    page.keyboard.press("Shift+Tab")
+    expect(page.locator('[data-path="dimensions[0].labels[1]"] > legend')).to_contain_text("x")
+    assert page.evaluate("document.activeElement.textContent") == "Remove this label"
+    assert page.evaluate(PATH) == "dimensions[0].labels[0]"
+
+
+def test_a_button_is_pressed_by_a_mouse_though_an_id_was_being_typed(browser, address):
+    page = new_page(browser, viewport={"width": 1280, "height": 850})
+    begin(page, address, "#scheme-id", "mine")
+    tab_to(page, '[data-path="dimensions[0].labels[1].id"] textarea', most=MOST_STOPS)
+    page.keyboard.type("x")
+    page.locator('[data-path="dimensions[0].labels"] > .adds').hover()
+    page.mouse.down()
+    page.evaluate("new Promise(done => setTimeout(done, 1))")  # what was due has been done
+    page.mouse.up()
+    expect(page.locator('[data-path="dimensions[0].labels[2]"]')).to_be_visible()
+
+
+def test_the_page_of_files_says_what_cannot_be_begun_and_strangers_are_refused(browser, address):
+    url, _ = address
+    page = new_page(browser, viewport={"width": 1280, "height": 850})
+    assert page.goto(f"{url}/").status == 401
+    look_at(page, "author-refused")
+    begin(page, address, "#scenario-id", "lost")
+    page.goto(f"{url}/")
+    tab_to(page, "#scenario-id")
+    page.keyboard.type("lost")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("there is a scenario 'lost' already")
+    look_at(page, "author-files")
+    answer = page.request.post(
+        f"{url}/save/lost.yaml", form={"data": "{}", "version": "", "csrf": "x"}
+    )
+    assert answer.status == 403

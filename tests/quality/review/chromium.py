@@ -27,7 +27,16 @@ CONTRAST = """() => {
   const channel = c => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
   const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
   const parse = text => text.match(/[\\d.]+/g).map(Number);
+  const behind = e => {
+    const box = e.getBoundingClientRect(), [x, y] = [box.left + 1, box.top + box.height / 2];
+    return [...e.ownerSVGElement.querySelectorAll('rect')].filter(r => {
+      const own = r.getBoundingClientRect();
+      return own.left <= x && x <= own.right && own.top <= y && y <= own.bottom;
+    }).pop();
+  };
   const ground = e => {
+    const drawn = e.ownerSVGElement && behind(e);
+    if (drawn) return parse(getComputedStyle(drawn).fill);
     for (; e; e = e.parentElement) {
       const c = parse(getComputedStyle(e).backgroundColor);
       if (c.length === 3 || c[3] > 0) return c;
@@ -39,7 +48,7 @@ CONTRAST = """() => {
     const own = [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
     const style = getComputedStyle(e);
     if (!own || !e.getClientRects().length || style.visibility === 'hidden' || e.disabled) continue;
-    const [a, b] = [light(parse(style.color)), light(ground(e))];
+    const [a, b] = [light(parse(e.ownerSVGElement ? style.fill : style.color)), light(ground(e))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
     if (ratio < 4.5) bad.push(`${e.tagName}.${e.className} ${ratio.toFixed(2)} ${e.textContent.trim().slice(0, 30)}`);
   }
@@ -96,13 +105,29 @@ def arrive(page: Page, selector: str) -> None:
     page.wait_for_load_state()
 
 
-def tab_to(page: Page, selector: str) -> None:
+def tab_to(page: Page, selector: str, *, most: int = 120) -> None:
     """Press Tab until the focus is on an element: so that it can be reached at all."""
-    for _ in range(120):
+    for _ in range(most):
         if page.evaluate("s => document.activeElement.matches(s)", selector):
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"{selector} cannot be reached by keyboard")
+
+
+def look_at(page: Page, name: str) -> None:
+    """Look at a page in both sizes and schemes: contrast, width, names, one heading."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for size, (width, height) in SIZES.items():
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate(CONTRAST) == [], f"{name}, {size}, {scheme}"
+            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0, f"{name} is {wide} px too wide on a {size}"
+    assert page.evaluate(UNNAMED) == [], name
+    assert page.evaluate("document.querySelectorAll('h1').length") == 1, name
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1280, "height": 850})
+    picture(page, name)
 
 
 def come_in(page: Page, link: str, name: str) -> None:

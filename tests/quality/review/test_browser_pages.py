@@ -10,15 +10,12 @@ from playwright.sync_api import Page
 
 from pipeline.store.reviews import ReviewStore
 from tests.quality.review.chromium import (
-    CONTRAST,
     LONGEST_MS,
-    SIZES,
-    UNNAMED,
     arrive,
     chromium,
     come_in,
+    look_at,
     new_page,
-    picture,
     tab_to,
     until,
 )
@@ -29,21 +26,6 @@ STEP = """JSON.stringify([
   location.href, document.forms.answers?.dataset.stage,
   [...document.querySelectorAll('.section.active')].map(s => s.dataset.section),
 ])"""
-
-
-def check(page: Page, name: str) -> None:
-    """Look at a page in both sizes and schemes."""
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        for size, (width, height) in SIZES.items():
-            page.set_viewport_size({"width": width, "height": height})
-            assert page.evaluate(CONTRAST) == [], f"{name}, {size}, {scheme}"
-            wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            assert wide <= 0, f"{name} is {wide} px too wide on a {size}"
-    assert page.evaluate(UNNAMED) == [], name
-    assert page.evaluate("document.querySelectorAll('h1').length") == 1, name
-    page.emulate_media(color_scheme="light")
-    picture(page, name)
 
 
 def review_one(page: Page) -> None:
@@ -65,42 +47,42 @@ def test_every_page_is_legible_and_fits_a_phone(verified_run: Path, tmp_path: Pa
     with served(verified_run, translations=[pairs], per_item=1) as site, chromium() as browser:
         page = new_page(browser)
         page.goto(f"{site.url}/next")
-        check(page, "refused")
+        look_at(page, "refused")
         page.goto(site.link())
-        check(page, "consent")
+        look_at(page, "consent")
         tab_to(page, "input[name=agree]")
         page.keyboard.press("Space")
         page.keyboard.press("Enter")
         page.wait_for_url("**/name")
-        check(page, "name")
+        look_at(page, "name")
         page.keyboard.type("Ada")
         page.keyboard.press("Enter")
         arrive(page, "#begin")
-        check(page, "code")
+        look_at(page, "code")
         page.keyboard.press("Enter")
         page.wait_for_url("**/language")
-        check(page, "language")
+        look_at(page, "language")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         arrive(page, "#answers")
-        check(page, "item")
+        look_at(page, "item")
         assert "告知" in page.inner_text("#answers")
         review_one(page)
         arrive(page, "form[data-stage=opinion]")
         page.keyboard.press("1")
-        check(page, "opinion")
+        look_at(page, "opinion")
         page.goto(f"{site.url}/filter")
-        check(page, "filter")
+        look_at(page, "filter")
         page.goto(f"{site.url}/finish")
-        check(page, "stop")
+        look_at(page, "stop")
         expert_pages(site, new_page(browser))
 
 
 def expert_pages(site: Served, page: Page) -> None:
     come_in(page, site.link("expert"), "Eve")
-    check(page, "adjudicate-nothing")
+    look_at(page, "adjudicate-nothing")
     page.goto(f"{site.url}/dashboard")
-    check(page, "dashboard-nothing")
+    look_at(page, "dashboard-nothing")
 
 
 def test_a_flagged_dialogue_is_reviewed_blind_first_and_then_confirmed(verified_run: Path) -> None:
@@ -218,17 +200,16 @@ def test_the_next_annotator_sits_down_and_the_expert_sees_both(verified_run: Pat
         assert [one.done for one in standings] == [1, 1]
         desk = new_page(browser)
         come_in(desk, site.link("expert"), "Eve")
-        check(desk, "adjudicate-list")
+        look_at(desk, "adjudicate-list")
         desk.locator("tbody a").first.click()
         arrive(desk, "#adjudication")
-        check(desk, "adjudicate")
+        look_at(desk, "adjudicate")
         assert "flag:" not in desk.inner_text("main")
-        desk.set_viewport_size({"width": 1280, "height": 850})
         cut = "e => e.scrollWidth - e.clientWidth"
         assert desk.locator(".scroll").first.evaluate(cut) <= 0
         assert desk.locator("#skip").get_attribute("href")
         desk.goto(f"{site.url}/dashboard")
-        check(desk, "dashboard")
+        look_at(desk, "dashboard")
         assert desk.locator("progress.whole").count() == 1
         assert desk.locator("details.findings a").count() > 0
 

@@ -7,18 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 
 from pipeline.store.run_store import RunStore
 from tests.factories import make_case, make_dialogue, make_run
 from tests.quality.review.chromium import (
-    CONTRAST,
-    SIZES,
-    UNNAMED,
     arrive,
     chromium,
+    look_at,
     new_page,
-    picture,
     tab_to,
     until,
 )
@@ -26,20 +22,6 @@ from tests.quality.viewer.test_pages import ARMS, CASE, LIE, PATHS, judge, made,
 from tests.quality.viewer.viewing import viewed
 
 pytestmark = pytest.mark.browser
-
-
-def check(page: Page, name: str) -> None:
-    """Look at a page in both sizes and schemes."""
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        assert page.evaluate(CONTRAST) == [], (name, scheme)
-    for size, (width, height) in SIZES.items():
-        page.set_viewport_size({"width": width, "height": height})
-        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-        assert wide <= 0, (name, size, wide)
-    assert page.evaluate(UNNAMED) == [], name
-    picture(page, name)
-    page.set_viewport_size({"width": 1280, "height": 850})
 
 
 def test_every_page_fits_both_sizes_and_can_be_read_in_both_schemes(tmp_path: Path) -> None:
@@ -52,7 +34,7 @@ def test_every_page_fits_both_sizes_and_can_be_read_in_both_schemes(tmp_path: Pa
         for path in PATHS[1:-1]:
             page.goto(site.url + path)
             page.keyboard.press("o")
-            check(
+            look_at(
                 page, path.strip("/").replace("/", "-").replace("?", "-").replace(CASE.id, "case")
             )
         assert refused == [], "the policy of the pages refuses nothing that is theirs"
