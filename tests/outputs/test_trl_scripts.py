@@ -3,31 +3,63 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import json
 from functools import cache
 
 import pytest
 
+from outputs.origins import ORIGINS
 from outputs.token_lengths import estimated_tokens
-from tests.outputs.corpora import STRATEGIES, exportable_run, exported, rows_in
+from pipeline.store.run_store import RunStore
+from scenarios.verdicts import Judgement, JudgeRun
+from tests.outputs.corpora import DECEPTION, STRATEGIES, exportable_run, exported, rows_in
 from tests.scripts import run_script
 from tests.tiny_model import CHAT_TEMPLATE, save_tiny_model
 
 KINDS = {
     "label": ("sft", {}),
     "messages": ("sft", {"format": "messages"}),
+    "reasons": ("sft", {"rationale": True}),
     "actor": ("sft", {"task": "actor", "include_deception": True}),
+    "actor-json": ("sft", {"task": "actor", "include_deception": True, "target": "json"}),
     "initiator": ("sft", {"task": "initiator"}),
-    "dpo": ("dpo", {"include_deception": True, "pairs": ("verdict", "revision", "vote")}),
+    "dpo": ("dpo", {"include_deception": True, "pairs": ORIGINS}),
+    "dpo-json": ("dpo", {"include_deception": True, "pairs": ORIGINS, "target": "json"}),
 }
+SIDES = {"sft": ("prompt", "completion"), "dpo": ("prompt", "chosen", "rejected")}
+STEPS = 5
 TRL_WINDOW = 1024
 """Tokens at which TRL cuts a row where nothing else is asked for."""
+
+
+def some_are_discarded(number):
+    """Discard the direct answers of every other case, those of the truthful goal."""
+    case, strategy = divmod(number, len(STRATEGIES))
+    return "discarded" if case % 2 and STRATEGIES[strategy] == "direct" else "accepted"
+
+
+async def judge_what_deceives(run):
+    """Let a judge find the declared labels of the deceptive dialogues in the direct answers alone."""
+    with RunStore.open(run) as store:
+        for dialogue in [d for d in store.dialogues() if d.case.goal == DECEPTION]:
+            key = (dialogue.case.id, dialogue.arm)
+            found = [
+                Judgement(*key, turn.index, "external", "m/j", label.dimension, label.value,
+                          dialogue.arm == "direct")
+                for turn in dialogue.answers()
+                for label in turn.tactic
+            ]  # fmt: skip
+            await store.judgements.record(JudgeRun(*key, "external", "m/j", "c", 0, True), found)
 
 
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sets")
-    run = exportable_run(folder / "run", scenarios=4, facts=1, strategies=STRATEGIES)
+    run = exportable_run(
+        folder / "run", scenarios=4, facts=1, strategies=STRATEGIES, verdict=some_are_discarded
+    )
+    asyncio.run(judge_what_deceives(run))
     for name, (kind, options) in KINDS.items():
         exported(folder / name, run, kind, parquet=False, fractions=(0.5, 0.5, 0), **options)
     return folder
@@ -103,7 +135,7 @@ def test_the_estimate_of_a_row_is_at_most_a_fifth_above_a_tokenizer_and_not_belo
 @pytest.mark.parametrize("name", KINDS)
 def test_a_set_holds_one_script_that_is_python_and_names_its_configurations(sets, name):
     [script] = (sets / name).glob("train_*.py")
-    assert script.name == ("train_dpo.py" if name == "dpo" else "train_sft.py")
+    assert script.name == f"train_{KINDS[name][0]}.py"
     text = script.read_text("utf-8")
     [names] = (
         ast.literal_eval(part.value)
@@ -129,42 +161,61 @@ def test_a_set_of_another_format_holds_the_same_script_and_what_it_reads(sets):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["label", "dpo"])
+@pytest.mark.parametrize("name", ["label", "actor", "dpo"])
 def test_the_script_trains_as_it_is(sets, tiny, tmp_path, monkeypatch, name):
     config = pytest.importorskip("datasets").config
     monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    script = sets / name / ("train_dpo.py" if name == "dpo" else "train_sft.py")
-    asked = ["--model", str(tiny), "--steps", "5", "--output", str(tmp_path / "tuned")]
+    script = sets / name / f"train_{KINDS[name][0]}.py"
+    asked = ["--model", str(tiny), "--steps", str(STEPS), "--output", str(tmp_path / "tuned")]
     printed = run_script(script, tmp_path, *asked)
-    assert f"5 steps on {len(rows_in(sets / name, 'train'))} rows" in printed
+    assert f"{STEPS} steps on {len(rows_in(sets / name, 'train'))} rows" in printed
     assert (tmp_path / "tuned" / "adapter_config.json").is_file()
+
+
+def test_pairs_of_every_kind_are_there(sets):
+    assert {row["origin"] for row in rows_in(sets / "dpo", "train")} == set(ORIGINS)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["label", "actor", "initiator", "dpo"])
+@pytest.mark.parametrize("name", KINDS)
 def test_with_the_defaults_of_trl_no_row_loses_its_answer(sets, tiny, tmp_path, name):
     """Beside folders and the processor, only the number of steps and of rows at once is asked for."""
     trl = pytest.importorskip("trl")
     from datasets import Dataset  # noqa: PLC0415
 
-    names = ("prompt", "chosen", "rejected") if name == "dpo" else ("prompt", "completion")
-    rows = [{key: row[key] for key in names} for row in rows_in(sets / name, "train")]
+    kind = KINDS[name][0]
+    names = ("messages",) if name == "messages" else SIDES[kind]
+    exported_rows = rows_in(sets / name, "train")
+    rows = [{key: row[key] for key in names} for row in exported_rows]
     config, made = (
-        (trl.DPOConfig, trl.DPOTrainer) if name == "dpo" else (trl.SFTConfig, trl.SFTTrainer)
+        (trl.DPOConfig, trl.DPOTrainer) if kind == "dpo" else (trl.SFTConfig, trl.SFTTrainer)
     )
     settings = config(
-        output_dir=str(tmp_path), max_steps=5, per_device_train_batch_size=1, use_cpu=True,
-        bf16=False, report_to="none", disable_tqdm=True, save_strategy="no",
+        output_dir=str(tmp_path), max_steps=STEPS, use_cpu=True, bf16=False, report_to="none",
+        per_device_train_batch_size=1, disable_tqdm=True, save_strategy="no",
     )  # fmt: skip
     assert (settings.max_length, settings.truncation_mode) == (TRL_WINDOW, "keep_start")
     trainer = made(model=str(tiny), args=settings, train_dataset=Dataset.from_list(rows))
     assert len(trainer.train_dataset) == len(rows)
-    assert trainer.train().global_step == 5
     for row, kept in zip(rows, trainer.train_dataset, strict=True):
         batch = trainer.data_collator([kept])
-        learnt = (batch["labels"] != -100) if name != "dpo" else batch["completion_mask"].bool()
-        answers = [row[side][0]["content"] for side in names[1:]]
+        learnt = (batch["labels"] != -100) if kind == "sft" else batch["completion_mask"].bool()
+        answers = [row[side][-1]["content"] for side in names if side != "prompt"]
         for ids, mask, answer in zip(batch["input_ids"], learnt, answers, strict=True):
+            assert len(ids) <= TRL_WINDOW
             whole = trainer.processing_class(answer, add_special_tokens=False)["input_ids"]
-            assert ids[mask].tolist()[: len(whole)] == whole
+            assert holds(ids[mask].tolist(), whole)
+    trainer.train_dataset = trainer.train_dataset.select(one_of_each(exported_rows))
+    assert trainer.train().global_step == STEPS
+
+
+def one_of_each(rows):
+    """Return the places of as many rows as there are steps: of pairs one of each kind."""
+    kinds = {row.get("origin", place): place for place, row in enumerate(rows)}
+    return list(kinds.values())[:STEPS]
+
+
+def holds(tokens, part):
+    """Whether tokens stand in a row somewhere in others."""
+    return any(tokens[at : at + len(part)] == part for at in range(len(tokens) - len(part) + 1))
