@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hipo.app.verification import Verified
 from hipo.cli.console import columns, number, plain, plural, reasons
 from outputs.beyond_chance import BeyondChance, beyond_chance
+from outputs.chairs import BLIND_READING, chairs
 from outputs.foil_acceptance import FoilAcceptance, foil_acceptance
 from outputs.judge_agreement import judged_dimensions
 from pipeline.run_material import load_material
@@ -17,7 +18,14 @@ from pipeline.store.queries.judgements import FlagCount, FoundCount, Tally
 from pipeline.store.queries.report import open_figures
 from pipeline.store.queries.verdict_counts import VerdictCounts
 from pipeline.store.run_store import RunStore
-from scenarios.verdicts import VERDICTS
+from scenarios.verdicts import VERDICTS, Source
+
+_SHARES: Mapping[str, str] = {
+    "self": "self-consistency: share of labels found again",
+    "external": "external judgement: share of labels carried",
+    BLIND_READING: f"{BLIND_READING}, by one program in both chairs: share of labels found again",
+}
+"""What the table of shares is called, by the kind of judge, or by what its figures are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +142,11 @@ def verification_tables(folder: Path) -> str:
 
 def _tables(findings: VerificationSummary) -> list[str]:
     lines: list[str] = []
-    for source, title in (
-        ("self", "self-consistency: share of labels found again, by number of turns"),
-        ("external", "external judgement: share of labels carried, by number of turns"),
-    ):
+    seats = _seats(findings)
+    for source, name in seats.items():
         rows = [t for t in findings.tallies if t.source == source]
-        if rows:
-            lines += ["", title, _table(rows, findings.order)]
+        title = f"{_SHARES.get(name, _SHARES[source])}, by number of turns"
+        lines += ["", title, _table(rows, findings.order)]
     if findings.found:
         rows_of = [
             [one.judge, one.dimension, one.goal or "(not given)", str(one.label), number(one.n)]
@@ -150,7 +156,7 @@ def _tables(findings: VerificationSummary) -> list[str]:
     if findings.beyond_chance:
         table = [
             [
-                f"{one.source} {one.judge}",
+                f"{BLIND_READING if seats[one.source] == BLIND_READING else one.source} {one.judge}",
                 one.dimension,
                 f"{one.same:.1%}",
                 "" if one.kappa is None else f"{one.kappa:.2f}",
@@ -158,6 +164,7 @@ def _tables(findings: VerificationSummary) -> list[str]:
                 "" if one.runner_up is None else f"{one.runner_up:.1%}",
             ]
             for one in findings.beyond_chance
+            if one.source in seats
         ]
         heads = ["labels named blind", "dimension", "same", "kappa", "shuffled", "runner-up"]
         lines += ["", columns(heads, table)]
@@ -181,6 +188,14 @@ def _tables(findings: VerificationSummary) -> list[str]:
         lines += ["", columns(["flag", "raised", "dialogues"], rows_of)]
     shown = ", ".join(f"{number(n)} {name}" for name, n in _verdicts(findings).items() if n)
     return [*lines, "", f"verdicts: {shown or 'none'}"]
+
+
+def _seats(findings: VerificationSummary) -> dict[Source, str]:
+    """Return the kinds of judges whose figures are shown; one program in both chairs is shown once."""
+    judges: defaultdict[Source, set[str]] = defaultdict(set)
+    for tally in findings.tallies:
+        judges[tally.source].add(tally.judge)
+    return dict(chairs(judges))
 
 
 def _foil(one: FoilAcceptance) -> dict[str, object]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pipeline.offline_judge.engine import answer as judge_answer
 from tests.hipo.cli.conftest import Hipo
 from tests.pipeline.integration.command import Hipo as Process
 from tests.quality.scripted import Oracle
@@ -73,7 +74,20 @@ def test_the_second_time_nothing_is_asked(run: Hipo) -> None:
     again = run()
     assert again.code == 0
     assert again.out.startswith("0 calls, nothing to do: 6 dialogues verified already")
-    assert "self-consistency" in again.out
+    assert "verdicts:" in again.out
+
+
+def test_one_program_in_both_chairs_is_printed_once_and_two_are_both(run: Hipo) -> None:
+    once = run().out
+    assert "blind reading, by one program in both chairs: share of labels found again" in once
+    assert "self-consistency" not in once
+    assert "external judgement" not in once
+    assert once.count("blind reading offline/judge  veracity") == 1
+    with WireServer(answer=judge_answer) as server:
+        both = run("--judge", "compatible/other", "--judge-base-url", server.openai_url).out
+    for title in ("self-consistency: share", "external judgement: share", "external compatible/"):
+        assert title in both
+    assert "blind reading" not in both
 
 
 def test_a_panel_and_its_policy(run: Hipo) -> None:
@@ -235,7 +249,7 @@ def test_dialogues_are_verified_as_they_are_generated(hipo: Hipo, tmp_path: Path
                "-n", "5", "-o", "run", "--verify")  # fmt: skip
     result = hipo(*command)
     assert result.code == 0
-    assert "self-consistency" in result.out
+    assert "blind reading" in result.out
     state = hipo("runs", "show", "run", "--format", "json").data["verification"]
     assert sum(state["verdicts"].values()) == 5
     calls = hipo("runs", "show", "run", "--format", "json").data["calls"]
