@@ -146,6 +146,8 @@ class VerificationSettings(Strict):
     judge_calls: Literal["turn", "dialogue"] = "turn"
     """``turn``: judges are asked about each utterance, and once about the dialogue; ``dialogue``:
     once about all of it. Not with ``verify``."""
+    judge_max_tokens: Annotated[int, Field(ge=16)] | None = None
+    """Longest answer of judges that say none of their own; None is what each kind of judge takes."""
     foils: Annotated[int, Field(ge=0)] = 200
     """With ``verify``: of how many answers judges are also shown wrong labels; 0 is none."""
     self_judge: Role | None = None

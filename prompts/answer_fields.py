@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -318,6 +318,31 @@ def object_schema(fields: Sequence[AnswerField]) -> dict[str, object]:
 def text_bounds(fields: Sequence[AnswerField]) -> dict[str, int]:
     """Return how many characters each text may have, by key."""
     return {f.key: f.bound for f in fields if isinstance(f, TextField | UtteranceField)}
+
+
+def usual_size(schema: Mapping[str, Any], bounds: Mapping[str, int]) -> int:
+    """Return how many bytes an object usually has, as JSON on several lines.
+
+    Texts are taken to be half as long as they may be, and labels to be the longest that there are.
+
+    Args:
+        schema: of the object, as :func:`object_schema` makes it.
+        bounds: characters that texts may have, by key.
+    """
+    of_keys = sum(len(_json(key)) + len("    : ,\n") for key in schema["properties"])
+    return of_keys + sum(
+        _usual_value(value, bounds.get(key, REASON_BOUND))
+        for key, value in schema["properties"].items()
+    )
+
+
+def _usual_value(schema: Mapping[str, Any], bound: int) -> int:
+    labels = schema.get("enum", schema.get("items", {}).get("enum"))
+    if labels is not None:
+        sizes = [len(_json(label)) for label in labels]
+        return max(sizes) if "enum" in schema else sum(sizes)
+    is_text = schema["type"] == "string" or "string" in schema["type"]
+    return bound // 2 if is_text else len("false")
 
 
 def skeleton(fields: Sequence[AnswerField]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from prompts.answer_fields import (
     THOUGHTS_BOUND,
@@ -17,6 +17,7 @@ from prompts.answer_fields import (
     TextField,
     object_schema,
     text_bounds,
+    usual_size,
     value_of,
 )
 from prompts.environment import MultilineText, Templates
@@ -243,6 +244,14 @@ class WholePrompts:
         bounds = {name: bound for f in forms for name, bound in text_bounds(f.fields).items()}
         # Nobody knows how long the texts are that templates of the user's ask for.
         return bounds if self._templates.shipped else dict.fromkeys(bounds, THOUGHTS_BOUND)
+
+
+def answer_sizes(answer: ResponseFormat[WholeReading]) -> tuple[int, int]:
+    """Return how many bytes an answer usually has on an utterance, the longest, and on the whole."""
+    parts: Mapping[str, Mapping[str, Any]] = answer.schema["properties"]  # type: ignore[assignment]
+    sizes = {key: usual_size(part, answer.bounds) for key, part in parts.items()}
+    whole = sizes.pop(_DIALOGUE, 0)
+    return max(sizes.values()), whole
 
 
 def _read(key: str, form: LabelForm, answer: Answer, findings: Findings) -> tuple[BlindLabel, ...]:

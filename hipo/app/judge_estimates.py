@@ -10,13 +10,14 @@ from itertools import islice
 from hipo.app.estimates import BYTES_PER_TOKEN
 from hipo.app.foils import foil_jobs
 from hipo.app.judges import Juror, Panels
-from hipo.app.judging_estimate import SAMPLE, JudgeEstimate, JudgingEstimate
+from hipo.app.judging_estimate import SAMPLE, JudgeEstimate, JudgingEstimate, LongestAnswer
 from hipo.app.verification import JudgingReady
 from pipeline.chunks import chunks
 from pipeline.providers.protocol import Usage
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts, judge_view
 from prompts.question import Question
+from prompts.whole_dialogue import WholeReading, answer_sizes
 from quality.judges.protocol import JudgeIdentity
 from quality.unverified import PAGE, missing_epochs
 from scenarios.dialogue import Dialogue
@@ -31,9 +32,20 @@ ANSWER_TOKENS: Mapping[Source, tuple[int, int]] = {
 """Typical tokens of an answer on a turn, and of one on the whole dialogue."""
 
 _SOURCES: tuple[Source, ...] = ("self", "external")
-PromptLengths = Mapping[tuple[Source, bool], tuple[float, float]]
-"""Tokens of a prompt on a turn, and of one on a dialogue, by source and by whether the judge is
-asked once about a dialogue; the prompt on a turn has none then."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionLengths:
+    """How long the questions of judges are, and the answers of those that are asked once."""
+
+    prompts: Mapping[tuple[Source, bool], tuple[float, float]]
+    """Tokens of a prompt on a turn, and of one on a dialogue, by source and by whether the judge is
+    asked once about a dialogue; the prompt on a turn has none then."""
+    answers: Mapping[Source, tuple[int, int]]
+    """Bytes that an answer of a judge that is asked once has on an utterance, the longest, and on the
+    dialogue as a whole; see :func:`prompts.whole_dialogue.answer_sizes`."""
+    lines: int
+    """Labelled utterances of the longest dialogue that was looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,8 @@ class Unjudged:
     """Those a judge has yet to judge."""
     turns: Counter[JudgeIdentity] = field(default_factory=Counter)
     """Improvised answers in them."""
+    longest: Mapping[JudgeIdentity, int] = field(default_factory=dict)
+    """Improvised answers in the longest of them."""
 
 
 def unjudged(
@@ -59,6 +73,7 @@ def unjudged(
     generated = 0
     dialogues: Counter[JudgeIdentity] = Counter()
     turns: Counter[JudgeIdentity] = Counter()
+    longest: dict[JudgeIdentity, int] = {}
     for page in chunks(store.dialogues(traces=False), PAGE):
         generated += len(page)
         runs = store.judgements.runs([(d.case.id, d.arm) for d in page])
@@ -68,8 +83,10 @@ def unjudged(
             for seat, epoch in zip(seats[dialogue.arm], epochs, strict=True):
                 if epoch is not None:
                     dialogues[seat] += 1
-                    turns[seat] += len(dialogue.answers())
-    return Unjudged(generated, dialogues, turns)
+                    answers = len(dialogue.answers())
+                    turns[seat] += answers
+                    longest[seat] = max(longest.get(seat, 0), answers)
+    return Unjudged(generated, dialogues, turns, longest)
 
 
 def estimate_judging(
@@ -78,7 +95,7 @@ def estimate_judging(
     """Count what every judge has yet to be asked, and estimate what that costs."""
     left = unjudged(store, ready.panels, ready.prompts, retry_unreadable=retry_unreadable)
     sample = islice(store.dialogues(traces=False), SAMPLE)
-    lengths = judge_prompt_tokens(
+    lengths = question_lengths(
         ready.prompts,
         ((d, ready.material.scenario_of(d.case)) for d in sample),
         verify=ready.recipe.verification.judge_style == "verify",
@@ -92,7 +109,12 @@ def estimate_judging(
         left.generated,
         tuple(
             judge_estimate(
-                seat, juror, left.dialogues[seat], left.turns[seat] + extra[seat], lengths
+                seat,
+                juror,
+                left.dialogues[seat],
+                left.turns[seat] + extra[seat],
+                lengths,
+                longest=left.longest.get(seat, 0),
             )
             for seat, juror in seated(ready.panels, ready.prompts).items()
         ),
@@ -117,7 +139,9 @@ def judge_estimate(
     juror: Juror,
     dialogues: int,
     turns: int,
-    lengths: PromptLengths,
+    lengths: QuestionLengths,
+    *,
+    longest: int,
 ) -> JudgeEstimate:
     """Estimate what a judge takes for so many dialogues with so many answers in all.
 
@@ -126,13 +150,14 @@ def judge_estimate(
         juror: how it asks, and its model, with its price; None for a judge that asks none.
         dialogues: how many.
         turns: improvised answers in them.
-        lengths: see :func:`judge_prompt_tokens`.
+        lengths: of questions and answers.
+        longest: improvised answers in the longest of them.
     """
     use = juror.use
     if use is None:
         return JudgeEstimate(seat, dialogues, 0, 0, 0, 0.0)
     whole = juror.extension.whole
-    on_turn, on_dialogue = lengths[seat.source, whole]
+    on_turn, on_dialogue = lengths.prompts[seat.source, whole]
     answer, verdict = ANSWER_TOKENS[seat.source]
     usage = Usage(
         prompt=round(turns * on_turn + dialogues * on_dialogue),
@@ -140,17 +165,22 @@ def judge_estimate(
     )
     cost = None if use.price is None else use.price.cost(usage)
     calls = dialogues if whole else turns + dialogues
-    return JudgeEstimate(seat, dialogues, calls, usage.prompt, usage.completion, cost)
+    room = None
+    if whole and calls and use.spec.provider != "offline" and use.spec.parameters is not None:
+        line, rest = lengths.answers[seat.source]
+        tokens = (longest * line + rest) // BYTES_PER_TOKEN
+        room = LongestAnswer(longest, tokens, use.spec.parameters.max_tokens)
+    return JudgeEstimate(seat, dialogues, calls, usage.prompt, usage.completion, cost, room)
 
 
-def judge_prompt_tokens(
+def question_lengths(
     prompts: JudgePrompts,
     sample: Iterable[tuple[Dialogue, Scenario]],
     *,
     verify: bool = False,
     whole: bool = False,
-) -> PromptLengths:
-    """Return the mean length of a prompt on a turn, and of one on a dialogue, by judge.
+) -> QuestionLengths:
+    """Return how long questions to judges are on average, and the answers of those asked once.
 
     Args:
         prompts: of the judges.
@@ -161,12 +191,18 @@ def judge_prompt_tokens(
     sums: dict[tuple[Source, bool], tuple[list[int], list[int]]] = {
         (source, once): ([], []) for source in _SOURCES for once in (False, True)
     }
+    answers: dict[Source, tuple[int, int]] = dict.fromkeys(_SOURCES, (0, 0))
+    lines = 0
     for dialogue, scenario in sample:
+        lines = max(lines, len(dialogue.answers()))
         for source, on_dialogue, question in _prompts(prompts, dialogue, scenario, verify=verify):
             sums[source, False][on_dialogue].append(_bytes(question))
         for source, question in _whole_prompts(prompts, dialogue, scenario) if whole else ():
             sums[source, True][True].append(_bytes(question))
-    return {judge: (_mean(turns), _mean(wholes)) for judge, (turns, wholes) in sums.items()}
+            line, rest = answer_sizes(question.answer)
+            answers[source] = (max(answers[source][0], line), max(answers[source][1], rest))
+    prompts_of = {judge: (_mean(turns), _mean(wholes)) for judge, (turns, wholes) in sums.items()}
+    return QuestionLengths(prompts_of, answers, lines)
 
 
 def _prompts(
@@ -190,7 +226,7 @@ def _prompts(
 
 def _whole_prompts(
     prompts: JudgePrompts, dialogue: Dialogue, scenario: Scenario
-) -> Iterator[tuple[Source, Question[object]]]:
+) -> Iterator[tuple[Source, Question[WholeReading]]]:
     """Yield the prompts that ask once about a dialogue."""
     view = judge_view(scenario, dialogue.case)
     for source in _SOURCES:

@@ -138,6 +138,7 @@ class ModelChoice:
             raise UsageError("a judge has no model", "write it as provider/model")
         full = settings.over(self.recipe.models.role("responder"))
         own = {name: getattr(settings, name) for name in ("temperature", "top_p", "max_tokens")}
+        own["max_tokens"] = own["max_tokens"] or self.recipe.verification.judge_max_tokens
         provider = settings.model.partition("/")[0]
         entry = PROVIDERS.find(provider)
         if entry is not None and entry.needs_url and full.base_url is None:

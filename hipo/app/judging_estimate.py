@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import TYPE_CHECKING
 
 from hipo.app.estimates import BYTES_PER_TOKEN
@@ -20,6 +21,28 @@ NOTE = (
 )
 
 
+_STEP = 1024
+_SPARE = 1.25
+"""Room above the estimate that is advised: models differ in how much they write."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongestAnswer:
+    """The longest answer of a judge that is asked once about a dialogue."""
+
+    lines: int
+    """Labelled utterances of the dialogue."""
+    tokens: int
+    """About how many it has."""
+    allowed: int
+    """How many it may have."""
+
+    @property
+    def advised(self) -> int | None:
+        """How many it should be allowed to have; None: it has room."""
+        return None if self.tokens <= self.allowed else _STEP * ceil(_SPARE * self.tokens / _STEP)
+
+
 @dataclass(frozen=True, slots=True)
 class JudgeEstimate:
     """What one judge will be asked."""
@@ -31,6 +54,8 @@ class JudgeEstimate:
     completion_tokens: int
     cost_usd: float | None
     """None: no price is known."""
+    longest_answer: LongestAnswer | None = None
+    """None of judges that are asked utterance by utterance or cut nothing, and where nothing is asked."""
 
 
 @dataclass(frozen=True, slots=True)

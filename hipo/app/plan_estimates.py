@@ -134,12 +134,12 @@ def _estimate(
             from hipo.app.judge_estimates import Unjudged  # noqa: PLC0415 - brings all of judging
             from hipo.app.plan_judging import (  # noqa: PLC0415 - as above
                 estimate_planned,
-                prompt_lengths,
+                planned_lengths,
             )
 
             panels = play.check(prepared)
             prompts = play.prompts(prepared, prepared.prompts.templates.own or {})
-            lengths = prompt_lengths(prepared, panels, prompts)
+            lengths = planned_lengths(prepared, panels, prompts)
             judging = estimate_planned(panels, prompts, left, Unjudged(), lengths)
         planned = _joined(prepared, left, generation, judging, (0.0, 0))
         return replace(planned, accepted=_accepted(prepared, generation, judging, ASSUMED))
@@ -160,7 +160,7 @@ def _estimate_resumed(
         whole = estimate_generation(prepared)
         return replace(planned, accepted=_accepted(prepared, whole, None, share))
     from hipo.app.judge_estimates import Unjudged, unjudged  # noqa: PLC0415 - brings all of judging
-    from hipo.app.plan_judging import estimate_planned, prompt_lengths  # noqa: PLC0415 - as above
+    from hipo.app.plan_judging import estimate_planned, planned_lengths  # noqa: PLC0415 - as above
 
     prepared, left = play.next_round(prepared, store, retry_failed=retry_failed)
     generation = estimate_generation(prepared, left, settled=state.settled)
@@ -168,7 +168,7 @@ def _estimate_resumed(
     prompts = play.prompts(prepared, load_material(store).own_templates)
     enough = play.has_enough(store)
     waiting = Unjudged(state.generated) if enough else unjudged(store, panels, prompts)
-    lengths = prompt_lengths(prepared, panels, prompts)
+    lengths = planned_lengths(prepared, panels, prompts)
     judging = estimate_planned(panels, prompts, left, waiting, lengths)
     planned = _joined(prepared, left, generation, judging, store.spent())
     everything = estimate_planned(panels, prompts, whole_plan(prepared), Unjudged(), lengths)

@@ -8,11 +8,11 @@ from typing import Literal
 
 from hipo.app.estimates import UTTERANCE, sample_cases, stand_in_label
 from hipo.app.judge_estimates import (
-    PromptLengths,
+    QuestionLengths,
     Unjudged,
     is_whole,
     judge_estimate,
-    judge_prompt_tokens,
+    question_lengths,
     seated,
 )
 from hipo.app.judges import Panels
@@ -27,9 +27,9 @@ from scenarios.schemes.spoken import spoken_dimensions
 from scenarios.spec import Scenario
 
 
-def prompt_lengths(prepared: Prepared, panels: Panels, prompts: JudgePrompts) -> PromptLengths:
-    """Return how long the prompts of judges are, see :func:`judge_prompt_tokens`."""
-    return judge_prompt_tokens(prompts, _stand_ins(prepared), whole=is_whole(panels))
+def planned_lengths(prepared: Prepared, panels: Panels, prompts: JudgePrompts) -> QuestionLengths:
+    """Return how long the questions to judges will be, see :func:`question_lengths`."""
+    return question_lengths(prompts, _stand_ins(prepared), whole=is_whole(panels))
 
 
 def estimate_planned(
@@ -37,19 +37,24 @@ def estimate_planned(
     prompts: JudgePrompts,
     left: Mapping[str, Remainder],
     waiting: Unjudged,
-    lengths: PromptLengths,
+    lengths: QuestionLengths,
 ) -> JudgingEstimate:
     """Estimate judging what will be played, and what is there and waits to be judged."""
     dialogues, turns = Counter(waiting.dialogues), Counter(waiting.turns)
+    longest = dict(waiting.longest)
     for arm, of_arm in left.items():
         for seat in {juror.seat(prompts) for juror in panels.by_arm[arm].jurors}:
             dialogues[seat] += of_arm.dialogues
             turns[seat] += of_arm.exchanges
+            if of_arm.dialogues:
+                longest[seat] = max(longest.get(seat, 0), lengths.lines)
     played = sum(of_arm.dialogues for of_arm in left.values())
     return JudgingEstimate(
         waiting.generated + played,
         tuple(
-            judge_estimate(seat, juror, dialogues[seat], turns[seat], lengths)
+            judge_estimate(
+                seat, juror, dialogues[seat], turns[seat], lengths, longest=longest.get(seat, 0)
+            )
             for seat, juror in seated(panels, prompts).items()
         ),
     )

@@ -16,6 +16,7 @@ OPTION_OF: Mapping[str, str] = {
     "verification.judges": "--judge",
     "verification.judge_style": "--judge-style",
     "verification.judge_calls": "--judge-calls",
+    "verification.judge_max_tokens": "--judge-max-tokens",
     "verification.foils": "--foils",
     "verification.self_judge": "--self-judge",
     "verification.policy": "--policy",
@@ -36,6 +37,7 @@ class VerificationOverrides:
     """``commit`` or ``verify``."""
     judge_calls: str | None = None
     """``turn`` or ``dialogue``."""
+    judge_max_tokens: int | None = None
     foils: int | None = None
     """Of how many answers judges are also shown wrong labels, with ``verify``."""
     self_judge: str | None = None
@@ -79,6 +81,7 @@ class VerificationOverrides:
             "policy",
             "judge_style",
             "judge_calls",
+            "judge_max_tokens",
             "foils",
             "embeddings",
         ):

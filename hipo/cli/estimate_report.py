@@ -9,7 +9,7 @@ from hipo.app import estimates, judging_estimate
 from hipo.app.batch_estimates import MOST_HOURS, USUAL_HOURS, BatchEstimate
 from hipo.app.budget_coverage import Coverage
 from hipo.app.estimates import Estimate
-from hipo.app.judging_estimate import JudgingEstimate
+from hipo.app.judging_estimate import JudgeEstimate, JudgingEstimate
 from hipo.app.plan_estimates import PlanEstimate
 from hipo.app.row_yields import RowYield
 from hipo.cli.accepted_report import accepted_as_json, accepted_as_text
@@ -214,11 +214,21 @@ def judging_as_json(estimate: JudgingEstimate) -> dict[str, object]:
 
     ``dialogues``: generated ones; ``calls``; ``judges``: a list of objects with ``source``,
     ``judge``, ``dialogues`` (yet to be judged), ``calls``, ``prompt_tokens``,
-    ``completion_tokens``, ``cost_usd`` (None: no price is known); ``cost_usd``; ``note``.
+    ``completion_tokens``, ``cost_usd`` (None: no price is known) and ``longest_answer`` (None of
+    offline judges and those not asked once about a dialogue; else ``lines``, the labelled utterances of the
+    longest dialogue, ``tokens`` that the answer has about, ``allowed`` ones, and ``advised``, how many
+    to allow; None: it has room); ``cost_usd``; ``note``.
     """
     figures = "dialogues calls prompt_tokens completion_tokens cost_usd"
     judges = [
-        {**plain(judge.seat, "source judge"), **plain(judge, figures)} for judge in estimate.judges
+        {
+            **plain(judge.seat, "source judge"),
+            **plain(judge, figures),
+            "longest_answer": None
+            if judge.longest_answer is None
+            else plain(judge.longest_answer, "lines tokens allowed advised"),
+        }
+        for judge in estimate.judges
     ]
     fields = "dialogues calls judges cost_usd"
     return plain(estimate, fields, judges=judges, note=judging_estimate.NOTE)
@@ -233,7 +243,21 @@ def judging_as_text(estimate: JudgingEstimate) -> str:
     ]  # fmt: skip
     header = ["", "judge", "dialogues", "calls", "prompt tokens", "answer tokens", "cost"]
     counts = f"{plural(estimate.dialogues, 'dialogue')}, {plural(estimate.calls, 'call')} to make"
-    return "\n".join([counts, "", columns(header, rows), "", f"({judging_estimate.NOTE})"])
+    lines = [counts, "", columns(header, rows), "", f"({judging_estimate.NOTE})"]
+    return "\n".join([*lines, *filter(None, map(_too_long, estimate.judges))])
+
+
+def _too_long(judge: JudgeEstimate) -> str:
+    """Warn of an answer that would be cut; empty where there is room."""
+    longest = judge.longest_answer
+    if longest is None or longest.advised is None:
+        return ""
+    return (
+        f"\n{judge.seat.role}: its answer on the longest dialogue, with "
+        f"{plural(longest.lines, 'labelled utterance')}, has about {number(longest.tokens)} tokens, "
+        f"and {number(longest.allowed)} are allowed; an answer that is cut cannot be read: give "
+        f"--judge-max-tokens {longest.advised}"
+    )
 
 
 def pilot_as_json(piloted: Piloted) -> dict[str, object]:

@@ -82,6 +82,13 @@ _JUDGE_CALLS = typer.Option(
     help="turn (default): judges are asked about every utterance by itself; dialogue: once about "
     "a whole dialogue, which takes fewer tokens, and shows them what is said later.",
 )
+_JUDGE_MAX_TOKENS = typer.Option(
+    None,
+    "--judge-max-tokens",
+    show_default=False,
+    hidden=True,
+    help="Longest answer of judges whose settings say none; default by kind of judge, at most 8192.",
+)
 _FOILS = typer.Option(
     None,
     "--foils",
@@ -106,6 +113,7 @@ def _overrides(
         "verify: they say whether the declared ones are carried, as in the paper.",
     ),
     judge_calls: str | None = _JUDGE_CALLS,
+    judge_max_tokens: int | None = _JUDGE_MAX_TOKENS,
     foils: int | None = _FOILS,
     self_judge: str | None = typer.Option(
         None, "--self-judge", metavar="MODEL", hidden=True,
@@ -140,6 +148,7 @@ def _overrides(
         judges=tuple(judges or ()),
         judge_style=judge_style,
         judge_calls=judge_calls,
+        judge_max_tokens=judge_max_tokens,
         foils=foils,
         self_judge=self_judge,
         base_url=judge_base_url,

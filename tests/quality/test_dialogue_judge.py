@@ -12,6 +12,7 @@ from pipeline.providers.protocol import Request
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, judge_view
 from prompts.responses import Unreadable
+from prompts.whole_dialogue import answer_sizes
 from quality.judges.blind_judge import BlindJudge
 from quality.judges.dialogue_judge import DialogueJudge
 from quality.judges.protocol import seat
@@ -124,6 +125,21 @@ def test_texts_in_the_objects_of_an_answer_are_bounded_where_an_endpoint_takes_b
     assert line["properties"]["veracity_reason"]["maxLength"] > 0
     assert "maxLength" not in line["properties"]["veracity"]
     assert "maxLength" not in json.dumps(asked.answer.schema)
+
+
+def test_the_length_of_an_answer_is_told_from_its_schema():
+    asked = question()
+    answer = {
+        key: {
+            name: "x" * (600 // 2 - 2) if "enum" not in value else max(value["enum"], key=len)
+            for name, value in part["properties"].items()
+        }
+        for key, part in asked.answer.schema["properties"].items()
+    }
+    found = {key: len(json.dumps(part, indent=2)) for key, part in answer.items()}
+    line, whole = answer_sizes(asked.answer)
+    assert found["line_4"] == found["line_6"] == pytest.approx(line, rel=0.05)
+    assert found["dialogue"] == pytest.approx(whole, rel=0.05)
 
 
 def test_the_prompt_that_asks_once_about_a_dialogue(snapshot):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from pathlib import Path
 
 import pytest
 import yaml
 
+from pipeline.executors.local import width_for
 from pipeline.offline_judge.engine import answer as judge_answer
 from tests.hipo.cli.conftest import Hipo
+from tests.pipeline.integration.command import Hipo as Process
 from tests.pipeline.integration.records import rows
 from tests.wire.server import WireServer
 
@@ -20,6 +24,7 @@ RECIPE = {
     "n": 4,
     "verification": {"gates": {"off": ["near_duplicate"]}},
 }
+KILLS = 3
 ONCE = ("--judge-calls", "dialogue")
 LABELS = "select distinct dialogue, turn, dimension, value from labels where kind = 'external' order by 1, 2, 3"
 
@@ -49,6 +54,53 @@ def test_a_dialogue_takes_one_call_as_the_dry_run_says(generate: Hipo, hipo: Hip
         assert 0.7 * sent < judge["prompt_tokens"] < 1.3 * sent
         again = hipo("verify", "run", *at(server), *ONCE, "--dry-run", "--format", "json").data
         assert again["calls"] == 0
+
+
+def test_the_dry_run_says_how_much_an_answer_needs_that_would_be_cut(
+    generate: Hipo, hipo: Hipo
+) -> None:
+    with WireServer(answer=judge_answer) as server:
+        command = ("--turns", "3,30", "--verify", *at(server)[1:], *ONCE)
+        told = generate(*command, "--dry-run", "--format", "json").data["verification"]
+        offline, longest = (judge["longest_answer"] for judge in told["judges"])
+        assert offline is None
+        assert (longest["lines"], longest["allowed"]) == (30, 8192)
+        assert longest["advised"] > 1.2 * longest["tokens"] > 1.2 * 8192
+        asked = ("--judge-max-tokens", str(longest["advised"]))
+        said = " ".join(generate(*command, "--dry-run").out.split())
+        assert "external compatible/x: its answer on the longest dialogue, with 30" in said
+        assert f"an answer that is cut cannot be read: give {' '.join(asked)}" in said
+        assert "--judge-max-tokens" not in generate(*command, *asked, "--dry-run").out
+        assert generate(*command, *asked, "-q").code == 0
+        assert {seen.body["max_tokens"] for seen in server.seen} == {longest["advised"]}
+        left = ("verify", "run", *at(server), *ONCE, "--dry-run")
+        said = hipo(*left).out.split()
+        assert asked == tuple(said[-2:])
+        assert "--judge-max-tokens" not in hipo(*left, *asked).out
+
+
+def test_a_verification_that_is_killed_asks_again_only_what_was_under_way(
+    generate: Hipo, hipo: Hipo, tmp_path: Path
+) -> None:
+    dialogues, most = 16, 4
+    assert generate("-n", str(dialogues), "-q").code == 0
+    with WireServer(answer=judge_answer, latency_s=0.03) as server:
+        command = ("verify", "run", *at(server), *ONCE, "--max-concurrency", str(most), "-q")
+        for _ in range(KILLS):
+            seen = server.count
+            process = Process(tmp_path).start(*command)
+            while server.count == seen and process.poll() is None:
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process.stderr.close()
+        assert hipo(*command).code == 0
+        requests = server.count
+    judged = "select count(*), count(distinct dialogue) from passes"
+    assert rows(Path("run"), judged) == [(dialogues, dialogues)]
+    assert dialogues <= requests <= dialogues + KILLS * width_for(most)
+    assert rows(Path("run"), "select count(distinct dialogue) from decisions") == [(dialogues,)]
+    assert rows(Path("run"), "pragma integrity_check") == [("ok",)]
 
 
 def test_what_is_found_is_stored_as_ever(generate: Hipo, hipo: Hipo) -> None:
