@@ -22,6 +22,11 @@ from scenarios.schemes.registry import load_scheme
 
 _SCHEME = "hipo"
 _LANGUAGE = "en"
+_INSTEAD = {
+    "review": "add --mode quiz: a review shows why a dialogue was flagged, and known lines have no flags",
+    "gold": "every line has known labels here: hipo review agreement RUN holds each person against them",
+}
+"""What to do in other modes."""
 _EXCHANGE = 2
 """Turns of a line: the question and the answer."""
 
@@ -43,7 +48,7 @@ def attention_mixing(
     if study.mode != "quiz":
         raise UsageError(
             f"--attention is for a quiz, and the study {study.id!r} is of the mode {study.mode}",
-            "add --mode quiz: other modes show flags or facts that would tell known lines apart",
+            _INSTEAD[study.mode],
         )
     if _labels(material.scheme) != _labels(load_scheme(_SCHEME)):
         raise UsageError(

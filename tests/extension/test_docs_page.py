@@ -111,6 +111,15 @@ def test_the_kind_is_exported(hipo: Hipo, made: str) -> None:
     assert all(row["question"] and row["answer"] for row in rows)
 
 
+def test_the_kind_says_why_a_dialogue_gave_no_row(hipo: Hipo, made: str) -> None:
+    other = FILES["exchanges.py"].replace('turn.role == "responder"', 'turn.role == "nobody"')
+    Path("exchanges.py").write_text(other)
+    result = hipo("export", made, "--any", "--plugin", "exchanges.py", "--to", "exchanges",
+                  "--no-parquet", "--splits", "100,0,0", "-o", "set")  # fmt: skip
+    assert result.code == 2
+    assert "2 dialogues in which the responder says nothing of its own" in result.err
+
+
 def test_rows_of_a_kind_without_labels_cannot_be_balanced_by_one(hipo: Hipo, made: str) -> None:
     result = hipo(
         "export", made, "--any", "--plugin", "exchanges.py", "--to", "exchanges", "--no-parquet",

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from hipo.app.attention import attention_mixing
 from hipo.cli.main import run as hipo
 from pipeline.store.people_database import PEOPLE
 from quality.attention_scores import (
@@ -182,10 +183,15 @@ def test_a_study_that_lines_would_stand_out_in_is_refused(
     quiz_folder: Path, tmp_path: Path
 ) -> None:
     with (
-        pytest.raises(UsageError, match="is for a quiz"),
+        pytest.raises(UsageError, match="is for a quiz") as in_review,
         served(quiz_folder, mode="review", everything=True, attention=2),
     ):
         pass
+    assert "known lines have no flags" in in_review.value.hint
+    gold = ReviewStudy(1, "gold", "gold", 3, 42, {})
+    with pytest.raises(UsageError, match="of the mode gold") as in_gold:
+        attention_mixing(None, gold, None, 2)
+    assert "hipo review agreement RUN" in in_gold.value.hint
     with (
         pytest.raises(UsageError, match="fit the study, fewer than --attention 500"),
         served(quiz_folder, mode="quiz", attention=500),
