@@ -121,6 +121,11 @@ def make_data_set(
     extras = extras or ExportExtras()
     if extras.remove_overlap and not extras.against:
         raise UsageError("--remove-overlap needs a set to compare with", "name it with --against")
+    if extras.remove_reworded and not extras.remove_overlap:
+        raise UsageError(
+            "--remove-reworded goes with --remove-overlap, and leaves out more than that alone",
+            "give both",
+        )
     if extras.max_shortcut is not None:
         from outputs.audit.auditing import check_installed  # noqa: PLC0415 - brings all of audits
 
@@ -175,8 +180,10 @@ class _ExportChecks:
     def screen(self, rows: Callable[[], Iterator[Row]]) -> Collection[int]:
         """Compare with every set, and return the rows to leave out."""
         checked = RowSet(self.name, rows)
+        settings = Settings(remove_reworded=self.extras.remove_reworded)
         for path in map(Path, self.extras.against):
-            self.comparisons.append(compare(checked, row_set(path, path.name), None, self.embed))
+            other = row_set(path, path.name)
+            self.comparisons.append(compare(checked, other, settings, self.embed))
         if not self.extras.remove_overlap:
             return ()
         return {int(number) for comparison in self.comparisons for number in comparison.rows}

@@ -34,6 +34,9 @@ class ExportExtras:
     """Other data sets; the overlap with each is in the card."""
     remove_overlap: bool = False
     """Whether rows that overlap with one of them are left out."""
+    remove_reworded: bool = False
+    """Whether those go with them that have a line which may be one of the other set with words
+    replaced or swapped; that is never certain."""
     compare_splits: bool = False
     """Whether the overlap of train with the other splits is measured."""
     embeddings: bool = True

@@ -161,6 +161,12 @@ REMOVE_OVERLAP = typer.Option(
     hidden=True,
     help="Leave rows out that overlap with a set of --against.",
 )
+REMOVE_REWORDED = typer.Option(
+    False,
+    "--remove-reworded",
+    hidden=True,
+    help="With --remove-overlap: rows, too, with a line that may be one of the set in other words.",
+)
 COMPARE_SPLITS = typer.Option(
     False,
     "--compare-splits",
@@ -276,6 +282,7 @@ def chosen_extras(
     *,
     against: list[Path] = AGAINST,
     remove_overlap: bool = REMOVE_OVERLAP,
+    remove_reworded: bool = REMOVE_REWORDED,
     compare_splits: bool = COMPARE_SPLITS,
     embeddings: bool = EMBEDDINGS,
     licence: str | None = LICENCE,
@@ -287,6 +294,7 @@ def chosen_extras(
     return ExportExtras(
         against=against,
         remove_overlap=remove_overlap,
+        remove_reworded=remove_reworded,
         compare_splits=compare_splits,
         embeddings=embeddings,
         licence=licence,

@@ -53,6 +53,7 @@ def exported_as_text(data: DataSet) -> str:
             f"overlap of {overlap['checked']} with {overlap['reference']}: {overlap_share(overlap)}"
             f"{', left out' if overlap['removed'] else ''}"
             f"; perhaps reworded: {reworded_share(overlap)}"
+            f"{', left out with them' if overlap['reworded_removed'] else ''}"
             for overlap in facts.contamination
         ),
         *(f"note: {note}" for note in data.exported.notes),

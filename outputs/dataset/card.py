@@ -116,7 +116,8 @@ def document_values(facts: ExportFacts) -> dict[str, Any]:
                 **found,
                 "any": overlap_share(found, "checked_rows_sharing"),
                 "share": overlap_share(found),
-                "may_be_reworded": reworded_share(found),
+                "may_be_reworded": reworded_share(found)
+                + (", left out" if found.get("reworded_removed") else ""),
             }
             for found in facts.contamination
         ],

@@ -50,8 +50,10 @@ class Documents:
             OSError: one could not be written.
         """
         within = list(self._within(folder, facts.files))
-        overlaps = [{**found.summary(), "removed": self.removed} for found in self.contamination]
-        overlaps += [{**found.summary(), "removed": False} for found in within]
+        overlaps = [
+            *(_told(found, removed=self.removed) for found in self.contamination),
+            *(_told(found, removed=False) for found in within),
+        ]
         told = replace(
             facts,
             licence=facts.licence or self.licence,
@@ -76,6 +78,12 @@ class Documents:
         for held_out in splits.values():
             if train is not None:
                 yield compare(train, held_out, self.splits.settings, self.splits.embed)
+
+
+def _told(found: Contamination, *, removed: bool) -> dict[str, object]:
+    """Return the counts of a comparison, and whether what was found is left out."""
+    again = removed and found.settings.remove_reworded
+    return {**found.summary(), "removed": removed, "reworded_removed": again}
 
 
 def split_rows(folder: Path, files: Sequence[ExportedFile], split: str) -> RowSet:

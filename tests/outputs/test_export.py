@@ -17,12 +17,14 @@ from scenarios.errors import UsageError
 from tests.forked import forked
 from tests.outputs.corpora import (
     STRATEGIES,
+    TELLER,
     exportable_run,
     exported,
     rows_in,
     some_scenarios,
 )
 from tests.outputs.killed import killed_at
+from tests.outputs.test_reworded_lines import replaced
 
 KILLS = 5
 
@@ -185,6 +187,34 @@ def test_rows_that_overlap_with_another_set_are_left_out_on_request(tmp_path, ru
     assert not (tmp_path / "none").exists()
 
 
+def test_rows_with_reworded_lines_of_another_set_are_left_out_where_that_is_asked(
+    tmp_path, run, capsys
+):
+    everything = ("--to", "sft", "--task", "actor", "--no-parquet", "--splits", "100,0,0")
+    assert command(capsys, run, *everything, "-o", tmp_path / "all")[0] == 0
+    before = {row["id"]: row["completion"][0]["content"] for row in rows_in(tmp_path / "all")}
+    told = next(text for text in before.values() if text.startswith(TELLER))
+    secret = tmp_path / "secret.jsonl"
+    secret.write_bytes(orjson.dumps({"text": replaced(told, every=5)}))
+    against = ("--no-embeddings", "--against", secret, "--remove-overlap")
+    code, out, err = command(capsys, run, *everything, *against, "-o", tmp_path / "kept")
+    assert code == 0, err
+    assert {row["id"] for row in rows_in(tmp_path / "kept")} == set(before)
+    assert "left out with them" not in out
+    code, out, err = command(
+        capsys, run, *everything, *against, "--remove-reworded", "-o", tmp_path / "clean"
+    )
+    assert code == 0, err
+    left = {row["id"] for row in rows_in(tmp_path / "clean")}
+    gone = {before[one] for one in before.keys() - left}
+    assert gone == {told}
+    assert len(before) - len(left) == list(before.values()).count(told)
+    assert "left out with them" in " ".join(out.split())
+    card = (tmp_path / "clean" / "README.md").read_text()
+    assert ", left out |" in card
+    assert ", left out |" not in (tmp_path / "kept" / "README.md").read_text()
+
+
 def rows_of_interest():
     """Return the id of one scenario of the run."""
     return some_scenarios(1)[0].id
@@ -220,6 +250,7 @@ def test_facts_tell_what_the_rows_were_made_of(tmp_path, run):
         ),
         (("--to", "sft", "--include-deception"), "--include-deception is for"),
         (("--to", "sft", "--remove-overlap"), "needs a set to compare with"),
+        (("--to", "sft", "--remove-reworded"), "goes with --remove-overlap"),
         (("--to", "sft", "--splits", "80,20"), "three numbers"),
         (("--to", "sft", "--splits", "many"), "is no list of numbers"),
         (("--to", "sft", "--format", "mesages"), "did you mean 'messages'?"),
