@@ -28,6 +28,9 @@ from pipeline.store.writer import StoreFailed, Writer, required
 COUNTED_AT_ONCE = 1_000
 """Cache hits are counted in memory and written this many at a time, and when the run is closed."""
 
+READ_AT_MOST = 300_000
+"""Prompts of earlier sessions that are remembered; reading so many takes half a second or more."""
+
 LOST = "lost"
 """Code of a request that was in flight when its process died."""
 
@@ -94,9 +97,9 @@ class CallLog:
         self._reader = reader
         self._writer = writer
         self._add = CallRows(texts).add
-        (any_stored,) = reader.execute("select exists (select 1 from prompts)").fetchone()
-        self._seen = None if any_stored or writer is None else SeenPrompts()
-        """What has been stored since; None where more is stored than that."""
+        self._seen: SeenPrompts | None = None
+        """What is stored, from the first question on; None where that is too much to read."""
+        self._seen_read = writer is None
         self._prompts = PromptComposer(reader)
         self._hits = 0
         self._unstored: list[CallReport] = []
@@ -112,7 +115,8 @@ class CallLog:
         an earlier epoch.
         """
         choices: dict[int, ChoiceRow] = {}
-        if self._seen is not None and not self._seen.may_hold(fingerprint):
+        seen = self._seen_prompts()
+        if seen is not None and not seen.may_hold(fingerprint):
             return choices
         for sample in samples:
             row = self._reader.execute(_LOOK_UP_ONE, (fingerprint, sample, epoch, epoch)).fetchone()
@@ -150,12 +154,24 @@ class CallLog:
         Everything is queued when this returns, and durable when the future resolves; a choice
         that is stored already stays as it is.
         """
-        if self._seen is not None:
-            self._seen.add(call.key)
+        seen = self._seen_prompts()
+        if seen is not None:
+            seen.add(call.key)
         stored = required(self._writer).post_row(self._add, call)
         if call.choices:
             stored.add_done_callback(lambda future: self._keep_unstored(future, call))
         return stored
+
+    def _seen_prompts(self) -> SeenPrompts | None:
+        """Return what is stored, reading it before the first question or record adds to it."""
+        if not self._seen_read:
+            self._seen_read = True
+            (most,) = self._reader.execute("select coalesce(max(seq), 0) from prompts").fetchone()
+            if most <= READ_AT_MOST:
+                self._seen = SeenPrompts()
+                for (mark,) in self._reader.execute("select fingerprint from prompts"):
+                    self._seen.add(mark)
+        return self._seen
 
     def store_unstored(self) -> int:
         """Try once more to store the replies that could not be; return how many still cannot be."""

@@ -1,4 +1,4 @@
-"""Which prompts were stored by this process: nearly every look-up is for one that never was."""
+"""Which prompts a run has stored: nearly every look-up is for one that it has not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,13 @@ class SeenPrompts:
     def may_hold(self, fingerprint: bytes) -> bool:
         """Return False only if the prompt was never added."""
         bits = self._bits
-        return all(bits[place >> 3] >> (place & 7) & 1 for place in _places(fingerprint))
+        one, two, three = _places(fingerprint)
+        return bool(
+            bits[one >> 3] >> (one & 7)
+            & bits[two >> 3] >> (two & 7)
+            & bits[three >> 3] >> (three & 7)
+            & 1
+        )
 
 
 def _places(fingerprint: bytes) -> tuple[int, int, int]:

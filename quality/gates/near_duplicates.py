@@ -39,6 +39,16 @@ class _Kept:
     """A hash of all its words in their order; None where nobody asks for it."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Twin:
+    """An earlier dialogue that has many of a dialogue's words."""
+
+    likeness: float = 0.0
+    """Share of common word triples, as signatures tell it; 0: there is none."""
+    name: str = ""
+    """Its case and arm."""
+
+
 class DuplicateSettings(Strict):
     """From when on two dialogues of a run are one."""
 
@@ -46,7 +56,7 @@ class DuplicateSettings(Strict):
     """Share of common word triples from which on two dialogues of a run are near-duplicates."""
     duplicate_cosine: Share = 0.97
     """The same for the cosine of their embeddings, where an encoder is at hand."""
-    duplicate_overlap: Share = 0.45
+    duplicate_overlap: Share = 0.5
     """Share of common content words from which on two dialogues are embedded at all."""
     duplicate_window: Annotated[int, Field(ge=100, le=10_000_000)] = 20_000
     """How many of the latest dialogues a dialogue is compared with; bounds the memory
@@ -69,7 +79,7 @@ class NearDuplicates:
         *,
         share: float = 0.7,
         cosine: float = 0.97,
-        overlap: float = 0.45,
+        overlap: float = 0.5,
         window: int = 20_000,
     ) -> None:
         """Start with an empty memory.
@@ -89,6 +99,8 @@ class NearDuplicates:
         self._cases: list[str] = []
         self._words = SharedWords(overlap, window)
         self._not_embedded: dict[int, tuple[str, str]] = {}
+        self._compared: deque[_Twin] = deque()
+        """What :meth:`to_embed` found by words, until :meth:`add_and_check` takes it."""
         self._spoken: deque[str] = deque(maxlen=window)
         """The cases of the latest dialogues that :meth:`to_embed` was given."""
 
@@ -99,15 +111,20 @@ class NearDuplicates:
 
         Returns:
             Nothing for a dialogue that shares too few words with every one before it to mean the
-            same, which most do. Else the dialogue itself, and before it those that it is like and
-            that were not returned yet.
+            same, which most do, and for one that is flagged by its words, for which its twin stands
+            later, too. Else the dialogue itself, and before it those that it is like and that were
+            not returned yet.
         """
+        by_words = self._compare(subject)
+        self._compared.append(by_words)
         case, text = subject.dialogue.case.id, improvised_text(subject)
         place, alike = self._words.add(union(turn.text for turn in subject.improvised))
         self._not_embedded.pop(place - self._window, None)
         first = place - len(self._spoken)
         others = [at for at in alike if self._spoken[at - first] != case]
         self._spoken.append(case)
+        if by_words.likeness >= self._share:
+            return []
         if not others:
             self._not_embedded[place] = (case, text)
             return []
@@ -123,20 +140,29 @@ class NearDuplicates:
                 same dimension for every dialogue. Without one, words alone decide.
 
         Returns:
-            At most one flag; its severity is the higher of the two similarities that met theirs.
+            At most one flag, whose severity is the likeness: of words, or else of meanings.
         """
-        case, arm = subject.dialogue.case.id, subject.dialogue.arm
+        twin = self._compared.popleft() if self._compared else self._compare(subject)
+        if twin.likeness >= self._share:
+            reason = f"{twin.likeness:.0%} of its word triples are those of {twin.name}"
+            return [subject.flag(self.code, reason, severity=twin.likeness)]
+        if vector is None:
+            return []
+        case = subject.dialogue.case.id
+        close, like = self._closest(vector, case)
+        self.remember_meaning(case, vector)
+        if close < self._cosine:
+            return []
+        reason = f"its meaning is that of {like} (cosine {close:.2f})"
+        return [subject.flag(self.code, reason, severity=close)]
+
+    def _compare(self, subject: GatedDialogue) -> _Twin:
+        """Return the dialogue before this one that has most of its words, and remember this one."""
+        case = subject.dialogue.case.id
         signature = _signature(improvised_text(subject))
-        best, twin = self._nearest(signature, case) if signature is not None else (0.0, "")
-        reason = f"{best:.0%} of its word triples are those of {twin}"
-        if best < self._share:
-            best = 0.0
-        if vector is not None:
-            close, like = self._closest(vector, case)
-            if close >= self._cosine and close > best:
-                best, reason = close, f"its meaning is that of {like} (cosine {close:.2f})"
-        self._remember(case, arm, signature, vector=vector)
-        return [subject.flag(self.code, reason, severity=best)] if best else []
+        found = self._nearest(signature, case) if signature is not None else _Twin()
+        self._remember(case, subject.dialogue.arm, signature)
+        return found
 
     def twin_by_words(self, subject: GatedDialogue) -> str | None:
         """Remember a dialogue; return the case of the one whose words it nearly has, if there is one.
@@ -147,27 +173,25 @@ class NearDuplicates:
         case, arm = subject.dialogue.case.id, subject.dialogue.arm
         text = improvised_text(subject)
         signature, said = _signature(text), hash(tuple(words(text)))
-        best, twin = self._nearest(signature, case, said) if signature is not None else (0.0, "")
-        self._remember(case, arm, signature, said=said)
-        return twin.partition("/")[0] if best >= self._share else None
+        twin = self._nearest(signature, case, said) if signature is not None else _Twin()
+        self._remember(case, arm, signature, said)
+        return twin.name.partition("/")[0] if twin.likeness >= self._share else None
 
     def __len__(self) -> int:
         """Return how many dialogues are remembered."""
         return len(self._order)
 
-    def _nearest(
-        self, signature: Signature, case: str, said: int | None = None
-    ) -> tuple[float, str]:
+    def _nearest(self, signature: Signature, case: str, said: int | None = None) -> _Twin:
         """Return the likeliest twin, the earliest of equals; of the same case only a word for word one."""
-        best, twin = 0.0, ""
+        best = _Twin()
         for key in self._index.near(signature):
             kept = self._kept[key]
             if kept.case == case and (said is None or kept.said != said):
                 continue
             similarity = likeness(signature, kept.signature)
-            if similarity > best:
-                best, twin = similarity, f"{kept.case}/{kept.arm}"
-        return best, twin
+            if similarity > best.likeness:
+                best = _Twin(similarity, f"{kept.case}/{kept.arm}")
+        return best
 
     def _closest(self, vector: Vector, case: str) -> tuple[float, str]:
         if not self._cases:
@@ -178,24 +202,17 @@ class NearDuplicates:
         return round(float(cosines[at]), 6), self._cases[at]
 
     def _remember(
-        self,
-        case: str,
-        arm: str,
-        signature: Signature | None,
-        *,
-        said: int | None = None,
-        vector: Vector | None = None,
+        self, case: str, arm: str, signature: Signature | None, said: int | None = None
     ) -> None:
-        if signature is not None:
-            self._kept[self._next] = _Kept(case, arm, signature, said)
-            self._order.append(self._next)
-            self._index.add(self._next, signature)
-            self._next += 1
-            if len(self._order) > self._window:
-                oldest = self._order.popleft()
-                self._index.remove(oldest, self._kept.pop(oldest).signature)
-        if vector is not None:
-            self.remember_meaning(case, vector)
+        if signature is None:
+            return
+        self._kept[self._next] = _Kept(case, arm, signature, said)
+        self._order.append(self._next)
+        self._index.add(self._next, signature)
+        self._next += 1
+        if len(self._order) > self._window:
+            oldest = self._order.popleft()
+            self._index.remove(oldest, self._kept.pop(oldest).signature)
 
     def remember_meaning(self, case: str, vector: Vector) -> None:
         """Remember the embedding of an earlier dialogue; one of :meth:`add_and_check` is anyway.

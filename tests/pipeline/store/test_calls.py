@@ -39,6 +39,27 @@ async def test_a_choice_is_found_again_as_soon_as_it_is_durable(store):
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("most", [0, 1, 300_000])
+async def test_what_an_earlier_session_stored_is_found_beside_what_this_one_stores(
+    tmp_path, monkeypatch, most
+):
+    monkeypatch.setattr("pipeline.store.calls.READ_AT_MOST", most)
+    folder, later = tmp_path / "run", b"l" * 32
+    with begun(folder) as store:
+        await store.calls.record(
+            CallReport(KEY, parted(MESSAGES), [request()], [make_choice_row()])
+        )
+    with RunStore.open(folder) as store:
+        stored = store.calls.record(
+            CallReport(later, parted(MESSAGES), [request()], [make_choice_row()])
+        )
+        assert store.calls.choices(KEY, [0], 0) == {0: make_choice_row()}
+        await stored
+        assert store.calls.choices(later, [0], 0) == {0: make_choice_row()}
+        assert store.calls.choices(b"x" * 32, [0], 0) == {}
+
+
+@pytest.mark.anyio
 async def test_an_epoch_sees_its_own_choices_and_the_readable_ones_before_it(store):
     known = [
         make_choice_row(0, 0, "ok", "first"),

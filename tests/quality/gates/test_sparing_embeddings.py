@@ -19,6 +19,12 @@ from quality.gates.shared_words import SharedWords
 from scenarios.wording import words
 from tests.quality.gates.test_near_duplicates import OTHER, SAID
 
+NEARLY = (
+    "By whom, and what, was done to the wing: could you tell me that?",
+    "A garage resprayed it, one that I trust, last year; the glovebox has the bill in it.",
+)
+"""Most of the words of SAID, few of its triples."""
+
 
 class BagOfWords:
     """Embeds a text as the unit vector of how often each word is said in it."""
@@ -88,13 +94,23 @@ def test_a_dialogue_is_named_with_those_before_it_that_it_is_like_each_of_them_o
     gate = NearDuplicates()
     first, unlike = stage.play(*SAID), stage.play(*OTHER, repetition=1)
     assert gate.to_embed(first) == gate.to_embed(unlike) == []
-    second, third = stage.play(*SAID, repetition=2), stage.play(*SAID, repetition=3)
-    text = "\n".join(SAID)
+    second, third = stage.play(*NEARLY, repetition=2), stage.play(NEARLY[0], SAID[1], repetition=3)
     assert gate.to_embed(second) == [
-        (first.dialogue.case.id, text),
-        (second.dialogue.case.id, text),
+        (first.dialogue.case.id, "\n".join(SAID)),
+        (second.dialogue.case.id, "\n".join(NEARLY)),
     ]
-    assert gate.to_embed(third) == [(third.dialogue.case.id, text)]
+    assert [case for case, _ in gate.to_embed(third)] == [third.dialogue.case.id]
+
+
+def test_what_is_flagged_by_its_words_is_never_embedded(stage):
+    gate = NearDuplicates()
+    first, same = stage.play(*SAID), stage.play(*SAID, repetition=1)
+    assert gate.to_embed(first) == gate.to_embed(same) == []
+    assert gate.add_and_check(first) == []
+    assert [flag.severity for flag in gate.add_and_check(same)] == [1.0]
+    last = stage.play(*NEARLY, repetition=2)
+    named = [case for case, _ in gate.to_embed(last)]
+    assert named == [first.dialogue.case.id, last.dialogue.case.id]
 
 
 def test_the_same_case_of_another_arm_needs_no_embedding(stage):
