@@ -5,15 +5,18 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import Any
 
 from scenarios.log import logger
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 EXPORTER = "OTEL_TRACES_EXPORTER"
 _KNOWN = ("otlp", "console")
+_ours: list[Any] = []
+"""The provider that was set here: a process takes one alone, and may have several runs, as Ray's have."""
 _log = logger("tracing")
 
 
@@ -27,7 +30,7 @@ def _is_asked_for() -> bool:
 
 @contextmanager
 def exporting_spans() -> Iterator[None]:
-    """Export what is traced inside, and send the rest at the end, if the environment says where to.
+    """Export what is traced inside, and have sent all of it at the end, if the environment says where to.
 
     Nothing happens either where the program was started by ``opentelemetry-instrument`` or the like, which
     sets everything up itself. The exporter and the provider read their own variables, such as
@@ -45,9 +48,22 @@ def exporting_spans() -> Iterator[None]:
         yield
         return
     trace = importlib.import_module("opentelemetry.trace")
-    if unknown or not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+    current = trace.get_tracer_provider()
+    if isinstance(current, trace.ProxyTracerProvider) and not unknown:
+        current = _provider(names)
+        _ours.append(current)
+        trace.set_tracer_provider(current)
+    if unknown or current not in _ours:
         yield
         return
+    try:
+        yield
+    finally:
+        current.force_flush()
+
+
+def _provider(names: Sequence[str]) -> Any:
+    """Return a provider that sends spans by these exporters; it ends with the process."""
     sdk = importlib.import_module("opentelemetry.sdk.trace")
     export = importlib.import_module("opentelemetry.sdk.trace.export")
     provider = sdk.TracerProvider(resource=_resource())
@@ -57,11 +73,7 @@ def exporting_spans() -> Iterator[None]:
     if "console" in names:
         exporter = export.ConsoleSpanExporter(out=sys.stderr)  # stdout is the command's own
         provider.add_span_processor(export.SimpleSpanProcessor(exporter))
-    trace.set_tracer_provider(provider)
-    try:
-        yield
-    finally:
-        provider.shutdown()
+    return provider
 
 
 def _resource() -> object:

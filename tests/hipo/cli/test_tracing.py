@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from hipo.cli.main import run
 from tests.forked import command, forked
 
 COMMAND = (
@@ -74,7 +76,21 @@ def hipo(folder: Path, *options: str, **variables: str) -> subprocess.CompletedP
 
 
 @pytest.mark.parametrize(
-    "options", [(), pytest.param(("--workers", "2"), marks=pytest.mark.slow)], ids=" ".join
+    "options",
+    [
+        (),
+        pytest.param(("--workers", "2"), marks=pytest.mark.slow),
+        pytest.param(
+            ("--executor", "ray", "--workers", "2"),
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.skipif(
+                    find_spec("ray") is None, reason="needs pip install 'hipo[ray]'"
+                ),
+            ],
+        ),
+    ],
+    ids=" ".join,
 )
 def test_a_collector_gets_each_dialogue_with_its_calls(
     options: tuple[str, ...], tmp_path: Path, collector: Collector
@@ -90,6 +106,20 @@ def test_a_collector_gets_each_dialogue_with_its_calls(
     assert len(dialogues) == 2
     assert sorted(calls) == sorted(dialogues.items())  # an answer each: the first question is fixed
     assert {service for service, *_ in collector.spans} == {"hipo"}
+
+
+def one_after_the_other(folders: Sequence[str]) -> None:
+    """Run the command for each of some folders in one process, as a worker of Ray may be asked to."""
+    for folder in folders:
+        assert run([*COMMAND[:-1], folder]) == 0
+
+
+def test_a_process_sends_the_spans_of_all_runs_in_it(tmp_path: Path, collector: Collector) -> None:
+    told = {**os.environ, "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
+    done = forked(one_after_the_other, ["a", "b"], tmp_path, told)
+    assert (done.returncode, done.stderr) == (0, "")
+    names = [name for _, name, *_ in collector.spans]
+    assert (names.count("generate dialogue"), names.count("chat rules")) == (4, 4)
 
 
 def test_the_console_gets_them_on_standard_error_under_the_name_that_is_given(
