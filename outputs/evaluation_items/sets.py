@@ -48,7 +48,10 @@ def load_set(path: Path, *, scheme: str | None = None) -> ItemSet:
     used = _scheme(path, manifest, scheme)
     items = tuple(_items(path, used))
     if not items:
-        raise UsageError(f"{path}: holds no item that can be scored", "export it anew")
+        raise UsageError(
+            f"{path}: holds no item that can be scored",
+            "of swap items those are scored whose line is of known claims (status: scored)",
+        )
     _refuse_twice(path, items)
     kind = "swap" if items[0].kind == "swap" else "benchmark"
     known: Mapping[str, Any] = manifest or {}

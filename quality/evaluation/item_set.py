@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from prompts.tasks.items import TaskItem
 from prompts.tasks.model import LIES, Task
@@ -29,6 +29,10 @@ _NAMED: Mapping[ItemKind, str] = {
     "swap": "lines beside one fact and another",
     "gold": "gold lines",
 }
+_SWAPPED: Final = (
+    "lines are swapped of which it is written down what they claim: fixed ones of --openings by-goal,"
+    " and authored ones; take a run that has some, or another task"
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,9 @@ class ItemSet:
             raise UsageError(
                 f"{self.name} holds no {_NAMED[_wanted_by(task)[0]]}, which the task {task.id} is"
                 f" about; it holds {kinds}",
-                "take another task or another set: hipo export --to benchmark, or --to swap",
+                _SWAPPED
+                if _wanted_by(task)[0] == "swap"
+                else "take another task or another set: hipo export --to benchmark, or --to swap",
             )
         return wanted[0]
 
@@ -126,6 +132,9 @@ def _wanted_by(task: Task) -> Sequence[ItemKind]:
     if task.subject == "dialogue":
         return ("conversation",)
     if task.asks == (LIES,):
+        if task.shows_fact and task.sees.history == "none":
+            # Figures of lines beside their own fact alone would pass for those of swapping.
+            return ("swap", "gold")
         return ("swap", "gold", "cumulative", "utterance")
     if task.sees.history == "none":
         # Where lines stand with all that was said before, the task does not show it.

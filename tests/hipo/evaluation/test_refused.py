@@ -52,6 +52,10 @@ MISTAKES = {
         "--budget-usd needs a price for compatible/x",
     ),
     "gold by another scheme": (("gold", *TASK, *MODEL, "--scheme", "cei"), "leave --scheme"),
+    "swapping what a set does not swap": (
+        ("SET", "--task", "hipo-swap", *MODEL),
+        "holds no lines beside one fact and another, which the task hipo-swap is about",
+    ),
     "conversations of gold": (
         ("gold", "--task", "hipo-conversation", *MODEL),
         "gold holds no whole conversations, which the task hipo-conversation is about",
