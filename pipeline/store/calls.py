@@ -154,10 +154,12 @@ class CallLog:
         Everything is queued when this returns, and durable when the future resolves; a choice
         that is stored already stays as it is.
         """
+        stored = required(self._writer).post_row(
+            self._add, call
+        )  # refused where the store is closed
         seen = self._seen_prompts()
         if seen is not None:
             seen.add(call.key)
-        stored = required(self._writer).post_row(self._add, call)
         if call.choices:
             stored.add_done_callback(lambda future: self._keep_unstored(future, call))
         return stored
@@ -168,9 +170,10 @@ class CallLog:
             self._seen_read = True
             (most,) = self._reader.execute("select coalesce(max(seq), 0) from prompts").fetchone()
             if most <= READ_AT_MOST:
-                self._seen = SeenPrompts()
+                seen = SeenPrompts()
                 for (mark,) in self._reader.execute("select fingerprint from prompts"):
-                    self._seen.add(mark)
+                    seen.add(mark)
+                self._seen = seen  # not before all are in it: what it lacks would be paid for again
         return self._seen
 
     def store_unstored(self) -> int:
