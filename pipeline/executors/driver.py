@@ -140,6 +140,11 @@ class Driver:
         there = sum(session.ended for session in self._sessions if session.name == name)
         return self._ended[name] + there
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether workers are to end."""
+        return self._closing
+
     def give_up(self, why: RunError | UsageError) -> None:
         """Raise ``why`` to whoever wants a case played or waits for workers: none will come."""
         self._over = self._over or why

@@ -59,6 +59,8 @@ async def _keep(driver: Driver, name: str, start: Start, notice: Callable[[str],
     while True:
         before = driver.jobs_ended(name)
         code = await start()
+        if driver.is_closing:  # it has ended in time, and waits for the others
+            return f"worker {name} has ended"
         idle = idle + 1 if driver.jobs_ended(name) == before else 0
         ended = f"worker {name} has ended ({_in_words(code)})"
         if code == REFUSED:

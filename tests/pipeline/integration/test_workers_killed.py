@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from tests.forked import Forked
 from tests.pipeline.integration.command import Hipo
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children, is_alive
+from tests.tiny_model import save_tiny_model
 from tests.wire.server import WireServer
 
 CONCURRENCY = 8
@@ -79,3 +82,45 @@ def test_workers_end_with_their_driver_and_the_next_start_pays_only_for_what_was
     assert needed == rows(run, "select sum(2 * turns) from cases")[0][0]
     # a call is in flight until its reply is on disk: at most one for each dialogue being played
     assert needed <= requests <= needed + width_for(CONCURRENCY)
+
+
+def loads_a_model(pid: int) -> bool:
+    """Whether a process has begun to load a model, which it does when it is first asked."""
+    try:
+        return "libtorch" in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "transformers", "llguidance")),
+    reason="needs pip install 'hipo[local]'",
+)
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_worker_that_is_killed_with_the_model_it_holds_costs_no_dialogue_and_changes_none(
+    tmp_path: Path,
+) -> None:
+    hipo = Hipo(tmp_path)
+    save_tiny_model(tmp_path / "tiny", window=16_384, brief=True)
+    plan = (
+        "generate", "--model", "hf/tiny", "--scenarios", "used_car", "--turns", "1", "-n", "2",
+        "--temperature", "1", "--strategy", "direct",
+    )  # fmt: skip
+    hipo.here(*plan, "-o", "alone/run", "-q")
+    process = hipo.start(*plan, "-o", "killed/run", "--workers", "2")
+    while not (loading := list(filter(loads_a_model, children(process.pid)))):
+        assert process.poll() is None, ended(process)
+        time.sleep(0.005)
+    os.kill(loading[0], signal.SIGKILL)
+    said = ended(process)
+    assert process.returncode == 0, said
+    assert "has ended (SIGKILL)" in said
+    assert said.count("has ended") == 1, said
+    for folder in ("alone", "killed"):
+        export = ("export", f"{folder}/run", "--any", "--to", "dialogues", "--no-parquet", "-q")
+        hipo.here(*export, "--splits", "100,0,0", "-o", f"{folder}/set")
+    one, other = (
+        [path.read_bytes() for path in sorted((tmp_path / folder / "set").rglob("*.jsonl"))]
+        for folder in ("alone", "killed")
+    )
+    assert one == other != []
