@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.offline.phrases import definite, noun_phrases, tidy
+from pipeline.offline.phrases import definite, lowered, noun_phrases, tidy
 from pipeline.offline.wording import adapted, joined
+from scenarios.catalogue import Catalogue
 
 
 def test_noun_phrases_end_before_verbs_and_function_words():
@@ -35,3 +36,10 @@ def test_formal_speech_has_no_short_forms():
 
 def test_joined_sentences_are_closed_and_said_once():
     assert joined(["no , thanks", "really?", "no , thanks"]) == "No, thanks. Really?"
+
+
+def test_no_claim_of_the_library_but_a_name_keeps_its_capital_inside_a_sentence():
+    claims = [c.text for s in Catalogue.load().scenarios.values() for c in s.claims]
+    first = {lowered(claim).split()[0] for claim in claims}
+    assert len(first) > 20
+    assert {word for word in first if word[0].isupper()} == {"RoadHand"}
