@@ -172,14 +172,16 @@ class PlayContext:
     stop: Stop
     watching: Watcher
     retry_failed: bool = False
+    tried: int = 0
+    """Size of the smaller plan whose failures this session has played again already."""
 
     def left(self, prepared: Prepared) -> tuple[Iterable[Case], PlanProgress | None]:
         """Return what of a plan may be left to play, and how far it is played, for the engine.
 
-        To play failures again is to look at every case again.
+        To play failures again is to look at every case again, but for those just tried.
         """
         if self.retry_failed:
-            return prepared.plan, None
+            return prepared.plan.beyond(self.tried), None
         progress = PlanProgress(self.store, prepared.plan, [arm.id for arm in prepared.arms])
         return progress.cases(), progress
 
@@ -219,6 +221,12 @@ async def play_plan(stage: PlayContext) -> RunOutcome:
     if outcome.stop_code == INTERRUPTED and done == prepared.dialogues:
         outcome.stopped, outcome.stop_code = None, ""  # it came too late to leave anything
     return outcome
+
+
+def there_before(stage: PlayContext) -> int:
+    """Return how many dialogues of a run need nothing before it goes on."""
+    state = stage.store.state()
+    return state.generated if stage.retry_failed else state.settled
 
 
 def played_in_all(

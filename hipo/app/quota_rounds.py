@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hipo.app.generation import PlayContext, played_in_all
+from hipo.app.generation import PlayContext, played_in_all, there_before
 from hipo.app.quota import CellStanding, PlannedQuota, QuotaStanding
 from pipeline.engine import Engine, Player
 from pipeline.quota import CellTally
@@ -68,7 +68,7 @@ class QuotaRounds:
         """Finish the round that an earlier session began, judge what is there, then go on."""
         store, stop = self.stage.store, self.stage.stop
         record_quota(store, self.quota.record)
-        self._before = store.state().settled
+        self._before = there_before(self.stage)
         with open_snapshot(store.folder) as connection:
             begun = read_open(connection, list(self.players), retry_failed=self.stage.retry_failed)
         if begun:

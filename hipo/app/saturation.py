@@ -6,8 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from hipo.app.generation import PlayContext, play_plan
+from hipo.app.generation import PlayContext, play_plan, there_before
 from hipo.app.preparation import Prepared
+from hipo.app.remaining import remaining
+from hipo.app.resumption import planned_with
 from pipeline.run_material import load_material
 from pipeline.runner import RunOutcome
 from pipeline.store.run_store import RunStore
@@ -36,9 +38,12 @@ class SaturatedPlay:
     """Plays each plan; None: without verification."""
     curve: SaturationCurve | None = field(default=None, init=False)
 
-    def first(self, prepared: Prepared) -> Prepared:
-        """Return the first plan: as many cases as one window has."""
-        return prepared.of_size(self._capped(-(-self.window // len(prepared.arms))))
+    def first(self, prepared: Prepared, folder: Path) -> Prepared:
+        """Return the first plan with anything left to play in a run; each has one window more."""
+        if not RunStore.exists(folder):
+            return prepared.of_size(self._grown(prepared, 0))
+        with RunStore.open(folder, readonly=True) as store:
+            return prepared.of_size(self._reached(prepared, store)[1])
 
     @property
     def is_saturated(self) -> bool:
@@ -48,13 +53,16 @@ class SaturatedPlay:
     async def __call__(self, stage: PlayContext) -> RunOutcome:
         """Play one window after the other."""
         prepared = stage.connections.prepared
-        cases = -(-self.window // len(prepared.arms))
-        size, counted = self._capped(cases), set[tuple[str, str]]()
+        (size, _), tried = self._reached(prepared, stage.store), 0
+        counted = set[tuple[str, str]]()
         self.curve = SaturationCurve(prepared.scheme, self.window)
-        whole = RunOutcome(present=stage.store.state().settled)
+        whole = RunOutcome(present=there_before(stage))
         while True:
-            connections = replace(stage.connections, prepared=prepared.of_size(size))
-            outcome = await (self.play or play_plan)(replace(stage, connections=connections))
+            grown_plan = prepared.of_size(size)
+            stage.store.set_state("running", planned=planned_with(stage.store, grown_plan))
+            connections = replace(stage.connections, prepared=grown_plan)
+            window = replace(stage, connections=connections, tried=tried)
+            outcome = await (self.play or play_plan)(window)
             whole.done += outcome.done
             whole.failed += outcome.failed
             if outcome.stopped is not None:
@@ -72,13 +80,24 @@ class SaturatedPlay:
                     f"{self.curve.distinct:,} of {self.curve.generated:,} dialogues are distinct, "
                     f"{late:.1%} of the last {self.window:,}"
                 )
-            grown = self._capped(size + cases)
+            grown = self._grown(prepared, size)
             if self.is_saturated or grown == size:
                 return whole
-            size = grown
+            size, tried = grown, size
 
-    def _capped(self, size: int) -> int:
-        return size if self.most is None else min(size, self.most)
+    def _reached(self, prepared: Prepared, store: RunStore) -> tuple[int, int]:
+        """Return how many windows of cases are played, at least one, and how many come next."""
+        reached = size = self._grown(prepared, 0)
+        while not any(arm.dialogues for arm in remaining(prepared.of_size(size), store).values()):
+            reached, size = size, self._grown(prepared, size)
+            if size == reached:
+                break
+        return reached, size
+
+    def _grown(self, prepared: Prepared, size: int) -> int:
+        """Return the size of the plan that has one window more."""
+        grown = size + -(-self.window // len(prepared.arms))
+        return grown if self.most is None else min(grown, self.most)
 
 
 def curve_of(folder: Path, window: int = WINDOW) -> SaturationCurve | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from hipo.app.batching import batching
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
 from hipo.app.executors import playing_executor
-from hipo.app.generation import PlayContext, played_in_all
+from hipo.app.generation import PlayContext, played_in_all, there_before
 from hipo.app.interrupts import left_when_stopped
 from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
@@ -228,11 +228,11 @@ class _Rounds:
         """Judge what is there already, then play."""
         store, stop = self.stage.store, self.stage.stop
         prepared = self.stage.connections.prepared
-        self._before = played_in(store)
+        self._before = there_before(self.stage)
         self._count_accepted()
         if stop.requested:
             return
-        left = prepared.dialogues - self._before
+        left = prepared.dialogues - played_in(store)
         more = self.accepted is not None or left > 0 or self.stage.retry_failed
         await self.verification.run(
             store.dialogues(traces=False), self._executor(), more_follow=more

@@ -49,5 +49,5 @@ def prepare_towards(
         return planned.played(prepared, cases), VerifiedPlay(overrides, quota=planned), None
     if until.saturated is not None:
         ending = SaturatedPlay(until.saturated, until.window, prepared.recipe.n, play)
-        return ending.first(prepared), play, ending
+        return ending.first(prepared, folder), play, ending
     return prepared, play, None

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 import yaml
 
+from pipeline.offline.engine import answer as rules
 from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
 from quality.saturation import SaturationCurve, YieldPoint
 from tests.factories import make_case, make_dialogue, make_scenario, make_scheme
 from tests.hipo.cli.conftest import Hipo
+from tests.wire.server import WireServer
 
 RECIPE = {"scenarios": "used_car", "turns": [1], "models": {"default": "offline/rules"}}
 
@@ -147,3 +153,36 @@ def test_a_limit_of_cases_ends_a_run_that_is_not_saturated(hipo: Hipo, tmp_path:
     both = hipo("generate", "one.yaml", "--until-saturated", "0.1", "--accepted", "3", "-o", "two")
     assert both.code == 2
     assert not (tmp_path / "two").exists()
+
+
+def test_failures_are_played_again_once_and_not_once_a_window(hipo: Hipo, tmp_path: Path) -> None:
+    def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
+        return "No." if crc32(str(messages[:2]).encode()) % 4 == 0 else rules(messages, seed)
+
+    command = ("generate", "one.yaml", "--until-saturated", "0", "--saturation-window", "10",
+               "-n", "40", "-o", "run")  # fmt: skip
+    with WireServer(answer=answer) as server:
+        model = {"model": "compatible/m", "base_url": server.openai_url}
+        (tmp_path / "one.yaml").write_text(yaml.safe_dump({**RECIPE, "models": {"default": model}}))
+        assert hipo(*command).code == 1
+        again = hipo(*command, "--retry-failed")
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database:
+        epochs = database.execute(
+            "select retry_epoch from dialogues where code is not null"
+        ).fetchall()
+    assert set(epochs) == {(1,)}
+    failed = len(epochs)
+    assert failed > 4
+    assert f"0 generated, {failed} failed, {40 - failed} there already" in again.out
+
+
+def test_the_estimate_of_a_run_that_goes_on_is_of_the_next_window(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(RECIPE))
+    command = ("generate", "one.yaml", "--until-saturated", "0", "--saturation-window", "10",
+               "-o", "run")  # fmt: skip
+    assert hipo(*command, "-n", "24").code == 0
+    ahead = hipo(*command, "-n", "60", "--dry-run", "--format", "json").data
+    assert ahead["dialogues"] == 6
+    assert hipo(*command, "-n", "24", "--dry-run", "--format", "json").data["dialogues"] == 0
