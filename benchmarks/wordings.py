@@ -11,8 +11,11 @@ from quality.gates.goal_stated import goal_in
 from scenarios.schemes.registry import load_scheme
 
 FOLDER = Path(__file__).parent / "data" / "wordings"
+AFTERWARDS = "afterwards"
+"""The folder of lines that were written after what models missed or flagged in vain: every model is
+trained with them, and no rate of lines that it does not know counts them."""
 LISTS = ("seen", "unseen")
-"""Folders of lines: those that the gates were mended with, and those that nobody mends them with."""
+"""Folders of lines: those that the gates were trained with, and those that nobody trains them with."""
 GATES_OF = {
     "refusal": ("refusal",),
     "goal_stated": ("goal_stated",),
@@ -24,12 +27,19 @@ FEWEST_FOUND = 0.9
 MOST_FALSE = 0.02
 
 
+def authors() -> list[str]:
+    """Return the folders of lines that the gates were trained with, one an author."""
+    folders = (path.name for path in (FOLDER / "seen").iterdir() if path.is_dir())
+    return sorted(name for name in folders if name != AFTERWARDS)
+
+
 def lines(listed: str, name: str) -> list[str]:
-    """Return the lines of one file, or none where there is no such file."""
-    path = FOLDER / listed / f"{name}.jsonl"
-    if not path.exists():
-        return []
-    return [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
+    """Return the lines of all files of a name in a folder and those below; none where there are none."""
+    return [
+        json.loads(line)["text"]
+        for path in sorted((FOLDER / listed).rglob(f"{name}.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def is_flagged(gate: str, text: str) -> bool:

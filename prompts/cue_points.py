@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from pydantic import Field
-
 from scenarios.strict import Strict
 from scenarios.yaml_source import read_yaml
 
@@ -45,8 +43,6 @@ class CueFile(Strict):
     """Points that a text needs."""
     words: dict[str, CueWords]
     phrases: dict[str, CuePhrases]
-    parts: dict[str, str] = Field(default_factory=dict)
-    """Expressions for which ``<name>`` stands in patterns."""
 
 
 @dataclass(frozen=True)
@@ -103,16 +99,11 @@ class CuePoints:
         return tuple(
             (
                 its.points,
-                re.compile(any_of(map(self._whole, its.patterns))),
+                re.compile(any_of(its.patterns)),
                 sum(max(0, later.points) for later in families[place:]),
             )
             for place, its in enumerate(families)
         )
-
-    def _whole(self, pattern: str) -> str:
-        for name, part in self.file.parts.items():
-            pattern = pattern.replace(f"<{name}>", part)
-        return pattern
 
 
 def any_of(patterns: Iterable[str]) -> str:

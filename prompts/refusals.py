@@ -5,26 +5,47 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from prompts.cue_points import any_of, cue_points
+from prompts.wording_model import SCALE, wording_model
 from scenarios.yaml_source import read_yaml
 
 PHRASES = Path(__file__).parent / "data" / "refusals.yaml"
 CUES = PHRASES.with_name("refusal_cues.yaml")
+WEIGHTS = PHRASES.with_name("refusal_weights.json")
+DOUBTFUL: Final = -2 * SCALE
+"""Score of the model of wordings from which on cues decide what it does not."""
 _CAPITAL = re.compile(r"(?<!\\)[A-Z]")
 """A letter that is no class such as ``\\W``."""
 
 
 @lru_cache(maxsize=4096)
 def refusal_in(text: str, more: tuple[str, ...] = ()) -> str | None:
-    """Return the first words of a text that only a machine would say; None where there are none.
+    """Return the words of a text that only a machine would say; None where there are none.
+
+    They are those of a phrase, the sentence that a model of wordings takes for a refusal most, or,
+    where it is in doubt, cues that stand together.
 
     Args:
         text: what was answered.
         more: further phrases beside those that ship, taken literally, whatever their case.
     """
-    return _first(("declined", "out_of_role"), more, text) or cue_points(CUES).found(text)
+    return _first(("declined", "out_of_role"), more, text) or _shown(text)
+
+
+def shown_beside(text: str) -> bool:
+    """Return whether phrases or cues show a refusal to whoever is in doubt; for training the model."""
+    told = _first(("declined", "out_of_role"), (), text) or cue_points(CUES).found(text)
+    return told is not None
+
+
+def _shown(text: str) -> str | None:
+    model = wording_model(WEIGHTS)
+    score = model.score(text)
+    if score >= model.threshold:
+        return model.telling(text)
+    return cue_points(CUES).found(text) if score >= DOUBTFUL else None
 
 
 def declined_in(text: str) -> str | None:

@@ -6,15 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import ClassVar
 
-from quality.gates.goal_cues import shows_goal
-from quality.gates.goal_wordings import states_goal
+from prompts.wording_model import wording_model
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.verdicts import Flag
 from scenarios.wording import REMEMBERED, is_negated, sentences, stem, words
 
+WEIGHTS = Path(__file__).parent / "data" / "goal_weights.json"
 _AIM = (
     "goal|aim|objective|task|assignment|mission|strategy|tactic|role|job|instructions?|orders|"
     "purpose|plan|intention|brief"
@@ -89,7 +90,10 @@ class GoalStated:
 
 
 def goal_in(text: str, scheme: Scheme) -> str | None:
-    """Return the words of an answer that give a goal away: a sentence, or cues that stand together.
+    """Return the sentence of an answer that gives a goal away.
+
+    A goal is named by a name of the scheme in a frame; that somebody is to mislead or to keep
+    something back is told by a model of wordings, too, where lying is a goal of the scheme.
 
     Args:
         text: what a responder says.
@@ -101,7 +105,7 @@ def goal_in(text: str, scheme: Scheme) -> str | None:
     parts = sentences(text)
     told = next((part for part in parts if _tells(part, names)), None)
     if told is None and stem("lie") in names.stems:
-        return shows_goal(tuple(parts))
+        return _shown(text)
     return told
 
 
@@ -123,9 +127,12 @@ def _names(goal: Dimension) -> _Names:
 
 
 @lru_cache(maxsize=REMEMBERED)
+def _shown(text: str) -> str | None:
+    return wording_model(WEIGHTS).found(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
 def _tells(sentence: str, names: _Names) -> bool:
-    if stem("lie") in names.stems and states_goal(sentence):
-        return True
     parts = [word for part in words(sentence) for word in _FULL.get(part, part).split()]
     flat = _ELSE.sub(" ", " ".join(parts))
     parts = flat.split()
