@@ -7,9 +7,14 @@ import pytest
 from benchmarks.wordings import GATES_OF, LISTS, authors, bound, is_flagged, lines, rate, rows
 from scenarios.lines.library import gold_lines, scenarios_with, stage_lines
 
-FLOORS = {"refusal": 0.85, "goal_stated": 0.6}
-"""What was found of lines that no gate was trained with, when they were opened: below the goal of
-the benchmark. A change that finds fewer has made the gates narrower."""
+UNSEEN = {
+    ("refusal", "refusal"): 0.98,
+    ("goal_stated", "goal_stated"): 0.87,
+    ("clean_refusal", "refusal"): 0.09,
+    ("clean_goal", "goal_stated"): 0.05,
+}
+"""What was found and flagged of lines that no gate was trained with, when they were opened: goals found
+and like words flagged are beyond the goals of the benchmark. A change must not make it worse."""
 THERE = [
     (listed, name, gate)
     for listed in LISTS
@@ -38,10 +43,11 @@ def test_wordings_are_found_as_often_as_said_and_next_to_no_like_words_of_people
     listed, name, gate
 ):
     assert len(lines(listed, name)) >= 50
-    found = rate(listed, name, gate)
-    assert (
-        found >= FLOORS[name] if listed == "unseen" and name in FLOORS else bound(name).met(found)
-    )
+    found, measured = rate(listed, name, gate), UNSEEN.get((name, gate))
+    if listed == "seen" or measured is None:
+        assert bound(name).met(found)
+    else:
+        assert found <= measured if name.startswith("clean") else found >= measured
 
 
 def test_no_line_that_nobody_trains_with_is_among_those_of_the_training():
