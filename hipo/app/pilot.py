@@ -12,6 +12,8 @@ from hipo.app.plan_estimates import estimate_plan
 from hipo.app.preparation import Prepared
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
+from pipeline.runner import RunOutcome
+from pipeline.stop import CONFIGURATION, MustStop
 from pipeline.store.queries.status import RunState
 from quality.forecast import Forecast, Pilot, forecast
 from scenarios.errors import UsageError
@@ -43,8 +45,14 @@ async def run_pilot(
     The models are really asked, and what that costs is real; a budget holds for the pilot.
 
     Raises:
-        UsageError: something does not exist or does not fit together, or nothing was played.
+        UsageError: something does not exist or does not fit together, or is to be asked in batches.
+        MustStop: it was stopped before anything was played.
     """
+    if prepared.recipe.limits.batch:
+        raise UsageError(
+            "--pilot keeps nothing, and what is asked in batches would be lost if it is interrupted",
+            "leave out --batch, or limits.batch of the recipe: batches take half of what is told then",
+        )
     with tempfile.TemporaryDirectory(prefix="hipo-pilot-") as folder:
         play, place = VerifiedPlay(overrides), Path(folder) / "pilot"
         planned = estimate_plan(prepared, place, play=play)
@@ -52,11 +60,11 @@ async def run_pilot(
             _impatient(prepared.of_size(cases)), place, play=play, signals=True
         )
         state = run.state()
-    stopped = run.outcome.stopped if run.outcome else None
-    found = forecast(_pilot(state, stopped))
+    outcome = run.outcome or RunOutcome()
+    found = forecast(_pilot(state, outcome))
     share = AcceptedShare("pilot", found.pilot.accepted, found.pilot.generated + found.pilot.failed)
     costs = None if planned.accepted is None else planned.accepted.at(share)
-    return Piloted(found, accepted, prepared.dialogues, stopped, costs)
+    return Piloted(found, accepted, prepared.dialogues, outcome.stopped, costs)
 
 
 def _impatient(prepared: Prepared) -> Prepared:
@@ -68,12 +76,14 @@ def _impatient(prepared: Prepared) -> Prepared:
     )
 
 
-def _pilot(state: RunState, stopped: str | None) -> Pilot:
+def _pilot(state: RunState, outcome: RunOutcome) -> Pilot:
     verdicts = state.verification.verdicts
     failed = sum(state.failed.values())
     if state.generated + failed == 0:
-        raise UsageError(
-            f"the pilot played nothing: {stopped or 'no case'}", "give it more budget, or try again"
+        raise MustStop(
+            f"the pilot played nothing: {outcome.stopped or 'no case'}",
+            code=outcome.stop_code or CONFIGURATION,
+            advice=outcome.advice,
         )
     return Pilot(
         generated=state.generated,

@@ -308,6 +308,21 @@ def test_a_pilot_forecasts_and_keeps_nothing(hipo: Hipo, tmp_path: Path) -> None
     assert hipo("generate", "--model", "offline/rules", "--pilot", "6").code == 2
 
 
+def test_a_pilot_sends_no_batch_that_would_be_lost_with_it(
+    hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    with WireServer() as server:
+        command = ("generate", "quick.yaml", "--model", "openai/gpt-4o-mini", "--base-url",
+                   server.openai_url, "--dry-run", "--pilot", "2")  # fmt: skip
+        refused = hipo(*command, "--batch")
+        assert (refused.code, "would be lost" in refused.err) == (2, True)
+        assert (server.count, server.batches.made) == (0, [])
+        poor = hipo(*command, "--budget-usd", "0.000001")
+    assert (poor.code, "the pilot played nothing: budget reached" in poor.err) == (4, True)
+
+
 def test_imported_dialogues_are_judged(hipo: Hipo, tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text(
         '{"messages": [{"role": "user", "content": "Was it hit?"},'
