@@ -9,7 +9,8 @@ import re
 import pytest
 
 from pipeline.offline.engine import answer
-from pipeline.offline.lexicon import load
+from pipeline.offline.lexicon import load, tree
+from pipeline.offline_judge.acts import act_of
 from prompts.actors import ActorPrompts, initiator_view, responder_view
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
@@ -94,6 +95,17 @@ def _without_slots():
 
     for book in ("cores", "closers", "asides"):
         yield from texts(load(book))
+
+
+def test_a_line_around_a_claim_does_the_act_it_is_labelled_with():
+    """'Please bear in mind that ...' as a directive: the scheme takes what follows."""
+    acts = [tree("cores")[veracity] for veracity in ("Quantity", "Quality")]
+    cores = [(act, line) for by_act in acts for act, lines in by_act.items() for line in lines]
+    assert len(cores) > 40
+    for act, core in cores:
+        line = re.sub(r"\{\w+\}", "the tables are open until four", core)
+        assert act_of(line)[0] == act, line
+        assert not re.search(r"glad (?:to|I can) say", line)
 
 
 def test_whoever_deceives_does_not_own_up_to_keeping_something_back(said):
