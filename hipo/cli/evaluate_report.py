@@ -107,6 +107,12 @@ def evaluated_as_text(done: ModelsEvaluated) -> str:
         )
     lines.append(f"{plural(done.results.rows, 'row')} in {done.results.path}")
     if done.written is not None:
-        lines += ["", scores_as_text(done.written.evaluated.scores.scores), ""]
+        from outputs.evaluation.leaderboard import (  # noqa: PLC0415 - only with a page
+            mark_remarks,
+        )
+
+        found = done.written.evaluated
+        lines += ["", scores_as_text(found.scores.scores, found.signed), ""]
+        lines += [remark.text for remark in mark_remarks(found)]
         lines.append(f"the whole of it: {done.written.page}")
     return "\n".join(lines)

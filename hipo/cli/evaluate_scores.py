@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from hipo.cli.console import columns, number
 from quality.evaluation.scores import ClusteredEstimate, Scores
 
 
-def scores_as_text(scores: Iterable[Scores]) -> str:
+def scores_as_text(scores: Iterable[Scores], called: Callable[[str], str] = str) -> str:
     """Return accuracy and macro-F1 by task, model and dimension, beside the majority floor.
 
-    Intervals are over cases.
+    Intervals are over cases; ``called`` says what rows call a model.
     """
     rows = [
         [
             one.task,
             one.mode,
-            one.model,
+            called(one.model),
             one.dimension,
             one.reference if one.weighting == "whole" else f"{one.reference}, {one.weighting}",
             number(one.items),

@@ -81,7 +81,7 @@ def state_as_text(folder: Path, state: RunState) -> str:
     lines = [
         f"{state.name}  ({folder})",
         f"{state.state}; {dialogues}, {number(state.pending)} pending",
-        f"{plural(state.calls, 'call')}, {number(state.cached_calls)} answered from the run itself",
+        _calls(state),
         f"{prompt}, {completion} ({number(state.reasoning_tokens)} reasoning)",
         cost_of(state),
         *batches_of(state),
@@ -175,12 +175,18 @@ def summary(run: Run) -> str:
         lines.append(f"  the reasons: hipo show {run.folder} --failed; again: --retry-failed")
     tokens = state.prompt_tokens + state.completion_tokens
     lines.append(
-        f"run so far: {plural(state.generated, 'dialogue')}, {plural(state.calls, 'call')} "
-        f"({number(state.cached_calls)} cached), {number(tokens)} tokens, {cost_of(state)}"
+        f"run so far: {plural(state.generated, 'dialogue')}, {_calls(state)}, "
+        f"{number(tokens)} tokens, {cost_of(state)}"
     )
     lines += [*batches_of(state), *changes_of(state)]
     lines.append(f"in {run.folder}")
     return "\n".join(lines)
+
+
+def _calls(state: RunState) -> str:
+    """Return the requests sent, and how many more answers were there already."""
+    reused = f", {number(state.cached_calls)} more answered from the run itself"
+    return f"{plural(state.calls, 'call')}{reused if state.cached_calls else ''}"
 
 
 def _disk_use(folder: Path, state: RunState) -> str:

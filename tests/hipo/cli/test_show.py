@@ -50,6 +50,8 @@ def test_the_state_of_a_run_has_one_shape(hipo: Hipo, run: str) -> None:
     assert state["cached_calls"] > 0, "the arms share their first question"
     text = hipo("runs", "show", run).out
     assert "8 of 8 dialogues generated" in text
+    calls, reused = state["calls"], state["cached_calls"]
+    assert f"\n{calls} calls, {reused} more answered from the run itself\n" in text
 
 
 def test_runs_are_listed_with_state_and_cost(hipo: Hipo, run: str) -> None:

@@ -29,6 +29,8 @@ def test_a_run_is_evaluated_offline_with_figures_and_a_page(
     assert done.code == 0
     assert "16 answered, 0 failed, 0 there already" in done.out
     assert "hipo-conversation  zero-shot  offline/random" in done.out
+    assert "hipo-conversation  zero-shot  offline/judge †" in done.out
+    assert "† its own judge: this model's labels decided which labels are agreed." in done.out
     assert (tmp_path / "results" / "index.html").is_file()
     assert (tmp_path / "results" / "scores.json").is_file()
     again = hipo(*command, "--no-page")
