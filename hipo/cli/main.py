@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
@@ -14,6 +15,7 @@ from typer.core import TyperGroup
 
 from hipo.cli.errors import MEANINGS, guarded
 from hipo.cli.grouped_help import WIDEST, CommandApp
+from scenarios.errors import UsageError
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
@@ -206,6 +208,8 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; nothing is raised."""
 
     def call() -> Any:
+        for argument in arguments:
+            _check_text(argument)
         result = typer.main.get_command(app).main(
             args=list(arguments), prog_name="hipo", standalone_mode=False
         )
@@ -215,3 +219,16 @@ def run(arguments: Sequence[str]) -> int:
 
     name = next((argument for argument in arguments if argument in COMMANDS), "")
     return guarded(call, works=name in WORKING)
+
+
+def _check_text(argument: str) -> None:
+    """Raise for bytes that are no text here: no database or JSON file could hold such a name.
+
+    Raises:
+        UsageError: they are there.
+    """
+    if any("\ud800" <= letter <= "\udfff" for letter in argument):
+        raise UsageError(
+            f"{argument!a} is no text in the encoding of this system ({sys.getfilesystemencoding()})",
+            "use another name, or set PYTHONUTF8=1 where the name is in UTF-8",
+        )

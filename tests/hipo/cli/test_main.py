@@ -189,3 +189,9 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
 def test_the_root_has_no_option_that_installs_anything() -> None:
     names = [p.name for p in typer.main.get_command(app).params]
     assert names == ["version", "log_level", "log_format"]
+
+
+@pytest.mark.parametrize("option", ["--output", "--status-file", "--model", "--scenarios"])
+def test_a_name_that_is_no_text_is_a_mistake_of_the_user(hipo: Hipo, option: str) -> None:
+    result = hipo("generate", "--model", "offline/rules", "-n", "1", option, os.fsdecode(b"r\xff"))
+    assert (result.code, "is no text" in result.err) == (ExitCode.USAGE, True)
