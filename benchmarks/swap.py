@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.report import Goal, Row
-from pipeline.offline_judge import likeness, memory
+from pipeline.offline_judge import likeness, memory, utterance
 from pipeline.offline_judge.engine import answer
 from prompts.environment import Templates
 from prompts.judges import JudgePrompts, JudgeView, judge_view
@@ -178,7 +178,7 @@ def _judged_anew(items: Sequence[Item]) -> Any:
     """Return what the offline judge finds that knows no stage line of the item's scenario."""
     found = np.zeros(len(items), bool)
     for scenario in sorted({item["scenario"] for item in items}):
-        with _without_memory_of(scenario):
+        with without_memory_of(scenario):
             those = [place for place, item in enumerate(items) if item["scenario"] == scenario]
             if any(_is_known(items[place]) for place in those):
                 raise RuntimeError(f"the judge still knows lines of {scenario}")
@@ -187,10 +187,16 @@ def _judged_anew(items: Sequence[Item]) -> Any:
 
 
 @contextmanager
-def _without_memory_of(scenario: str) -> Iterator[None]:
-    """Leave the stage lines of a scenario out of what the offline judge knows."""
+def without_memory_of(scenario: str) -> Iterator[None]:
+    """Leave the stage lines of a scenario, and all that was read by them, out of what the judge knows."""
     kept = tuple(one for one in memory.remembered() if one[1].scenario != scenario)
-    made_of_it = (memory._by_ending, likeness.stage_likeness)
+    made_of_it = (
+        memory._by_ending,
+        likeness.stage_likeness,
+        utterance.utterance_label,
+        utterance.line_treatment,
+        utterance.misleads,
+    )
     with (
         patch.object(memory, "remembered", lambda: kept),
         patch.object(likeness, "remembered", lambda: kept),
