@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hipo.app.preparation import Prepared
 from pipeline.chunks import chunks
@@ -30,6 +30,16 @@ class Remainder:
     """How many of those to be played have failed before."""
     drawn: Mapping[str, int] = field(default_factory=dict)
     """Samples that dialogues which were broken off have already, by kind of call."""
+
+    def __add__(self, again: Remainder) -> Remainder:
+        """Return this and what is played again besides."""
+        return replace(
+            self,
+            dialogues=self.dialogues + again.dialogues,
+            exchanges=self.exchanges + again.exchanges,
+            questions=self.questions + again.questions,
+            again=self.again + again.again,
+        )
 
 
 def whole_plan(prepared: Prepared) -> dict[str, Remainder]:
@@ -77,6 +87,23 @@ def remaining(
         )
         for arm, count in counts.items()
     }
+
+
+def failed_of(prepared: Prepared, store: RunStore, cases: Sequence[Case]) -> dict[str, Remainder]:
+    """Return what of some cases of a run has failed, and is played where failures are, by arm id."""
+    plan = prepared.plan
+    found: dict[str, Remainder] = {}
+    for arm in prepared.arms:
+        failed = [
+            case
+            for chunk in chunks(cases, CHUNK)
+            for case, epoch in store.pending(chunk, arm.id, retry_failed=True)
+            if epoch and case.scenario in prepared.scenarios
+        ]
+        turns = sum(case.turns for case in failed)
+        asked = sum(plan.questions(case) for case in failed)
+        found[arm.id] = Remainder(len(failed), turns, asked, again=len(failed))
+    return found
 
 
 @dataclass(slots=True)

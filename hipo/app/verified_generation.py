@@ -15,7 +15,7 @@ from hipo.app.judges import Panels
 from hipo.app.preparation import Prepared
 from hipo.app.quota import PlannedQuota
 from hipo.app.quota_rounds import QuotaRounds
-from hipo.app.remaining import Remainder, remaining, whole_plan
+from hipo.app.remaining import Remainder, failed_of, remaining, whole_plan
 from hipo.app.resumption import ledger_of, planned_with
 from hipo.app.verification import (
     check_settings,
@@ -31,7 +31,9 @@ from pipeline.executors.capped import CappedExecutor
 from pipeline.recipe import Recipe
 from pipeline.runner import Executor, Progress, RunOutcome
 from pipeline.stop import ENOUGH, NOT_ENOUGH
+from pipeline.store.queries.aims import read_open
 from pipeline.store.queries.status import ArmState
+from pipeline.store.reading import open_snapshot
 from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts
 from quality.verify import Verification
@@ -101,10 +103,7 @@ class VerifiedPlay:
         left to play, as far as can be said before what is there has been judged.
         """
         if self.quota is not None:
-            cases = self.quota.estimate(store.folder).cases
-            nothing = {arm.id: Remainder(0, 0, 0) for arm in prepared.arms}
-            prepared = self.quota.played(prepared, cases)
-            return prepared, whole_plan(prepared) if cases else nothing
+            return self._next_of_quota(self.quota, prepared, store, retry_failed=retry_failed)
         if self.accepted is None:
             return prepared, remaining(prepared, store, retry_failed=retry_failed)
         accepted, played = accepted_in(store), played_in(store)
@@ -129,6 +128,21 @@ class VerifiedPlay:
             left = remaining(prepared, store, retry_failed=retry_failed and not size)
             size = grown
         return prepared, left
+
+    def _next_of_quota(
+        self, quota: PlannedQuota, prepared: Prepared, store: RunStore, *, retry_failed: bool
+    ) -> tuple[Prepared, dict[str, Remainder]]:
+        """Return as many cases as the cells still need, and with them the failures played again."""
+        cases = quota.estimate(store.folder).cases
+        again = {arm.id: Remainder(0, 0, 0) for arm in prepared.arms}
+        if retry_failed:
+            with open_snapshot(store.folder) as connection:
+                begun = read_open(connection, list(again), retry_failed=True)
+            again = failed_of(prepared, store, begun)
+        prepared = quota.played(prepared, cases)
+        if not cases:
+            return prepared, again
+        return prepared, {arm: new + again[arm] for arm, new in whole_plan(prepared).items()}
 
     async def __call__(self, stage: PlayContext) -> RunOutcome:
         """Verify what is there, then play and verify what is not.

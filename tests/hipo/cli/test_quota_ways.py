@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 import yaml
@@ -157,3 +158,20 @@ def test_a_pilot_forecasts_a_plan_and_refuses_what_has_none(
     assert (refused.code, refused.out) == (2, "")
     assert f"--pilot forecasts a plan, and {until[0]} has none" in refused.err
     assert "with -n" in refused.err
+
+
+def test_the_estimate_of_a_quota_counts_failures_that_are_played_again(
+    generate: Any, hipo: Hipo, wire_server: WireServer
+) -> None:
+    def answer(messages: Sequence[tuple[str, str]], seed: int) -> str:
+        fails = crc32(str(messages[:2]).encode()) % 4 == 0
+        return "No." if fails else offline_answer(messages, seed)
+
+    wire_server.answer = answer
+    models = {"default": {"model": "compatible/m", "base_url": wire_server.openai_url}}
+    assert generate(models=models).code == 1
+    failed = sum(hipo("runs", "show", "run", "--format", "json").data["failed"].values())
+    ahead = ("--dry-run", "--format", "json")
+    lacking = generate(*ahead, models=models).data["dialogues"]
+    again = generate(*ahead, "--retry-failed", models=models).data["dialogues"]
+    assert (failed > 0, again) == (True, lacking + failed)
