@@ -5,7 +5,8 @@
                                                 model trained without them, and writes nothing
 
 It learns from the lines of ``benchmarks/data/wordings/seen``, a folder an author, and takes what
-is said in the library, on stage and in gold lines, for words of people, whatever its goal is.
+is said in the library, on stage and in gold lines, for words of people, whatever its goal is, and
+what people say to each other everywhere, in ``everyday.jsonl``.
 Logistic regression is scikit-learn's (``hipo[audit]``).
 """
 
@@ -47,8 +48,11 @@ TOLERANCE = 1e-6
 SMALLEST = 0.1
 """Weights below this are left out."""
 MOST_CLEAN, MOST_IN_LIBRARY = 0.02, 0.01
-"""Shares of like words of people, and of lines of the library, that may be flagged by models that
-were not trained with their author; they decide the threshold."""
+"""Shares of like words of people and of lines of the library that may be flagged by models that were
+not trained with their author; with the next one they decide the threshold."""
+MOST_EVERYDAY = {"goal_stated": 0.005, "refusal": 0.003}
+"""The same of what people say everywhere, by gate: a line that is taken for a refusal is paid for once
+more, one that is taken for a goal is looked at."""
 
 Array = NDArray[np.float64]
 
@@ -62,6 +66,7 @@ class Material:
     said: Sequence[bool]
     """Whether a line is one to be found."""
     of_library: Sequence[bool]
+    everyday: Sequence[bool]
 
 
 def beside(gate: str, text: str) -> bool:
@@ -73,16 +78,18 @@ def material(gate: str) -> Material:
     """Return the lines of all authors, and those of the library, shared out among the authors."""
     names = authors()
     rows = [
-        (text, author, name == gate, False)
+        (text, author, name == gate, False, False)
         for author in (*names, AFTERWARDS)
         for name in (gate, *CLEAN)
         for text in lines(f"seen/{author}", name)
     ]
     for place, scenario in enumerate(sorted({*scenarios_with("stage"), *scenarios_with("gold")})):
         author = names[place % len(names)]
-        rows += [(text, author, False, True) for text in _in_library(scenario)]
-    spoken = enumerate(lines("seen", "spoken"))
-    rows += [(text, names[at % len(names)], False, True) for at, text in spoken]
+        rows += [(text, author, False, True, False) for text in _in_library(scenario)]
+    for name in ("spoken", "everyday"):
+        shared = enumerate(lines("seen", name))
+        everyday = name == "everyday"
+        rows += [(t, names[at % len(names)], False, not everyday, everyday) for at, t in shared]
     return Material(*zip(*dict.fromkeys(rows), strict=True))
 
 
@@ -150,13 +157,29 @@ class Across:
     scores: Array
     beside: NDArray[np.bool_]
     """Whether a gate flags a line with any threshold."""
+    most_everyday: float
 
     @property
     def threshold(self) -> float:
-        """Return the lowest number for which scores above it keep both shares of false alarms."""
+        """Return the lowest number for which scores above it keep all shares of false alarms."""
+        kinds = self.kinds()
+        like = kinds["like words"] & (np.array(self.data.authors) != AFTERWARDS)
+        return max(
+            self._above(like, MOST_CLEAN),
+            self._above(kinds["library"], MOST_IN_LIBRARY),
+            self._above(kinds["everyday"], self.most_everyday),
+        )
+
+    def kinds(self) -> dict[str, NDArray[np.bool_]]:
+        """Return which lines are of each kind."""
         said, of_library = np.array(self.data.said), np.array(self.data.of_library)
-        like = (np.array(self.data.authors) != AFTERWARDS) & ~said & ~of_library
-        return max(self._above(like, MOST_CLEAN), self._above(of_library, MOST_IN_LIBRARY))
+        everyday = np.array(self.data.everyday)
+        return {
+            "found": said,
+            "like words": ~said & ~of_library & ~everyday,
+            "library": of_library,
+            "everyday": everyday,
+        }
 
     def _above(self, lines_of: NDArray[np.bool_], most: float) -> float:
         rest = np.sort(self.scores[lines_of & ~self.beside])[::-1]
@@ -164,12 +187,11 @@ class Across:
         return float(rest[max(0, left)])
 
     def table(self) -> list[str]:
-        """Return a line an author: what is found, and what is flagged of like words and the library."""
+        """Return a line an author: what is found, and what is flagged of each kind of other lines."""
         over = (self.scores > self.threshold) | self.beside
         by = np.array(self.data.authors)
-        said, of_library = np.array(self.data.said), np.array(self.data.of_library)
         owns = {"all": by != AFTERWARDS, **{author: by == author for author in authors()}}
-        kinds = {"found": said, "like words": ~said & ~of_library, "library": of_library}
+        kinds = self.kinds()
         return [
             f"{name:8}"
             + "".join(
@@ -190,7 +212,7 @@ def across(gate: str) -> Across:
         model = fit(data, found, ~own)
         scores[own] = model.scores([one for one, use in zip(found, own, strict=True) if use])
     sure = np.array([beside(gate, text) for text in data.texts]) & (scores >= DOUBTFUL / SCALE)
-    return Across(data, scores, sure)
+    return Across(data, scores, sure, MOST_EVERYDAY[gate])
 
 
 def word_classes(gate: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from scenarios.verdicts import Flag
 
-CHECKS_VERSION = 5
+CHECKS_VERSION = 6
 """Raised whenever the gates would find otherwise with the same settings."""
 
 Page = Sequence[tuple[Dialogue, Scenario]]

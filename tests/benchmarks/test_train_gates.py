@@ -27,12 +27,13 @@ def test_the_weights_that_ship_are_learnt_from_the_lists_that_ship(gate):
     assert learnt["classes"] == shipped["classes"]
     assert abs(learnt["intercept"] - shipped["intercept"]) <= 1
     weights, others = learnt["weights"], shipped["weights"]
-    # Where sums are taken in another order, the last digit may differ, and who is left out with it.
+    # Where sums are taken in another order, descent ends a little elsewhere, and small ones are left out.
     both = {name: (weights.get(name, 0), others.get(name, 0)) for name in {*weights, *others}}
     off = {
         name: (one, other)
         for name, (one, other) in both.items()
-        if abs(one - other) > 1 and max(abs(one), abs(other)) > SMALLEST * SCALE + 1
+        if abs(one - other) > 1 + 0.005 * abs(other)
+        and max(abs(one), abs(other)) > SMALLEST * SCALE + 1
     }
     assert off == {}
 
@@ -45,24 +46,28 @@ def test_no_line_is_learnt_from_as_said_and_as_not_said():
         assert not said & rest
 
 
-def test_the_threshold_keeps_both_shares_of_false_alarms():
+def test_the_threshold_keeps_all_shares_of_false_alarms():
     names = authors()
     count = len(names)
     said, like, library = np.full(count, 2.0), np.arange(100) / 100, np.arange(200) / 400
-    scores = np.concatenate([said, like, library])
-    by = [names[at % count] for at in range(len(scores))]
+    everyday = np.arange(1000) / 2000
+    scores = np.concatenate([said, like, library, everyday])
     data = Material(
         [str(at) for at in range(len(scores))],
-        by,
-        [True] * count + [False] * 300,
-        [False] * (count + 100) + [True] * 200,
+        [names[at % count] for at in range(len(scores))],
+        [True] * count + [False] * 1300,
+        [False] * (count + 100) + [True] * 200 + [False] * 1000,
+        [False] * (count + 300) + [True] * 1000,
     )
     nowhere = np.zeros(len(scores), bool)
-    rates = Across(data, scores, nowhere)
+    rates = Across(data, scores, nowhere, 0.003)
     assert rates.threshold == 0.97
     beside = nowhere.copy()
     beside[count] = True
-    assert Across(data, scores, beside).threshold == 0.98
+    assert Across(data, scores, beside, 0.003).threshold == 0.98
+    messy = np.concatenate([said, like, library, everyday + 1])
+    assert Across(data, messy, nowhere, 0.003).threshold == 1.498
     table = rates.table()
     assert [row.split()[0] for row in table] == ["all", *names]
     assert f"found 1.000 of {count:4}  like words 0.020 of  100" in table[0]
+    assert "everyday 0.000 of 1000" in table[0]

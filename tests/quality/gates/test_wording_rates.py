@@ -8,13 +8,13 @@ from benchmarks.wordings import GATES_OF, LISTS, authors, bound, is_flagged, lin
 from scenarios.lines.library import gold_lines, scenarios_with, stage_lines
 
 UNSEEN = {
-    ("refusal", "refusal"): 0.98,
-    ("goal_stated", "goal_stated"): 0.87,
-    ("clean_refusal", "refusal"): 0.09,
-    ("clean_goal", "goal_stated"): 0.05,
+    ("refusal", "refusal"): 0.99,
+    ("goal_stated", "goal_stated"): 0.93,
+    ("clean_refusal", "refusal"): 0.01,
+    ("clean_goal", "goal_stated"): 0.031,
 }
-"""What was found and flagged of lines that no gate was trained with, when they were opened: goals found
-and like words flagged are beyond the goals of the benchmark. A change must not make it worse."""
+"""What was found and flagged of lines that no gate was trained with, when they were opened. A change
+must not make it worse."""
 THERE = [
     (listed, name, gate)
     for listed in LISTS
