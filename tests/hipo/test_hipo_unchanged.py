@@ -21,15 +21,15 @@ AS_SENT = ["--format", "messages", "--prompt", "full", "--target", "json"]
 EXPORTS = {
     "benchmark": (
         ["--to", "benchmark"],
-        "0f248425614f7affde71cba1667a09c530576a1f35bd4535466e0d7d2a4c59ad",
+        "38c363197e6da6770bbfe55ad0128d2354f554174b1abd9be03fc9d43e800d6f",
     ),
     "label": (
         ["--to", "sft", *AS_SENT[:4]],
-        "e06177c81bdf9c7a8a36ae4dfb6aa6d0c2db25227304518fdbe0c15d43bfd4c1",
+        "a158562d165749f6af5004c6af906d31afc1f58b0a5c4d5d516015140fadaa88",
     ),
     "actor": (
         ["--to", "sft", "--task", "actor", "--include-deception", *AS_SENT],
-        "0aab807f337e2576a1937088e85f623c3857f17f110e2a0d95fdb0c188f4a6db",
+        "d4cf2f6f4456af63c51bd376efe6ada3ce69d9f26e9ee0ce88d7effa4a6fd1db",
     ),
 }
 
