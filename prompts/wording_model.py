@@ -35,7 +35,13 @@ _SPELT: Final = (
     (re.compile(r"'d\b"), " would"),
     (re.compile(r"\blet's\b"), "let us"),
 )
-_TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*|'s|\d+|[?:\"(\[]")
+_NAMED = re.compile(
+    r"\W*(?!(?:\w+ )?(?:draft|answer|response|reply|note|line|output|option|version|example|"
+    r"disclaimer|assistant|system|user|ai)\b)[a-z][\w'-]*(?: [\w'-]+)?: +"
+)
+"""The name of who speaks, which programs write before what is said."""
+_TOKEN = re.compile(r"[a-z]+(?:-[a-z]+)*|'s|\d+|[?:]")
+"""Quotes and brackets are left out: programs put lines and gestures into them."""
 _PAIRED: Final = frozenset(["i", "me", "my", "you", "your", "not", "so", "to"])
 """Words that pairs are made of, too."""
 
@@ -131,6 +137,8 @@ def share(count: int) -> float:
 
 def _words(text: str) -> list[str]:
     plain = text.translate(_STRAIGHT).lower()
+    if named := _NAMED.match(plain):
+        plain = plain[named.end() :]
     if "'" in plain or "cannot" in plain:
         for pattern, spelt in _SPELT:
             plain = pattern.sub(spelt, plain)

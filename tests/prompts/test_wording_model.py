@@ -25,6 +25,15 @@ def test_shortened_words_are_spelt_out_and_quotes_are_straight():
     assert features("I can\u2019t, won\u2019t", none) == features("i cannot will not", none)
 
 
+@pytest.mark.parametrize(
+    "written", ['"{}"', "\u201c{}\u201d", "Seller: {}", 'Mr Bell: "{}"', "({})"]
+)
+def test_the_form_that_a_program_gives_a_line_changes_nothing(written):
+    none, said = WordClasses({}), "It was resprayed. Why do you ask?"
+    assert features(written.format(said), none) == features(said, none)
+    assert features(f"Draft: {said}", none) != features(said, none)
+
+
 def test_what_speaks_against_the_others_takes_points_away():
     assert MODEL.found("I like rain") == "I like rain"
     assert MODEL.found("I do not like rain") is None
