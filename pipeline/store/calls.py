@@ -154,9 +154,8 @@ class CallLog:
         Everything is queued when this returns, and durable when the future resolves; a choice
         that is stored already stays as it is.
         """
-        stored = required(self._writer).post_row(
-            self._add, call
-        )  # refused where the store is closed
+        # First, since it is refused where the store is closed.
+        stored = required(self._writer).post_row(self._add, call)
         seen = self._seen_prompts()
         if seen is not None:
             seen.add(call.key)

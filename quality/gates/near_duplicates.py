@@ -156,32 +156,30 @@ class NearDuplicates:
         reason = f"its meaning is that of {like} (cosine {close:.2f})"
         return [subject.flag(self.code, reason, severity=close)]
 
-    def _compare(self, subject: GatedDialogue) -> _Twin:
-        """Return the dialogue before this one that has most of its words, and remember this one."""
-        case = subject.dialogue.case.id
-        signature = _signature(improvised_text(subject))
-        found = self._nearest(signature, case) if signature is not None else _Twin()
-        self._remember(case, subject.dialogue.arm, signature)
-        return found
-
     def twin_by_words(self, subject: GatedDialogue) -> str | None:
         """Remember a dialogue; return the case of the one whose words it nearly has, if there is one.
 
         Another arm's dialogue of the same case is a twin where it has every word in its place: what
         is nearly the same there is by design (one draft, and what became of it).
         """
-        case, arm = subject.dialogue.case.id, subject.dialogue.arm
-        text = improvised_text(subject)
-        signature, said = _signature(text), hash(tuple(words(text)))
-        twin = self._nearest(signature, case, said) if signature is not None else _Twin()
-        self._remember(case, arm, signature, said)
+        twin = self._compare(subject, hash(tuple(words(improvised_text(subject)))))
         return twin.name.partition("/")[0] if twin.likeness >= self._share else None
+
+    def _compare(self, subject: GatedDialogue, said: int | None = None) -> _Twin:
+        """Return the dialogue before this one that has most of its words, and remember this one."""
+        case = subject.dialogue.case.id
+        signature = _signature(improvised_text(subject))
+        if signature is None:
+            return _Twin()
+        found = self._nearest(signature, case, said)
+        self._remember(case, subject.dialogue.arm, signature, said)
+        return found
 
     def __len__(self) -> int:
         """Return how many dialogues are remembered."""
         return len(self._order)
 
-    def _nearest(self, signature: Signature, case: str, said: int | None = None) -> _Twin:
+    def _nearest(self, signature: Signature, case: str, said: int | None) -> _Twin:
         """Return the likeliest twin, the earliest of equals; of the same case only a word for word one."""
         best = _Twin()
         for key in self._index.near(signature):
@@ -201,11 +199,7 @@ class NearDuplicates:
         at = int(cosines.argmax())
         return round(float(cosines[at]), 6), self._cases[at]
 
-    def _remember(
-        self, case: str, arm: str, signature: Signature | None, said: int | None = None
-    ) -> None:
-        if signature is None:
-            return
+    def _remember(self, case: str, arm: str, signature: Signature, said: int | None) -> None:
         self._kept[self._next] = _Kept(case, arm, signature, said)
         self._order.append(self._next)
         self._index.add(self._next, signature)
