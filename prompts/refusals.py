@@ -60,7 +60,7 @@ def declined_in(text: str) -> str | None:
 def _first(kinds: tuple[str, ...], more: tuple[str, ...], text: str) -> str | None:
     flat = " ".join(text.replace("\u2019", "'").split())
     lower = flat.lower()
-    if not any(sign in lower for sign in _signs(more)):  # nearly always: a tenth of the time
+    if not any(map(lower.__contains__, _signs(more))):  # nearly always: a tenth of the time
         return None
     match = _compiled(kinds, more).search(lower)
     if match is None:

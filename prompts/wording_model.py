@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise, repeat
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +20,6 @@ SCALE: Final = 100
 """What one is in the numbers of a file."""
 _FEWEST: Final = 20
 """Features that even the shortest text counts as having."""
-_LONGEST_RUN: Final = 3
 _STEM: Final = 5
 _STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 _SPELT: Final = (
@@ -71,11 +70,8 @@ class WordingModel(Strict):
         The same on every machine: whole numbers are added and divided once.
         """
         found = features(text, classes_of(tuple(self.classes.items())))
-        total = sum(map(self._weight_of, found))
+        total = sum(map(self.weights.get, found, repeat(0)))
         return self.intercept + total * share(len(found))
-
-    def _weight_of(self, feature: str) -> int:
-        return self.weights.get(feature, 0)
 
 
 class WordClasses:
@@ -121,9 +117,12 @@ def features(text: str, classes: WordClasses) -> set[str]:
         classes: those of the model.
     """
     words = _words(text)
+    framed = ["<", *words, ">"]
     names = {name for word in words for name in classes.of(word)}
     return {
-        *_runs(["<", *words, ">"]),
+        *framed,
+        *map(" ".join, pairwise(framed)),
+        *map(" ".join, zip(framed, words, framed[2:], strict=False)),
         *(f"p {word[:_STEM]}" for word in words if len(word) > _STEM),
         *(f"c {name}" for name in names),
         *(f"b {one} {two}" for one, two in combinations(sorted(names | _PAIRED & {*words}), 2)),
@@ -136,15 +135,10 @@ def share(count: int) -> float:
 
 
 def _words(text: str) -> list[str]:
-    plain = text.translate(_STRAIGHT).lower()
-    if named := _NAMED.match(plain):
+    plain = (text if text.isascii() else text.translate(_STRAIGHT)).lower()
+    if ": " in plain and (named := _NAMED.match(plain)):
         plain = plain[named.end() :]
     if "'" in plain or "cannot" in plain:
         for pattern, spelt in _SPELT:
             plain = pattern.sub(spelt, plain)
     return _TOKEN.findall(plain)
-
-
-def _runs(words: list[str]) -> Iterator[str]:
-    for length in range(1, _LONGEST_RUN + 1):
-        yield from map(" ".join, zip(*(words[at:] for at in range(length)), strict=False))
