@@ -74,6 +74,18 @@ def test_a_subset_without_parquet_makes_the_folder_load_as_json_lines(facts, tmp
     assert len(load_dataset(str(tmp_path), "actor", cache_dir=cache)["train"]) == 4
 
 
+def test_other_rows_in_a_folder_of_the_same_name_are_not_read_from_the_cache(tmp_path):
+    lengths = []
+    for place, count in (("one", 5), ("other", 2)):
+        folder = tmp_path / place / "sft"
+        file = write_file(folder, "data/train.jsonl", "label", "train", rows("train", count))
+        facts = replace(sample_facts(folder), files=(file,))
+        (folder / "README.md").write_text(dataset_card(facts), encoding="utf-8")
+        loaded = load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))
+        lengths.append(len(loaded["train"]))
+    assert lengths == [5, 2]
+
+
 def test_no_licence_is_assumed(facts):
     card = dataset_card(facts)
     assert "license" not in card_header(facts)
