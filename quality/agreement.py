@@ -61,6 +61,7 @@ class _Statistic:
 
 _ONE_LABEL = "fewer than two labels were given by annotators who share an item"
 ONE_DIALOGUE = "no interval: all items are of one dialogue, and intervals draw dialogues"
+ONE_ITEM = "no interval: only one item has two answers or more"
 _STATISTICS = {
     statistic.name: statistic
     for statistic in (
@@ -115,6 +116,12 @@ _STATISTICS = {
         ),
     )
 }
+_ALIKE: Mapping[Callable[[Ratings], Rows], str] = {
+    resampling.equally_answered: "Fleiss and Randolph kappa take equally many answers, the most "
+    "usual number",
+    resampling.fully_answered: "ICC(2,1) takes the answers of everybody",
+}
+"""What a statistic that needs a full table takes of one with gaps."""
 STATISTICS_BY_MEASUREMENT: Mapping[Measurement, tuple[StatisticName, ...]] = {
     "nominal": (
         "percent agreement",
@@ -192,7 +199,7 @@ def dimension_agreement(
                 interval=found,
                 items=int(used.sum()),
                 annotators=int(np.isfinite(table.codes[used]).any(axis=0).sum()),
-                note=statistic.undefined if value is None else _why_none(table, found),
+                note=statistic.undefined if value is None else _note(table, statistic, found),
             )
         )
     return rows
@@ -253,9 +260,16 @@ def _interval(
     return Interval(max(-1.0, 1 - (1 - agreed) / (1 - chance)), 1.0) if chance < 1 else None
 
 
-def _why_none(table: Ratings, found: Interval | None) -> str:
-    """Return why a figure has no interval where all items are of one dialogue; else nothing."""
-    return ONE_DIALOGUE if found is None and len(np.unique(table.clusters)) < 2 else ""
+def _note(table: Ratings, statistic: _Statistic, found: Interval | None) -> str:
+    """Return why a figure has no interval, or on which of the items alone it rests; else nothing."""
+    if found is None and len(np.unique(table.clusters)) < 2:
+        return ONE_DIALOGUE if len(table.items) > 1 else ONE_ITEM
+    used = statistic.rows(table)
+    which = _ALIKE.get(statistic.rows)
+    if which is None or used.all() or not used.any():
+        return ""
+    people = int(table.answered[used][0])
+    return f"{which}: of the {used.sum()} of {len(used)} items with {people} answers each"
 
 
 def _all_at_once(table: Ratings, statistics: list[_Statistic]) -> Estimator:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -173,8 +173,12 @@ def _group_text(group: GroupAgreement) -> str:
         for name, one in group.difficulty
     ]
     split = columns(["dimension", "unanimous", "majority", "split"], counted) if counted else ""
-    told = dict.fromkeys(row.note for row in group.rows if row.note and row.value is not None)
-    return "\n".join(part for part in (head, table, *told, split) if part)
+    return "\n".join(part for part in (head, table, *notes_on(group.rows), split) if part)
+
+
+def notes_on(rows: Iterable[AgreementRow]) -> list[str]:
+    """Return what is to be said below a table of figures, each line once."""
+    return list(dict.fromkeys(row.note for row in rows if row.note and row.value is not None))
 
 
 def _pairs_text(some: SelectionComparison) -> str:

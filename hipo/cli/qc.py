@@ -9,7 +9,7 @@ import typer
 
 from hipo.app.qc import QcReport, quality_control
 from hipo.app.qc_files import write_qc_files
-from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, NumbersAs, bounds, figure
+from hipo.cli.agreement import BY, MAP, MEASUREMENT, SOURCES, NumbersAs, bounds, figure, notes_on
 from hipo.cli.console import columns, one_line, plural
 from hipo.cli.errors import ExitCode
 from hipo.cli.json_target import JSON, deliver
@@ -150,7 +150,7 @@ def _agreement(report: QcReport) -> str:
         for row in report.agreement
     ]  # fmt: skip
     header = ["group", "dimension", "statistic", "value", "95% interval", "items"]
-    return "agreement\n" + columns(header, rows)
+    return "\n".join(["agreement", columns(header, rows), *notes_on(report.agreement)])
 
 
 def _beside_others(report: QcReport) -> str:

@@ -71,6 +71,8 @@ def _bounds(interval: Interval | None) -> list[float] | None:
 
 
 def _text(found: StudyAgreement) -> Iterator[str]:
+    from hipo.cli.agreement import notes_on  # noqa: PLC0415 - statistics
+
     readings = found.readings
     head = [] if found.canary is None else [f"{plural(found.lines, 'gold line')}, {found.canary}"]
     yield "\n".join([*head, *_readers(readings)])
@@ -80,9 +82,8 @@ def _text(found: StudyAgreement) -> Iterator[str]:
         [row.dimension, row.statistic, _figure(row.value), _range(row.interval), str(row.items)]
         for row in readings.agreement
     ]
-    yield "people with each other\n" + columns(
-        ["dimension", "statistic", "value", "95% interval", "lines"], rows
-    )
+    figures = columns(["dimension", "statistic", "value", "95% interval", "lines"], rows)
+    yield "\n".join(["people with each other", figures, *notes_on(readings.agreement)])
     if readings.against_gold:
         yield "each person against the gold labels\n" + _table(readings.against_gold)
         yield from map(_confusion, readings.against_gold)

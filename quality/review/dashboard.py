@@ -49,6 +49,8 @@ class AgreementGrid:
     """(question, items, (value, interval) of each statistic)."""
     undefined: tuple[str, ...] = ()
     """Why values are undefined, each reason once."""
+    notes: tuple[str, ...] = ()
+    """Which items alone values rest on, and why some have no interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,8 @@ def _grid(scheme: Scheme, rows: Sequence[AgreementRow]) -> AgreementGrid:
         cells = tuple(("", "") if row is None else _cell(row) for row in mine)
         lines.append((titles.get(dimension, dimension), most, cells))
     why = dict.fromkeys(row.note for row in rows if row.value is None and row.note)
-    return AgreementGrid(statistics, tuple(lines), tuple(why))
+    notes = dict.fromkeys(row.note for row in rows if row.value is not None and row.note)
+    return AgreementGrid(statistics, tuple(lines), tuple(why), tuple(notes))
 
 
 def _cell(row: AgreementRow) -> tuple[str, str]:

@@ -10,12 +10,12 @@ from typing import Final
 ITEM: Final = (
     "item", "item_id", "unit", "unit_id", "instance", "instance_id", "example_id", "sample_id",
     "text_id", "sentence_id", "utterance_id", "comment_id", "post_id", "document_id", "doc_id",
-    "question_id", "task_id", "example", "sample", "document", "doc", "turn_id", "turn", "id",
+    "question_id", "task_id", "hit_id", "example", "sample", "document", "doc", "turn_id", "turn", "id",
 )  # fmt: skip
 ANNOTATOR: Final = (
     "annotator", "annotator_id", "annotator_name", "rater", "rater_id", "coder", "coder_id",
     "worker", "worker_id", "participant", "participant_id", "labeler", "labeller", "assessor",
-    "judge", "judge_id", "user", "user_id", "who",
+    "judge", "judge_id", "user", "user_id", "who", "prolific_pid", "prolific_id",
 )  # fmt: skip
 DIMENSION: Final = (
     "dimension", "aspect", "attribute", "criterion", "variable", "metric", "scale",
@@ -53,6 +53,8 @@ def plain_name(column: str) -> str:
 _ASIDE_NAMES: Final = frozenset(map(plain_name, ASIDE))
 _UNNAMED: Final = re.compile(r"(column|unnamed:?)\d+")
 """What is called so has no name: the column of row numbers that data frames write."""
+_IDENTIFIER: Final = re.compile(r"(?:^|[\s_.\-])(?i:ids?|pid|uuid|guid)$|[a-z](?:Id|ID)$")
+"""What numbers rows or names people, as in Label Studio's ``annotation_id``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,11 @@ def read_header(columns: Sequence[str]) -> Header:
     left = [column for column in columns if column not in roles.values()]
     ids = {plain_name(name) for name in (*ITEM, *ANNOTATOR, *DIALOGUE, *GOLD)}
     aside = [
-        c for c in left if plain_name(c) in _ASIDE_NAMES | ids or _UNNAMED.match(plain_name(c))
+        column
+        for column in left
+        if plain_name(column) in _ASIDE_NAMES | ids
+        or _UNNAMED.match(plain_name(column))
+        or _IDENTIFIER.search(column)
     ]
     others = tuple(column for column in left if column not in aside)
     return Header(others=others, aside=tuple(aside), **roles)

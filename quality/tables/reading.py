@@ -10,6 +10,7 @@ from pathlib import Path
 
 from quality.annotations import Timing, is_blank
 from quality.tables.cells import cell_value, says_nothing
+from quality.tables.derived_map import PLAIN
 from quality.tables.joining import joined
 from quality.tables.layout import SECONDS, AnswerColumn, Layout, expected_columns, layout
 from quality.tables.oddities import Oddity, Place, shown
@@ -116,7 +117,7 @@ class _Reader:
         dialogue = names["dialogue"]
         if found.dialogue is None and self.how.rows == "dialogues":
             dialogue = str(record.row)
-        if dialogue.isdecimal():  # so that names sort as numbers do
+        if dialogue.isdecimal() and self.how.id != PLAIN:  # so that names sort as numbers do
             dialogue = dialogue.zfill(3)
         return _Row(
             file=file,

@@ -269,6 +269,22 @@ def test_items_of_one_dialogue_alone_have_no_interval_and_say_why():
     assert dimension_agreement(dimension("nominal"), answers)[0].note == ""
 
 
+def test_of_one_item_it_is_not_said_that_it_is_a_dialogue():
+    rows = dimension_agreement(dimension("nominal"), table([["a", "b"], ["a", None]]))
+    assert {row.note for row in rows} == {agreement.ONE_ITEM}
+
+
+def test_statistics_that_need_full_tables_say_which_items_they_leave_out():
+    answers = table([["a", "a", None], ["b", "a", None], ["b", "b", None], ["a", "a", "a"]])
+    notes = {r.statistic: r.note for r in dimension_agreement(dimension("nominal"), answers)}
+    assert "of the 3 of 4 items with 2 answers each" in notes["Fleiss kappa"]
+    assert notes["Randolph kappa"] == notes["Fleiss kappa"]
+    assert notes["Krippendorff alpha"] == notes["Cohen kappa"] == ""
+    numbers = table([[0.0, 0.1, None], [0.5, 0.6, 0.4], [-1.0, -0.9, -0.8]])
+    notes = {r.statistic: r.note for r in dimension_agreement(dimension("interval"), numbers)}
+    assert "of the 2 of 3 items with 3 answers each" in notes["ICC(2,1)"]
+
+
 def test_unanimous_answers_have_an_interval_with_width():
     rows = {
         row.statistic: row

@@ -259,6 +259,15 @@ def test_a_plain_table_needs_no_map_and_says_what_its_columns_were_taken_for(
     assert {row["statistic"] for row in found["agreement"]} >= {"ICC(2,1)"}
 
 
+def test_tables_of_figures_say_which_items_alone_some_of_them_rest_on(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    path = tmp_path / "gaps.csv"
+    path.write_text("item,Ada,Bo,Cy\n1,a,b,\n2,b,b,\n3,a,a,\n4,b,b,a\n")
+    for command in ("agreement", "qc"):
+        assert "of the 3 of 4 items with 2 answers each" in hipo(command, str(path)).out
+
+
 def test_a_table_of_an_unknown_form_ends_with_one_error_and_says_how_a_map_helps(
     hipo: Hipo, tmp_path: Path
 ) -> None:

@@ -67,6 +67,14 @@ def test_what_the_form_does_not_ask_is_not_missing_and_what_it_asks_is() -> None
     assert missing(short) == ["Communicative intention"]
 
 
+def test_figures_that_rest_on_some_of_the_items_say_so() -> None:
+    calm = Opinion(lead_s=30)
+    sheets = [sheet(n, who, "Quality", calm) for n in range(6) for who in ("A01", "A02")]
+    sheets += [sheet(n, "A03", "Manner", calm) for n in range(2)]
+    found = overview(HIPO, STUDY, sheets, [], standings=[], now=0.0).agreement
+    assert [note for note in found.notes if "of the 4 of 6 items with 2 answers each" in note]
+
+
 def test_every_annotator_is_shown_beside_the_others_and_one_who_guesses_stands_out() -> None:
     calm, labels = Opinion(lead_s=30), ("Quality", "Manner", "Quantity")
     sheets = [

@@ -94,7 +94,7 @@ def test_json_lines_and_parquet_are_read_like_delimited_text(tmp_path):
 def test_a_column_for_each_annotator_leaves_texts_and_gold_labels_aside(tmp_path):
     table = read(tmp_path, "id,text,rater_1,rater_2,gold\n1,Hi,a,b,a\n2,Oh,b,b,b\n3,No,a,a,c\n")
     assert set(table.table.annotators) == {"rater_1", "rater_2"}
-    assert {a.item: a.value for a in table.gold} == {"001": "a", "002": "b", "003": "c"}
+    assert {a.item: a.value for a in table.gold} == {"1": "a", "2": "b", "3": "c"}
     assert table.scheme.dimensions[0].values == ("a", "b", "c")
 
 
@@ -104,7 +104,7 @@ def test_seconds_become_timings_of_who_took_them(tmp_path):
     wide = "item,label_Ada,label_Bo,seconds_Ada,seconds_Bo\n1,a,b,2,3\n2,b,b,4,5\n"
     timings = read(tmp_path, wide).table.timings
     assert {(t.item, t.annotator): t.seconds for t in timings} == {
-        ("001", "Ada"): 2, ("001", "Bo"): 3, ("002", "Ada"): 4, ("002", "Bo"): 5,
+        ("1", "Ada"): 2, ("1", "Bo"): 3, ("2", "Ada"): 4, ("2", "Bo"): 5,
     }  # fmt: skip
     assert len(long.scheme.dimensions) == 1
 
@@ -215,10 +215,30 @@ def test_files_of_one_form_are_one_table_and_others_are_refused(tmp_path):
         (tmp_path / f"{who}.csv").write_text(f"item,annotator,label\n1,{who},a\n2,{who},b\n")
     both = read_files([tmp_path / "Ada.csv", tmp_path / "Bo.csv"], None)
     assert len(both.answers) == 4
-    assert {a.item for a in both.answers} == {"001", "002"}
+    assert {a.item for a in both.answers} == {"1", "2"}
     (tmp_path / "Cy.csv").write_text("item,Ada\n1,a\n")
     with pytest.raises(UsageError, match=r"Cy\.csv: other columns than in .*Ada, annotator, label"):
         read_files([tmp_path / "Ada.csv", tmp_path / "Cy.csv"], None)
+
+
+def test_items_of_a_plain_table_keep_the_names_that_the_file_gives_them(tmp_path):
+    table = read(tmp_path, "item,annotator,label\n7,Ada,a\n07,Ada,b\n1234,Ada,a\n")
+    assert {a.item: a.value for a in table.answers} == {"7": "a", "07": "b", "1234": "a"}
+    assert not table.oddities
+
+
+@pytest.mark.parametrize("name", ["annotation_id", "Completion ID", "submissionId", "uuid", "PID"])
+def test_ids_that_other_tools_write_are_no_answers(tmp_path, name):
+    rows = "".join(
+        f"{i},{who},joy,{100 + 2 * i + n}\n" for i in range(9) for n, who in enumerate("AB")
+    )
+    table = read(tmp_path, f"id,annotator,sentiment,{name}\n{rows}")
+    assert [d.id for d in table.scheme.dimensions] == ["sentiment"]
+
+
+def test_words_that_merely_end_like_an_id_may_be_answers():
+    header = read_header(["item", "annotator", "valid", "Paid", "humid"])
+    assert header.others == ("valid", "Paid", "humid")
 
 
 def test_names_of_columns_are_known_in_any_spelling():
