@@ -162,10 +162,18 @@ async def test_an_adapter_answers_as_it_does_merged_by_hand(hf, model, tmp_path)
     assert len(set(await texts(hf, request(adapter), request(tmp_path / "merged")))) == 1
 
 
-@pytest.mark.skipif(find_spec("gguf") is None, reason="needs pip install 'hipo[local]'")
-async def test_a_gguf_file_answers_as_the_model_it_was_made_of(hf, model, tmp_path):
-    file = save_tiny_gguf(tmp_path / "gguf" / "tiny.gguf", model)
-    assert len(set(await texts(hf, request(file), request(file.parent), request(model)))) == 1
+async def test_a_gguf_file_is_read_once_and_answers_as_the_model_it_was_made_of(
+    hf, model, tmp_path, monkeypatch
+):
+    reader = pytest.importorskip("gguf").GGUFReader
+    file, read = save_tiny_gguf(tmp_path / "gguf" / "tiny.gguf", model), []
+    take_apart = reader._build_fields
+    monkeypatch.setattr(
+        reader, "_build_fields", lambda self, *at: (read.append(at), take_apart(self, *at))[1]
+    )
+    said = await texts(hf, request(file), request(file.parent), request(model))
+    assert len(set(said)) == 1
+    assert len(read) == 2, "once for the file, once for its folder"
 
 
 async def broken(folder, damage):
