@@ -1,8 +1,9 @@
-"""Play a recipe in a process of its own, in that process or in workers, and say what it came to.
+"""Play recipes in a process of their own, in that process or in workers, and say what each came to.
 
-``python -m benchmarks.played_run '{"recipe": {...}, "workers": 2, "ray": false}'`` prints a :class:`PlayedRun`. The
-process is new each time: what imports, templates and files of scenarios cost is the same for one
-process and for each worker, and nothing of it was done by the run before.
+``python -m benchmarks.played_run '{"recipes": [{...}], "workers": 2, "ray": false}'`` prints a
+:class:`PlayedRun` for each. The process is new each time: what imports, templates and files of
+scenarios cost is the same for one process and for each worker, and for the first recipe nothing of
+it was done before.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class PlayedRun:
     worker_ms: float
     """The same of all workers that are its children; 0 without any, and meaningless with Ray's."""
     start_s: float
-    """Seconds from the start of the process to when the run began."""
+    """Seconds from the start of the process to when the run began; says nothing of a later run."""
     gap_ms: dict[str, float]
     """From each reply to the next request of its dialogue, by percentile: ``50`` and ``95``."""
 
@@ -51,13 +52,15 @@ class PlayedRun:
         return self.own_ms + self.worker_ms
 
 
-def played(recipe: Recipe, workers: int | None, *, ray: bool = False) -> PlayedRun:
-    """Play a recipe in a new process, and there in so many workers, or in none.
+def played(
+    recipes: Sequence[Recipe], workers: int | None, *, ray: bool = False
+) -> tuple[PlayedRun, ...]:
+    """Play recipes one after the other in a new process, and there in so many workers, or in none.
 
     ``ray`` has Ray place them.
     """
     order = {
-        "recipe": recipe.model_dump(mode="json"),
+        "recipes": [recipe.model_dump(mode="json") for recipe in recipes],
         "workers": workers,
         "ray": ray,
         "began": time.time(),
@@ -67,7 +70,7 @@ def played(recipe: Recipe, workers: int | None, *, ray: bool = False) -> PlayedR
         check=True,
         stdout=subprocess.PIPE,
     )
-    return PlayedRun(**orjson.loads(ended.stdout))
+    return tuple(PlayedRun(**run) for run in orjson.loads(ended.stdout))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,10 @@ def _living_children_s() -> float:
     """Return the processor time of children that live; 0 where the system does not tell."""
     ticks = 0
     for children in Path("/proc/self/task").glob("*/children"):
-        for pid in children.read_text().split():
+        pids = ""
+        with suppress(FileNotFoundError):  # the thread has ended
+            pids = children.read_text()
+        for pid in pids.split():
             with suppress(FileNotFoundError):
                 fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
                 ticks += int(fields[11]) + int(fields[12])
@@ -144,5 +150,6 @@ def _percentile(values: Sequence[float], percent: int) -> float:
 if __name__ == "__main__":
     wanted = orjson.loads(sys.argv[1])
     elsewhere = RayWorkers(wanted["workers"]) if wanted["ray"] else wanted["workers"]
-    ran = _measured(Recipe.model_validate(wanted["recipe"]), elsewhere, wanted["began"])
+    recipes = [Recipe.model_validate(recipe) for recipe in wanted["recipes"]]
+    ran = [_measured(recipe, elsewhere, wanted["began"]) for recipe in recipes]
     sys.stdout.buffer.write(orjson.dumps(ran))

@@ -4,11 +4,12 @@ Workers are processes of the command and, where Ray is installed, such as Ray pl
 a whole run: all of its calls, from when it begins, all workers being connected and their players built
 by then, to its last stored dialogue; neither the start of Ray nor what a worker imports is in it. What
 comes before is told as a row of its own. Beside a server a rate stands on 3,000 calls (``--quick``) or
-6,000. One process and workers alternate within one run, each in processes that are started for it. On a machine that does other things as well, three
-processes get more of it than one does, and none gets all: the processor time per call depends less
-on that, and so does what it allows, the ratio of the rates that two free cores would come to. Two cores may
-also be slower together than one alone, as threads of one core are: two runs at once, in a process each and
-with nothing to say to one another, show what is there for workers to reach.
+6,000. One process and workers alternate within one run, each in processes that are started for it. On
+a machine that does other things as well, three processes get more of it than one does, and none gets
+all: the processor time per call depends less on that, and so does what it allows, the ratio of the
+rates that two free cores would come to. Two cores may also be slower together than one alone, as
+threads of one core are: two runs at once, in a process each and with nothing to say to one another,
+show what is there for workers to reach.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import os
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -29,6 +30,8 @@ from pipeline.recipe import Recipe
 WORKERS = 2
 CONCURRENCY = 512
 ROUNDS = 3
+FEW = 100
+"""Fewer dialogues than places."""
 DELAY_S = 0.2
 
 
@@ -39,8 +42,8 @@ class _Way:
     workers: int | None
     ray: bool = False
 
-    def play(self, recipe: Recipe) -> PlayedRun:
-        return played(recipe, self.workers, ray=self.ray)
+    def play(self, *recipes: Recipe) -> tuple[PlayedRun, ...]:
+        return played(recipes, self.workers, ray=self.ray)
 
 
 _ALONE = _Way(None)
@@ -60,11 +63,6 @@ def _recipe(n: int, model: Mapping[str, str], concurrency: int) -> Recipe:
     )
 
 
-def _compared(recipe: Recipe, *ways: _Way) -> list[tuple[PlayedRun, ...]]:
-    """Play in one process and in workers, in turn."""
-    return [tuple(way.play(recipe) for way in (_ALONE, *ways)) for _ in range(ROUNDS)]
-
-
 def _allowed(alone: PlayedRun, together: PlayedRun) -> float:
     """Return how many times as many calls two free cores could make, by processor time alone.
 
@@ -77,13 +75,15 @@ def _allowed(alone: PlayedRun, together: PlayedRun) -> float:
 def _at_once(recipe: Recipe) -> float:
     """Return the calls per second of as many runs at once as there would be workers."""
     with ThreadPoolExecutor(WORKERS) as pool:
-        return sum(one.rate for one in pool.map(played, [recipe] * WORKERS, [None] * WORKERS))
+        return sum(one.rate for (one,) in pool.map(_ALONE.play, [recipe] * WORKERS))
 
 
 def run(*, quick: bool = False) -> list[Row]:
     """Measure three rounds of each and take the medians of the ratios."""
-    recipe = _recipe(500 if quick else 1500, {"model": "offline/rules"}, 32)
-    rounds = [(_ALONE.play(recipe), _BESIDE.play(recipe), _at_once(recipe)) for _ in range(ROUNDS)]
+    recipe = _recipe(1000 if quick else 3000, {"model": "offline/rules"}, 32)
+    rounds = [
+        (_ALONE.play(recipe)[0], _BESIDE.play(recipe)[0], _at_once(recipe)) for _ in range(ROUNDS)
+    ]
     pairs = [(one, two) for one, two, _ in rounds]
     rows = _rows("in-process provider", pairs, 1.6)
     allowed = statistics.median(_allowed(one, two) for one, two in pairs)
@@ -98,15 +98,18 @@ def run(*, quick: bool = False) -> list[Row]:
     ways = {"workers": _BESIDE} | ({"Ray": _PLACED} if has_ray else {})
     with running_server(DELAY_S) as base_url:
         served = {"model": "compatible/bench", "base_url": base_url}
-        recipe = _recipe(1000 if quick else 2000, served, CONCURRENCY)
-        found = _compared(recipe, *ways.values())
-        rows += _rows(f"loopback server, {CONCURRENCY} in flight", found, 1.25)
-        if has_ray:
-            rows += _ray_rows(found)
-        return rows + _latency_rows(served, ways)
+        # Few dialogues after the many, in the same process: for them it is waited on the stream
+        # and the commit alone.
+        recipes = [_recipe(n, served, CONCURRENCY) for n in (1000 if quick else 2000, FEW)]
+        played = [[way.play(*recipes) for way in (_ALONE, *ways.values())] for _ in range(ROUNDS)]
+    many, few = ([[runs[size] for runs in one] for one in played] for size in (0, 1))
+    rows += _rows(f"loopback server, {CONCURRENCY} in flight", many, 1.25)
+    if has_ray:
+        rows += _ray_rows(many)
+    return rows + _latency_rows(few, ways)
 
 
-def _ray_rows(found: Sequence[tuple[PlayedRun, ...]]) -> list[Row]:
+def _ray_rows(found: Sequence[Sequence[PlayedRun]]) -> list[Row]:
     ratio = statistics.median(placed.rate / one.rate for one, _, placed in found)
     start_s = statistics.median(placed.start_s for *_, placed in found)
     name = f"Ray: {WORKERS} workers x {CONCURRENCY // WORKERS} / 1 process at {CONCURRENCY}"
@@ -116,24 +119,23 @@ def _ray_rows(found: Sequence[tuple[PlayedRun, ...]]) -> list[Row]:
     ]
 
 
-def _latency_rows(served: Mapping[str, str], ways: Mapping[str, _Way]) -> list[Row]:
-    """Play fewer dialogues than there are places: what is waited for is the stream and the commit."""
-    found = _compared(_recipe(100, served, CONCURRENCY), *ways.values())
+def _latency_rows(found: Sequence[Sequence[PlayedRun]], names: Iterable[str]) -> list[Row]:
+    """Tell of fewer dialogues than there are places: they wait for the stream and the commit."""
     return [
         Row(
-            f"{name}: added from a reply to the next request, p{percent}, 100 dialogues",
+            f"{name}: added from a reply to the next request, p{percent}, {FEW} dialogues",
             statistics.median(
                 runs[place].gap_ms[percent] - runs[0].gap_ms[percent] for runs in found
             ),
             " ms",
             Goal.below(goal),
         )
-        for place, name in enumerate(ways, start=1)
+        for place, name in enumerate(names, start=1)
         for percent, goal in (("50", 20.0), ("95", 80.0))
     ]
 
 
-def _rows(what: str, found: Sequence[tuple[PlayedRun, ...]], bound: float) -> list[Row]:
+def _rows(what: str, found: Sequence[Sequence[PlayedRun]], bound: float) -> list[Row]:
     median, cores = statistics.median, os.cpu_count() or 1
     pairs = [(one, two) for one, two, *_ in found]
     ratio = median(two.rate / one.rate for one, two in pairs)
