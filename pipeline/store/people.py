@@ -106,18 +106,21 @@ class PeopleFile:
         ).fetchone()
         return None if row is None else FormDraft(*row)
 
-    async def save_draft(self, code: str, assignment: int, draft: FormDraft) -> None:
-        """Keep a half-filled form, unless a newer one is there; durable on return."""
+    async def save_draft(self, code: str, assignment: int, draft: FormDraft) -> bool:
+        """Keep a half-filled form, durable on return; False where a newer one is there and stays."""
         row = (assignment, code, draft.content, draft.edits, draft.lead_s, time.time())
-        await self.writer.post(
-            lambda connection: connection.execute(
+
+        def write(connection: sqlite3.Connection) -> bool:
+            written = connection.execute(
                 "insert into drafts values (?, ?, ?, ?, ?, ?) on conflict do update set"
                 " code = excluded.code, content = excluded.content, edits = excluded.edits,"
                 " lead_s = excluded.lead_s, saved_at = excluded.saved_at"
                 " where excluded.edits >= drafts.edits",
                 row,
             )
-        )
+            return written.rowcount == 1
+
+        return await self.writer.post(write)
 
     async def drop_draft(self, assignment: int) -> None:
         """Delete the half-filled form of an assignment, durable on return."""

@@ -215,8 +215,11 @@ class ReviewStore:
         draft: FormDraft,
         *,
         lease_s: float,
-    ) -> None:
+    ) -> bool:
         """Keep a half-filled form and the item with it; durable on return.
+
+        Returns:
+            False where a newer form of the item is there, and stays.
 
         Raises:
             AnswerRefused: the item is not theirs (any more), or closed.
@@ -227,11 +230,11 @@ class ReviewStore:
             assignments.hold(connection, study, assignment, annotator, now=now, lease_s=lease_s)
 
         await self._writer.post(write)
-        await self.keep_draft(assignment, annotator, draft)
+        return await self.keep_draft(assignment, annotator, draft)
 
-    async def keep_draft(self, number: int, annotator: int, draft: FormDraft) -> None:
-        """Keep a half-filled form under a number; that of an attention item is negative."""
-        await self._file.save_draft(self.people.code(annotator), number, draft)
+    async def keep_draft(self, number: int, annotator: int, draft: FormDraft) -> bool:
+        """Do so under a number; that of an attention item is negative."""
+        return await self._file.save_draft(self.people.code(annotator), number, draft)
 
     async def lock_labels(
         self,

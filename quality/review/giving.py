@@ -144,17 +144,16 @@ class Giving:
             return None if answer is None else Opinion(note=answer.note, lead_s=answer.lead_s or 0)
         return self._store.opinion_of(assignment.seq)
 
-    async def save_draft(self, assignment: Assignment, person: Annotator, draft: FormDraft) -> None:
-        """Keep a half-filled form; durable on return.
+    async def save_draft(self, assignment: Assignment, person: Annotator, draft: FormDraft) -> bool:
+        """Keep a half-filled form, durable on return; False where a newer one is there and stays.
 
         Raises:
             AnswerRefused: it is not theirs any more, or closed.
         """
         if assignment.seq < 0:
             self._refuse_closed(person)
-            await self._store.keep_draft(assignment.seq, person.seq, draft)
-            return
-        await self._store.save_draft(
+            return await self._store.keep_draft(assignment.seq, person.seq, draft)
+        return await self._store.save_draft(
             self._study, assignment.seq, person.seq, draft, lease_s=self._lease_s
         )
 

@@ -69,9 +69,13 @@ async def draft(request: Request, number: RowNumber) -> Response:
     kept = {name: values for name, values in data.items() if name not in _NO_DRAFT}
     content = FormDraft(orjson.dumps(kept).decode(), _edits(data), _lead_s(data))
     try:
-        await service.giving.save_draft(assignment, guest.person, content)
+        newest = await service.giving.save_draft(assignment, guest.person, content)
     except AnswerRefused as error:
         raise RefusedRequest(_STATUS[error.code], str(error)) from error
+    if not newest:
+        raise RefusedRequest(
+            409, "More of this item has been filled in in another window. Reload to go on with that."
+        )
     return JSONResponse({"saved": True})
 
 

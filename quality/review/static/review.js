@@ -278,7 +278,8 @@ class AnswerForm {
         if (edits === this.edits) this.unsaved = false;
         this.say(told("Draft saved at {time}.", { time: new Date().toLocaleTimeString() }), true);
         if (this.alarm.dataset.kind === "draft") this.alarm.textContent = "";
-      } else {
+      } else if (edits === this.edits) {
+        this.say("", false);
         this.warn(told("Draft not saved: {why}", { why: told(answer.message || "the server refused it") }), "draft");
       }
     } catch {

@@ -180,9 +180,9 @@ async def test_an_older_draft_never_replaces_a_newer_one(run: Path) -> None:
         (ada,) = people(store, 1)
         number = await take(store, study, ada)
         assert number is not None
-        for edits in (1, 5, 3):
+        for edits, newest in ((1, True), (5, True), (3, False), (5, True)):
             draft = FormDraft(f'{{"note": ["{edits}"]}}', edits, 0.0)
-            await store.save_draft(study, number, ada, draft, lease_s=600)
+            assert await store.save_draft(study, number, ada, draft, lease_s=600) is newest
         kept = store.draft_of(number)
     assert kept is not None
     assert kept.edits == 5

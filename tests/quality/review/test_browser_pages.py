@@ -164,6 +164,26 @@ def test_a_form_kept_in_the_browser_comes_back_after_the_connection(run: Path) -
     assert "t3.intention" in draft.content
 
 
+def test_a_second_window_is_not_told_that_a_form_is_kept_which_is_not(run: Path) -> None:
+    with served(run, mode="quiz") as site, chromium() as browser:
+        page = new_page(browser)
+        come_in(page, site.link(), "Ada")
+        arrive(page, "#answers")
+        second = page.context.new_page()
+        second.goto(page.url)
+        arrive(second, "#answers")
+        for key in "123":
+            page.keyboard.press(key)
+        until(page, "document.getElementById('save-state').textContent.startsWith('Draft saved')")
+        second.keyboard.press("3")
+        until(second, "document.getElementById('alarm').textContent.includes('another window')")
+        assert second.inner_text("#save-state") == ""
+        for key in "2312":
+            second.keyboard.press(key)
+        until(second, "document.getElementById('save-state').textContent.startsWith('Draft saved')")
+        assert second.inner_text("#alarm") == ""
+
+
 def answer_one(page: Page) -> None:
     """Review an item from its first question to the last key."""
     arrive(page, "#answers")
