@@ -155,19 +155,27 @@ def hold(
         raise AnswerRefused("taken", "You gave this item back; somebody else gets it.")
     if _is_closed(connection, study, found):
         raise AnswerRefused("closed", "This item is closed; its answers can no longer be changed.")
+    if is_lost(connection, study, found, now):
+        raise AnswerRefused(
+            "taken",
+            "You were away for so long that this item was given to somebody else;"
+            " your answer to it was not counted.",
+        )
     if found.state != "done":
-        (others,) = connection.execute(
-            f"select {_LIVE.format(item='?')}",
-            (found.item.seq, annotator, now),
-        ).fetchone()
-        if found.leased_until <= now and others >= study.per_item:
-            raise AnswerRefused(
-                "taken",
-                "You were away for so long that this item was given to somebody else;"
-                " your answer to it was not counted.",
-            )
         renew(connection, assignment, now + lease_s)
     return found
+
+
+def is_lost(
+    connection: sqlite3.Connection, study: ReviewStudy, found: Assignment, now: float
+) -> bool:
+    """Tell whether an item that was begun went to others, as its annotator was away too long."""
+    if found.state == "done" or found.leased_until > now:
+        return False
+    (others,) = connection.execute(
+        f"select {_LIVE.format(item='?')}", (found.item.seq, found.annotator, now)
+    ).fetchone()
+    return bool(others >= study.per_item)
 
 
 def find(

@@ -145,6 +145,10 @@ class ReviewStore:
         """Return an assignment; None where it is not this annotator's."""
         return assignments.find(self._reader, study, assignment, annotator)
 
+    def is_lost(self, study: ReviewStudy, assignment: Assignment) -> bool:
+        """Tell whether an item that was begun went to others meanwhile."""
+        return assignments.is_lost(self._reader, study, assignment, time.time())
+
     def latest_done(
         self, study: ReviewStudy, annotator: int, *, before: int | None = None
     ) -> int | None:

@@ -98,6 +98,10 @@ class Giving:
             return self._mixing.items.assignment(-number, person)
         return self._store.assignment(self._study, number, person.seq)
 
+    def is_lost(self, assignment: Assignment) -> bool:
+        """Tell whether somebody was away so long that others have got what they had begun."""
+        return assignment.seq > 0 and self._store.is_lost(self._study, assignment)
+
     def exhibit(self, assignment: Assignment, person: Annotator) -> ReviewDialogue:
         """Return what is shown of it."""
         if self._mixing is not None and assignment.seq < 0:

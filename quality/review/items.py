@@ -53,8 +53,13 @@ async def undo(request: Request) -> Response:
 @router.get("/item/{number}")
 async def item(request: Request, number: RowNumber) -> Response:
     """Show an item with its form, filled in as far as it was."""
-    guest = annotator(request)
-    return _item_page(request, guest, _mine(desk_of(request), guest, number))
+    service, guest = desk_of(request), annotator(request)
+    assignment = _mine(service, guest, number)
+    if service.giving.is_lost(assignment):
+        raise RefusedRequest(
+            409, "You were away for so long that this item was given to somebody else."
+        )
+    return _item_page(request, guest, assignment)
 
 
 @router.post("/item/{number}/draft")
@@ -74,7 +79,8 @@ async def draft(request: Request, number: RowNumber) -> Response:
         raise RefusedRequest(_STATUS[error.code], str(error)) from error
     if not newest:
         raise RefusedRequest(
-            409, "More of this item has been filled in in another window. Reload to go on with that."
+            409,
+            "More of this item has been filled in in another window. Reload to go on with that.",
         )
     return JSONResponse({"saved": True})
 

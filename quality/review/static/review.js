@@ -280,7 +280,7 @@ class AnswerForm {
         if (this.alarm.dataset.kind === "draft") this.alarm.textContent = "";
       } else if (edits === this.edits) {
         this.say("", false);
-        this.warn(told("Draft not saved: {why}", { why: told(answer.message || "the server refused it") }), "draft");
+        this.warn(told("Draft not saved: {why}", { why: told(answer.message || "the server refused it") }), "draft", answer.status);
       }
     } catch {
       this.say("", false);
@@ -289,9 +289,15 @@ class AnswerForm {
     }
   }
 
-  warn(text, kind) {
+  // What this form is for is over (409): the only way is on.
+  warn(text, kind, status = 0) {
     this.alarm.textContent = text;
     this.alarm.dataset.kind = kind;
+    if (status !== 409) return;
+    const on = document.createElement("a");
+    on.href = "/next";
+    on.textContent = told("Go on");
+    this.alarm.append(" ", on);
   }
 
   async send() {
@@ -312,7 +318,7 @@ class AnswerForm {
         return;
       }
       this.say("", false);
-      this.warn(told("Not saved: {why}", { why: told(answer.message || "the server refused it") }), "send");
+      this.warn(told("Not saved: {why}", { why: told(answer.message || "the server refused it") }), "send", answer.status);
       for (const [name, problem] of Object.entries(answer.fields || {})) {
         const question = this.form.querySelector(`fieldset[data-field="${name}"]`);
         if (question) this.tell(question, told(problem));

@@ -184,6 +184,40 @@ def test_a_second_window_is_not_told_that_a_form_is_kept_which_is_not(run: Path)
         assert second.inner_text("#alarm") == ""
 
 
+def fill_in(page: Page) -> None:
+    """Answer every question of an item of a quiz, and send it."""
+    while page.locator("#answers").count():
+        for question in page.locator("fieldset[data-field]:visible").all():
+            question.locator("input").first.check()
+        before = page.evaluate(STEP)
+        page.locator("#forward").click()
+        until(page, f"{STEP} !== {json.dumps(before)} || document.querySelector('#alarm a')")
+        if page.locator("#alarm a").count():
+            return
+
+
+def test_who_was_away_for_too_long_is_told_so_and_led_on(run: Path) -> None:
+    wishes = {"mode": "quiz", "per_item": 1, "most": 1, "lease_minutes": 0}
+    with served(run, **wishes) as site, chromium() as browser:
+        ada, bea = new_page(browser), new_page(browser)
+        come_in(ada, site.link(), "Ada")
+        arrive(ada, "#answers")
+        mine = ada.url
+        come_in(bea, site.link(), "Bea")
+        arrive(bea, "#answers")
+        fill_in(bea)
+        assert bea.url.endswith("/finish")
+        fill_in(ada)
+        assert "given to somebody else" in ada.inner_text("#alarm")
+        ada.locator("#alarm a").click()
+        ada.wait_for_url("**/finish")
+        ada.goto(mine)
+        assert ada.inner_text("h1") == "Not counted"
+        assert not ada.locator("form[data-stage]").count()
+        ada.get_by_text("To the start").click()
+        ada.wait_for_url("**/finish")
+
+
 def answer_one(page: Page) -> None:
     """Review an item from its first question to the last key."""
     arrive(page, "#answers")
