@@ -142,6 +142,8 @@ async def generate_prepared(
                 except UsageError:
                     store.set_state(f"stopped:{CONFIGURATION}")
                     raise
+                finally:
+                    await connections.leave()
             tell_unstored(store.calls, outcome)
             try:
                 _record_ending(store, outcome)

@@ -55,6 +55,9 @@ class Connections:
         )
         return {arm.id: self._player(arm, pool) for arm in self.prepared.arms}
 
+    async def leave(self) -> None:
+        """Do nothing: a player that has ended has settled what it sent."""
+
     def _player(self, arm: Arm, pool: EndpointPool) -> Player:
         prepared = self.prepared
         client = pool.client(arm.id, {role: prepared.uses[arm.id, role] for role in arm.models})

@@ -67,6 +67,10 @@ class WorkerConnections:
             timeout_for=self.prepared.recipe.limits.timeout_for,
         )
 
+    async def leave(self) -> None:
+        """Let the workers end, and take in what they say of requests that are under way."""
+        await self.driver.close()
+
 
 @asynccontextmanager
 async def connected_workers(

@@ -151,7 +151,11 @@ class Driver:
         self._changed.set()
 
     async def close(self) -> None:
-        """Let the workers break off what is left, and listen no longer."""
+        """Let the workers break off what is left, and listen no longer; closing twice does nothing.
+
+        What they had sent is settled, or charged at its worst, when this returns: the store of the
+        run has to be open until then.
+        """
         self._closing = True
         self.give_up(RunError("the workers of this run are gone"))
         if self._server is not None:

@@ -36,6 +36,8 @@ GREETING_BYTES = 4096
 """Size of the largest frame before the other end has proved that it knows the token."""
 GREETING_S = 20.0
 """Seconds that the handshake may take."""
+CLOSING_S = 5.0
+"""Seconds that the other end has to take what waits for it when the stream is closed."""
 _LENGTH = 4
 _NONCE_BYTES = 32
 _HEX_DIGITS = 64
@@ -95,11 +97,16 @@ class Stream(Generic[M]):
             raise StreamBroken(f"a message could not be read: {_short(error)}") from error
 
     async def close(self) -> None:
-        """Send what waits and close; closing twice does nothing."""
+        """Send what waits and close; closing twice does nothing.
+
+        Whoever does not read it, a process that is halted, say, is not waited for without end.
+        """
         self._flush()
         self._writer.close()
-        with suppress(OSError):
-            await self._writer.wait_closed()
+        with suppress(OSError):  # that time is up is one of them
+            async with asyncio.timeout(CLOSING_S):
+                await self._writer.wait_closed()
+        self._writer.transport.abort()
 
     # The handshake
 

@@ -58,7 +58,10 @@ async def _keep(driver: Driver, name: str, start: Start, notice: Callable[[str],
     idle = 0
     while True:
         before = driver.jobs_ended(name)
-        code = await start()
+        try:
+            code = await start()
+        except Exception as error:  # noqa: BLE001 - e.g. no memory for a process; nobody waits for it
+            return f"worker {name} cannot be started: {error}"
         if driver.is_closing:  # it has ended in time, and waits for the others
             return f"worker {name} has ended"
         idle = idle + 1 if driver.jobs_ended(name) == before else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import Callable
@@ -10,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from hipo.app.export import export
-from hipo.app.generation import generate, generate_prepared
+from hipo.app.generation import PlayContext, generate, generate_prepared, play_plan
 from hipo.app.preparation import prepare
 from hipo.app.run import Run
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
 from pipeline.recipe import Recipe
-from pipeline.runner import Progress
+from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import BUDGET
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
@@ -167,3 +168,23 @@ def test_cases_of_a_killed_worker_are_played_by_others_and_each_once(tmp_path: P
     assert requests <= count(folder, "choices") + len(lost)
     assert count(folder, "reservations") == 0
     assert children(os.getpid()) == before
+
+
+def test_what_workers_had_in_flight_is_charged_where_a_run_is_left_at_once(tmp_path: Path) -> None:
+    width = 3
+
+    async def leave(stage: PlayContext) -> RunOutcome:
+        playing = asyncio.ensure_future(play_plan(stage))
+        while server.count < width:
+            await asyncio.sleep(0.01)
+        stage.stop.request("interrupted")
+        playing.cancel()
+        return await playing
+
+    with WireServer(latency_s=600.0, keep=False) as server:
+        roles = {"models": {"default": {"model": "compatible/rules", "base_url": server.openai_url}}}
+        asked = recipe(**roles, strategies=["direct"], limits={"max_concurrency": width})
+        generate(asked, output=tmp_path / "run", workers=1, play=leave)
+        sent = server.count
+    charged = rows(tmp_path / "run", "select code, charged_tokens > 0 from requests")
+    assert charged == [("cancelled", 1)] * sent

@@ -13,6 +13,8 @@ import pytest
 
 from pipeline.budget import Ledger
 from pipeline.engine import Player
+from pipeline.executors import driver as driver_module
+from pipeline.executors import frames
 from pipeline.executors.driver import MOST_LOST, WORKER_LOST, Driver
 from pipeline.executors.frames import Stream
 from pipeline.executors.messages import (
@@ -263,6 +265,21 @@ async def test_a_worker_that_tells_of_what_it_was_not_granted_is_sent_away_and_n
         assert reader.at_eof()
         await rogue.close()
         assert said(await players["a"].play(make_case(), 0)) == "0"
+
+
+@pytest.mark.anyio
+async def test_a_worker_that_reads_nothing_is_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(driver_module, "FAREWELL_S", 0.01)
+    monkeypatch.setattr(frames, "CLOSING_S", 0.01)
+    driver = Driver({"scenarios": "x" * 20_000_000})  # more than the sockets take
+    reader, writer = await asyncio.open_connection("127.0.0.1", await driver.listen())
+    halted: Stream[FromDriver] = Stream(reader, writer, from_driver)
+    await halted.join(driver.token)
+    async with asyncio.timeout(20):
+        await driver.close()
+    await halted.close()
 
 
 @pytest.mark.anyio

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.executors.driver import Driver
 from pipeline.executors.places import kept_going
+from pipeline.stop import MustStop
 
 pytestmark = pytest.mark.anyio
 
@@ -28,6 +29,20 @@ class LongFarewell(Driver):
         self.dismissed.set()
         for _ in range(10):
             await asyncio.sleep(0)
+
+
+async def test_a_run_ends_whose_last_worker_cannot_be_started_again() -> None:
+    driver = LongFarewell()
+    codes = iter([-9])
+
+    async def start() -> int:
+        for code in codes:
+            return code
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    async with kept_going(driver, {"1": start}, lambda _: None):
+        with pytest.raises(MustStop, match="worker 1 cannot be started: "):
+            await Driver.ready(driver)
 
 
 async def test_a_worker_that_leaves_at_the_end_before_others_is_not_replaced() -> None:
