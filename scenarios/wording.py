@@ -9,8 +9,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 _END = re.compile(
-    r"([.!?\u2026]+[\"'\u201d\u2019)\]]*)(?=\s+|$)|([\u3002\uff01\uff1f]+[\u201d\u300f\u300d]*)"
+    r"((?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019)\]]*+)(?=\s|$)"
+    r"|([\u3002\uff01\uff1f]+[\u201d\u300f\u300d]*)"
 )
+"""Marks are looked at once, however many stand in a row: their number is a model's."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _DENSE = re.compile("[\u3040-\u9fff\u0e00-\u0e7f]")
 REMEMBERED = 8192

@@ -182,7 +182,9 @@ def test_what_workers_had_in_flight_is_charged_where_a_run_is_left_at_once(tmp_p
         return await playing
 
     with WireServer(latency_s=600.0, keep=False) as server:
-        roles = {"models": {"default": {"model": "compatible/rules", "base_url": server.openai_url}}}
+        roles = {
+            "models": {"default": {"model": "compatible/rules", "base_url": server.openai_url}}
+        }
         asked = recipe(**roles, strategies=["direct"], limits={"max_concurrency": width})
         generate(asked, output=tmp_path / "run", workers=1, play=leave)
         sent = server.count

@@ -13,6 +13,7 @@ from prompts.responses import Unreadable, critique_format, tactic_format, uttera
 from scenarios.dialogue import FIT, Critique, Draft, TacticLabel
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.registry import load_scheme
+from tests.cpu_limit import cpu_limit
 
 HIPO = load_scheme("hipo")
 TACTIC = tactic_format(HIPO)
@@ -178,6 +179,14 @@ def test_a_missing_rationale_is_no_reason_to_pay_again():
 @pytest.mark.parametrize("words", ["", "   ", '""', "...", "<text>", "RESPONDER:", None, 5, ["a"]])
 def test_an_utterance_must_say_something(words):
     assert failure(UTTERANCE, json.dumps({"utterance": words})).kind == "invalid"
+
+
+@pytest.mark.parametrize(
+    "text", ["```" + "a" * 60_000, '{{a"' + '-"' * 9_000, '{} {1"' + ',\\:\u201c:1"' * 3_000]
+)
+def test_no_answer_takes_long_to_be_found_unreadable(text):
+    with cpu_limit(10):
+        assert failure(UTTERANCE, text).kind == "unparseable"
 
 
 def test_a_runaway_utterance_is_refused():

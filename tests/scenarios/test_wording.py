@@ -14,6 +14,7 @@ from scenarios.wording import (
     shingles,
     words,
 )
+from tests.cpu_limit import cpu_limit
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,12 @@ from scenarios.wording import (
 )
 def test_sentences_are_counted_as_people_count_them(text, count):
     assert len(sentences(text)) == count
+
+
+@pytest.mark.parametrize("marks", ["." * 20_000, "?!" * 10_000, "!)" * 10_000])
+def test_any_number_of_marks_is_read_at_once(marks):
+    with cpu_limit(10):
+        assert sentences(f"Well{marks}x. So.") == [f"Well{marks}x.", "So."]
 
 
 @given(st.text(max_size=120))
