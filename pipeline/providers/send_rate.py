@@ -204,7 +204,7 @@ class SendRate:
         was_too_fast = refused >= MANY_IN_A_ROW and dead_s > DEAD * self._window_s
         if rate > self._rise.low or was_too_fast:
             self._rise_from(rate, rate)
-            self._pace.bring_forward(now + 1.0 / rate)
+            self._pace.bring_forward(now + 1.0 / self._rise.low)
 
     def _begin_anew(self, now: float) -> None:
         """Search for the rate of an endpoint that was away at first, or used up by others."""

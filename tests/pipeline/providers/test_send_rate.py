@@ -190,6 +190,19 @@ def test_an_endpoint_that_refuses_nothing_has_no_rate():
     assert traffic.per_second(1, 29) >= 0.97 * 32 / 0.2
 
 
+def test_a_window_in_which_only_requests_of_the_one_before_were_refused_has_a_rate():
+    rate, now, flying = SendRate(), 0.0, []
+    for event in "ssssrsrrrsss-rrasrsrrsssrsr-ra":  # sent, refused, answered; 20 s without any
+        now += 20 if event == "-" else rate.wait_s(now) if event == "s" else 0
+        if event == "s":
+            flying.append(rate.sent(now, waited=True))
+        elif event == "r":
+            rate.refused(flying.pop(0), now)
+        elif event == "a":
+            rate.answered(now)
+    assert rate.per_second() >= SLOWEST_PER_S
+
+
 EVENTS = st.lists(
     st.tuples(
         st.sampled_from(["sent", "answered", "refused"]), st.floats(0, 100), st.floats(0, 1e9)
