@@ -99,8 +99,9 @@ class NearDuplicates:
         self._cases: list[str] = []
         self._words = SharedWords(overlap, window)
         self._not_embedded: dict[int, tuple[str, str]] = {}
-        self._compared: deque[_Twin] = deque()
-        """What :meth:`to_embed` found by words, until :meth:`add_and_check` takes it."""
+        self._compared: dict[tuple[str, str], _Twin] = {}
+        """What :meth:`to_embed` found by words, by case and arm, until :meth:`add_and_check` takes it:
+        a dialogue that has to be embedded is overtaken by those that have not."""
         self._spoken: deque[str] = deque(maxlen=window)
         """The cases of the latest dialogues that :meth:`to_embed` was given."""
 
@@ -115,9 +116,8 @@ class NearDuplicates:
             later, too. Else the dialogue itself, and before it those that it is like and that were
             not returned yet.
         """
-        by_words = self._compare(subject)
-        self._compared.append(by_words)
         case, text = subject.dialogue.case.id, improvised_text(subject)
+        by_words = self._compared[case, subject.dialogue.arm] = self._compare(subject)
         place, alike = self._words.add(union(turn.text for turn in subject.improvised))
         self._not_embedded.pop(place - self._window, None)
         first = place - len(self._spoken)
@@ -142,7 +142,8 @@ class NearDuplicates:
         Returns:
             At most one flag, whose severity is the likeness: of words, or else of meanings.
         """
-        twin = self._compared.popleft() if self._compared else self._compare(subject)
+        key = subject.dialogue.case.id, subject.dialogue.arm
+        twin = self._compared.pop(key, None) or self._compare(subject)
         if twin.likeness >= self._share:
             reason = f"{twin.likeness:.0%} of its word triples are those of {twin.name}"
             return [subject.flag(self.code, reason, severity=twin.likeness)]

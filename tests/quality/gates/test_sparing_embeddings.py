@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from dataclasses import replace
 
@@ -111,6 +112,43 @@ def test_what_is_flagged_by_its_words_is_never_embedded(stage):
     last = stage.play(*NEARLY, repetition=2)
     named = [case for case, _ in gate.to_embed(last)]
     assert named == [first.dialogue.case.id, last.dialogue.case.id]
+
+
+class Held(BagOfWords):
+    """Answers when it is let."""
+
+    def __init__(self):
+        super().__init__()
+        self.let = asyncio.Event()
+
+    async def encode(self, texts):
+        """Return rows, later."""
+        rows = await super().encode(texts)
+        await self.let.wait()
+        return rows
+
+
+@pytest.mark.anyio
+async def test_a_dialogue_that_waits_for_its_embedding_is_not_taken_for_one_that_overtakes_it(
+    stage,
+):
+    encoder = Held()
+    checks = GateChecks.of(gate_settings(), stage.scheme, encoder)
+
+    async def reasons(*said, repetition):
+        subject = stage.play(*said, repetition=repetition)
+        page = [(subject.dialogue, stage.scenario)]
+        (flags,) = checks.check(page, await checks.embed(page))
+        return [flag.reason for flag in flags if flag.code == NearDuplicates.code]
+
+    assert await reasons(*SAID, repetition=0) == []
+    waiting = asyncio.ensure_future(reasons(*NEARLY, repetition=1))
+    while not encoder.texts:
+        await asyncio.sleep(0)
+    (same,) = await reasons(*SAID, repetition=2)
+    assert same.startswith("100% of its word triples")
+    encoder.let.set()
+    assert not any("word triples" in reason for reason in await waiting)
 
 
 def test_the_same_case_of_another_arm_needs_no_embedding(stage):
