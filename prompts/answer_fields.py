@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from prompts.plain_text import one_line, shortened, spoken
+from prompts.plain_text import one_line, shortened, spoken, whole
 from prompts.tolerant_json import Answer, squash
 from scenarios.schemes.model import Dimension
 from scenarios.schemes.vocabulary import resolve_label
@@ -294,7 +294,8 @@ class LabelField:
             if resolved is not None:
                 value, normalised = resolved
                 changed = normalised or asked is not raw
-                return value, (raw if isinstance(raw, str) else _json(raw)) if changed else None
+                written = whole(raw) if isinstance(raw, str) else _json(raw)
+                return value, written if changed else None
         if raw is None:
             findings.missing(self.key, self.expected)
         else:

@@ -14,16 +14,22 @@ _PAIRS = {'"': '"', "\u201c": "\u201d", "\u2018": "\u2019", "'": "'", "\u00ab": 
 _INNER_APOSTROPHE = re.compile(r"(?<=\w)['\u2019](?=\w)")
 
 
-def one_line(text: str) -> str:
-    """Return the text on one line: control characters and runs of whitespace become one space.
+def whole(text: str) -> str:
+    """Return the text with halves of surrogate pairs put together.
 
-    Halves of surrogate pairs are put together; a lone half, which no UTF-8 file can hold, becomes
-    the replacement character.
+    A lone half, which no UTF-8 file and no database can hold, becomes the replacement character.
+    """
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def one_line(text: str) -> str:
+    """Return the :func:`whole` text on one line.
+
+    Control characters and runs of whitespace become one space.
     """
     if text.isprintable() and "  " not in text:
         return text.strip()
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return _CONTROL.sub(" ", whole).strip()
+    return _CONTROL.sub(" ", whole(text)).strip()
 
 
 def shortened(text: str, limit: int = 80) -> str:

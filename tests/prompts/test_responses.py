@@ -163,6 +163,11 @@ def test_an_unknown_label_is_told_with_what_was_expected():
     assert isinstance(error, RunError)
 
 
+def test_what_is_kept_of_a_label_in_another_spelling_can_be_stored():
+    draft = TACTIC.read(f"Sure: {json.dumps(answer(veracity='quality' + chr(0xD800)))}")
+    assert [label.raw for label in draft.tactic if label.raw] == ["quality\ufffd"]
+
+
 def test_everything_wrong_is_told_at_once_and_missing_outweighs_unknown():
     error = failure(TACTIC, json.dumps(answer(utterance=..., veracity="x", illocutionary=...)))
     assert error.kind == "invalid"
