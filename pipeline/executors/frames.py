@@ -41,8 +41,15 @@ CLOSING_S = 5.0
 _LENGTH = 4
 _NONCE_BYTES = 32
 _HEX_DIGITS = 64
-_KEEPALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 4}
-"""A machine that is gone without a word is noticed after 35 seconds."""
+_KEEPALIVE = {
+    "TCP_KEEPIDLE": 15,
+    "TCP_KEEPINTVL": 5,
+    "TCP_KEEPCNT": 4,
+    "TCP_USER_TIMEOUT": 35_000,
+}
+"""A machine that is gone without a word is noticed after 35 seconds: by the first three where nothing
+is on its way to it, by the last (in milliseconds) where something is, which else takes a quarter of an
+hour."""
 
 
 class StreamBroken(RunError):

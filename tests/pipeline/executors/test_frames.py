@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -151,6 +152,27 @@ def test_bytes_that_are_no_frame_break_the_stream_and_nothing_else(sent: bytes) 
         raise AssertionError
 
     asyncio.run(receive())
+
+
+@pytest.mark.anyio
+async def test_a_machine_that_is_gone_is_noticed_in_the_same_time_whatever_is_on_its_way() -> None:
+    async def listen(stream: Stream[FromWorker]) -> None:
+        with pytest.raises(StreamBroken):
+            await stream.receive()
+
+    async with served(listen) as (reader, writer):
+        Stream(reader, writer, from_driver)
+        connection = writer.get_extra_info("socket")
+        idle, pause, probes, unanswered = (
+            connection.getsockopt(socket.IPPROTO_TCP, option)
+            for option in (
+                socket.TCP_KEEPIDLE,
+                socket.TCP_KEEPINTVL,
+                socket.TCP_KEEPCNT,
+                socket.TCP_USER_TIMEOUT,
+            )
+        )
+    assert unanswered == 1000 * (idle + pause * probes) > 0
 
 
 @pytest.mark.anyio
