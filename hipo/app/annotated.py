@@ -132,7 +132,7 @@ def _of_run(folder: Path, kinds: Sequence[str]) -> Annotated:
         counts = tuple(reader.sources())
         annotations = tuple(with_derived(material.scheme, reader.annotations(kinds)))
     columns: dict[str, dict[str, str]] = {}
-    for subject in {annotation.subject for annotation in annotations}:
+    for subject in dict.fromkeys(annotation.subject for annotation in annotations):
         dialogue = dialogues.get((subject.case, subject.arm))
         if dialogue is not None:
             said = _columns(dialogue, subject, categories[dialogue.case.scenario])

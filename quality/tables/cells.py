@@ -117,7 +117,9 @@ def _members(raw: object, separators: str, depth: int) -> list[object]:
     if isinstance(raw, Mapping):  # {"choices": [...]}
         lists = [value for value in raw.values() if isinstance(value, (list, tuple, set))]
         raw = lists[0] if len(lists) == 1 else repr(raw)
-    if isinstance(raw, (list, tuple, set)) and depth < _DEEPEST:
+    if isinstance(raw, set):  # written by a program that had no order, and read without one
+        raw = sorted(raw, key=repr)
+    if isinstance(raw, (list, tuple)) and depth < _DEEPEST:
         return [inner for member in raw for inner in _members(member, separators, depth + 1)]
     return [raw]
 

@@ -5,9 +5,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from quality.tables.cells import cell_value
 from quality.tables.checking import checked
 from quality.tables.reading import read_table
-from quality.tables.table_map import TableMap
+from quality.tables.table_map import TableMap, Values
 from scenarios.errors import UsageError
 from scenarios.schemes.model import Scheme
 
@@ -175,6 +176,12 @@ def test_answers_with_a_row_each_name_their_dimension(tmp_path):
         ("talk0/x", "A"): ("asker", "teller"),
     }
     assert [turn.text for turn in result.table.dialogues[0].turns] == ["Hm?", "Well?"]
+
+
+def test_the_values_of_a_set_are_read_in_one_order_by_every_process():
+    found = cell_value(str(set("hgfedcba")), Values(several=True))
+    assert found is not None
+    assert found.value == tuple("abcdefgh")
 
 
 @pytest.mark.parametrize(
