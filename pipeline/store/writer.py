@@ -304,7 +304,7 @@ def _resolve(items: Sequence[_Item]) -> None:
         else:
             loops.setdefault(item.loop, []).append(item)
     for loop, waiting in loops.items():
-        if not loop.is_closed():
+        with suppress(RuntimeError):  # the loop is closed: nobody waits there any more
             loop.call_soon_threadsafe(_resolve_all, waiting)
 
 

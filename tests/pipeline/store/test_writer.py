@@ -228,3 +228,22 @@ async def test_of_writes_executed_together_only_the_one_that_fails_is_undone(dat
     writer.close()
     assert [type(result) for result in results].count(sqlite3.IntegrityError) == 1
     assert rows(tmp_path) == [1, 2, 3]
+
+
+def test_a_loop_that_is_closed_while_it_is_told_does_not_end_the_thread(database, tmp_path):
+    committing = threading.Event()
+
+    async def leave():
+        writer.post(lambda connection: committing.wait() and insert(1)(connection))
+
+    writer, loop = Writer(database), asyncio.new_event_loop()
+    loop.run_until_complete(leave())
+    loop.close()
+    loop.is_closed = lambda: False  # as it was a moment ago, when somebody asked
+    committing.set()
+    writing = threading.Thread(target=writer.run, args=(insert(2),), daemon=True)
+    writing.start()
+    writing.join(20)
+    assert not writing.is_alive()
+    writer.close()
+    assert rows(tmp_path) == [1, 2]
