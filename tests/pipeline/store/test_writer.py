@@ -244,6 +244,7 @@ def test_a_loop_that_is_closed_while_it_is_told_does_not_end_the_thread(database
     writing = threading.Thread(target=writer.run, args=(insert(2),), daemon=True)
     writing.start()
     writing.join(20)
+    del loop.is_closed
     assert not writing.is_alive()
     writer.close()
     assert rows(tmp_path) == [1, 2]
