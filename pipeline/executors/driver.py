@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.engine import Job, Player
-from pipeline.executors.frames import Stream, StreamBroken
+from pipeline.executors.frames import MOST_BYTES, Stream, StreamBroken, encoded
 from pipeline.executors.messages import FromWorker, Notice, Ready, Refused, Setup, from_worker
 from pipeline.executors.worker_session import SharedRun, WorkerLost, WorkerSession
 from pipeline.run_link import LocalRun
@@ -50,11 +50,20 @@ class Driver:
             material: what workers build their players of, as plain data.
             notice: is told what workers learn, the same thing once.
             token: what workers have to know; None makes one.
+
+        Raises:
+            UsageError: the material is more than one message holds.
         """
         self._notice = notice
         self._told: set[str] = set()
         self.token = token or secrets.token_urlsafe(32)
         self._setup = Setup(material)
+        if (size := len(encoded(self._setup))) + 2 > MOST_BYTES:
+            raise UsageError(
+                f"the scenarios and prompts that workers need have {size >> 20} MiB; at most"
+                f" {MOST_BYTES >> 20} can be sent to them",
+                "select fewer scenarios, or play in one process: leave --workers out",
+            )
         self._server: asyncio.Server | None = None
         self._run: SharedRun | None = None
         self._sessions: list[WorkerSession] = []

@@ -87,7 +87,7 @@ class Stream(Generic[M]):
         if not self._waiting:
             asyncio.get_running_loop().call_soon(self._flush)
             self._waits_since = now
-        self._waiting.append(orjson.dumps(message, default=_plain))
+        self._waiting.append(encoded(message))
         if now - self._waits_since >= LONGEST_WAIT_S:
             self._flush()
 
@@ -220,6 +220,11 @@ def _keep_alive(writer: asyncio.StreamWriter) -> None:
     for name, value in _KEEPALIVE.items():
         if hasattr(socket, name):  # not on every system
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def encoded(message: object) -> bytes:
+    """Return a message as it stands in a frame."""
+    return orjson.dumps(message, default=_plain)
 
 
 def _plain(value: object) -> object:

@@ -282,6 +282,11 @@ async def test_a_worker_that_reads_nothing_is_not_waited_for_without_end(
     await halted.close()
 
 
+def test_material_that_no_worker_would_read_is_refused() -> None:
+    with pytest.raises(UsageError, match="64 MiB; at most 64 can be sent"):
+        Driver({"scenarios": "x" * frames.MOST_BYTES})
+
+
 @pytest.mark.anyio
 async def test_a_worker_that_cannot_build_its_players_says_why(store: RunStore) -> None:
     bench = Bench(store)
