@@ -300,8 +300,11 @@ class RateLimiters:
 
     @property
     def held_back_to(self) -> float | None:
-        """Requests per second that the slowest model is held back to, if any is."""
-        rates = (limiter.held_back_to for limiter in self._limiters.values())
+        """Requests per second that the slowest model is held back to, if any is.
+
+        Threads that show progress ask for it, too, while other models are asked for the first time.
+        """
+        rates = (limiter.held_back_to for limiter in tuple(self._limiters.values()))
         return min((rate for rate in rates if rate is not None), default=None)
 
 

@@ -192,3 +192,17 @@ def test_who_talks_to_the_same_model_shares_a_gate():
     one, same, other = (ModelAddress("openai", url, "m") for url in ("u", "u", "v"))
     assert limiters.limiter(one) is limiters.limiter(same)
     assert limiters.limiter(one) is not limiters.limiter(other)
+
+
+def test_progress_is_asked_for_by_another_thread_while_a_model_is_asked_for_the_first_time(
+    monkeypatch,
+):
+    limiters = RateLimiters(RateLimits())
+
+    def held_back_to(limiter):
+        limiters.limiter(ModelAddress("compatible", "http://127.0.0.1:1", "second"))
+        return 2.5
+
+    monkeypatch.setattr(RateLimiter, "held_back_to", property(held_back_to))
+    limiters.limiter(ModelAddress("compatible", "http://127.0.0.1:1", "first"))
+    assert limiters.held_back_to == 2.5
