@@ -166,7 +166,11 @@ class LocalRun:
             model=model, role=request.role, sent_at=sent_at, usd=request.usd, tokens=request.tokens
         )
         self.settle(Settlement(permit, row, "failed"))
-        self._calls.lose(replace(row, reservation=permit.reservation.id))
+        self.record_alone(replace(row, reservation=permit.reservation.id))
+
+    def record_alone(self, row: RequestRow) -> None:
+        """Record a request that was settled, and of which nothing more will be told."""
+        self._calls.lose(row)
 
     @property
     def limiters(self) -> RateLimiters:

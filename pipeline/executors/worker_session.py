@@ -274,6 +274,9 @@ class WorkerSession:
             self._open_requests.end(lease.open_request)
             self._shared().link.lose(lease.permit, lease.granted_at)
         self._leases.clear()
+        for row in self._settled.values():  # it was gone before it could report them
+            self._shared().link.record_alone(row)
+        self._settled.clear()
         for _, ended in self._playing.values():
             if not ended.done():
                 ended.set_exception(WorkerLost(f"worker {self.name} is gone"))

@@ -215,7 +215,7 @@ class CallLog:
         )
 
     def lose(self, row: RequestRow) -> None:
-        """Queue the row of a request that nobody will answer for (``lost_row``) for writing."""
+        """Queue the row of a request whose prompt nobody will tell (``lost_row``) for writing."""
 
         def write(connection: sqlite3.Connection) -> None:
             add_lost(connection, [row])

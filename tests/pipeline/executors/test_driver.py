@@ -18,6 +18,7 @@ from pipeline.executors import frames
 from pipeline.executors.driver import MOST_LOST, WORKER_LOST, Driver
 from pipeline.executors.frames import Stream
 from pipeline.executors.messages import (
+    AskPermit,
     FromDriver,
     FromWorker,
     GiveBack,
@@ -177,6 +178,30 @@ async def test_what_a_lost_worker_held_is_charged_at_its_worst_and_its_job_playe
     # broken off in an orderly way here, a request is charged by the worker or else by the driver
     assert rows(store.folder, lost) == [("lost", 0.5, 100), ("ok", 0.1, 7)]
     assert count(store.folder, "reservations") == 0
+
+
+@pytest.mark.anyio
+async def test_a_request_that_was_settled_and_not_reported_is_recorded_all_the_same(
+    store: RunStore,
+) -> None:
+    bench = Bench(store)
+    async with bench.driving(1):
+        reader, writer = await asyncio.open_connection("127.0.0.1", bench.port)
+        killed: Stream[FromDriver] = Stream(reader, writer, from_driver)
+        await killed.join(bench.driver.token)
+        killed.send(Ready("killed"))
+        await bench.driver.ready(2)
+        await killed.receive()  # how its players are built
+        killed.send(AskPermit(1, WORST))
+        (granted,) = await killed.receive()
+        assert isinstance(granted, Granted)
+        row = make_request_row(charged_usd=0.1, charged_tokens=7, reservation=granted.reservation)
+        killed.send(Settled(1, row, "answered", None))
+        await killed.close()
+    charged = "select prompt, code, charged_usd, charged_tokens from requests"
+    assert rows(store.folder, charged) == [(None, "ok", 0.1, 7)]
+    assert count(store.folder, "reservations") == 0
+    assert bench.ledger.spent_usd == pytest.approx(0.1)
 
 
 @pytest.mark.anyio
