@@ -198,6 +198,7 @@ async def test_a_request_that_was_settled_and_not_reported_is_recorded_all_the_s
         row = make_request_row(charged_usd=0.1, charged_tokens=7, reservation=granted.reservation)
         killed.send(Settled(1, row, "answered", None))
         await killed.close()
+    store.set_state("running")  # durable, as is then all that was queued before
     charged = "select prompt, code, charged_usd, charged_tokens from requests"
     assert rows(store.folder, charged) == [(None, "ok", 0.1, 7)]
     assert count(store.folder, "reservations") == 0
