@@ -20,6 +20,10 @@ _TAGS = re.compile(r"(?:[^\W\d_]{2,24}: )+")
 
 A line that begins so by itself (``Listen: ...``) is cut alike wherever it stands.
 """
+_NAME = re.compile(r"(?=\S*\d)[!-~]+")
+"""A hash, an id, a path or a number: no words, though their signs would count as some."""
+_ANSWER_FORMAT = re.compile(r'"\w+": "<one of: [^"]*>",?')
+"""The labels that a prompt lists, in an order that few rows have: a form, not what is said."""
 _DEEPEST = 16
 
 
@@ -29,7 +33,7 @@ def row_lines(row: Row) -> list[str]:
     Whatever the format (messages, prompt and completion, preference pairs, Alpaca, ShareGPT, or
     another's), each string counts, nested ones included. System messages do not: they are
     instructions, the same in every row; nor do the prompts of benchmark items, which say again
-    what other columns say. Lines are taken apart so that no comparison depends on what a format
+    what other columns say, nor ids and the lists of labels in prompts. Lines are taken apart so that no comparison depends on what a format
     puts between them.
     """
     own = {name: value for name, value in row.items() if not _is_prompt(row, name)}
@@ -64,5 +68,6 @@ def _lines(text: str) -> Iterator[str]:
     for line in text.splitlines():
         tag = _TAGS.match(line)
         bare = line[tag.end() :] if tag else line
-        if bare.strip():
+        own = bare.strip()
+        if own and not _NAME.fullmatch(own) and not _ANSWER_FORMAT.fullmatch(own):
             yield bare

@@ -264,6 +264,21 @@ def test_lines_of_every_known_format_are_read():
     assert row_lines({"x": {"y": ["c\nd", None, 1.5, True]}}) == ["c", "d"]
 
 
+def test_ids_and_lists_of_labels_are_no_text_that_two_sets_share():
+    arm, case = "98e48ce84d352f3c84e4", "0a1b2c3d4e5f6a7b8c9d"
+    asked = 'Label it.\n{\n  "veracity": "<one of: Manner | Quality | Quantity | None>",\n}'
+
+    def row(number: int, said: str) -> Row:
+        name = f"{case[number:]}/{arm}/{number}/utterance"
+        return {"id": name, "arm": arm, "prompt": f"{asked}\n{said}", "turn": number}
+
+    assert row_lines(row(3, "Yes.")) == ["Label it.", "{", "}", "Yes."]
+    result = found([row(3, prose(1, 20))], [row(5, prose(2, 20))])
+    assert (result.shared_ngrams, result.checked.sharing) == (0, 0)
+    assert result.reworded is not None
+    assert result.reworded.rows == 0
+
+
 def test_a_short_answer_is_found_whatever_tag_a_format_puts_before_it():
     said = "Listen: nobody here has ever driven it hard"
     for tagged in (f"RESPONDER: {said}", f"Utterance: {said}", f"Antwort: {said}"):
