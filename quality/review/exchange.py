@@ -68,6 +68,8 @@ class Incoming:
     where: int
     """Line or task, from 1, where it was first met."""
     labels: dict[tuple[int | None, str], object] = field(default_factory=dict)
+    places: dict[tuple[int | None, str], int] = field(default_factory=dict)
+    """Line or task of each label."""
     opinion: dict[str, str] = field(default_factory=dict)
     lead_s: float = 0.0
 

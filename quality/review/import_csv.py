@@ -89,6 +89,7 @@ class _AnswerTable:
                 value = text.split(SEPARATOR)
             elif dimension.measurement == "interval" and is_number(text):
                 value = float(text)
+            sheet.places.setdefault(key, line)
             if sheet.labels.setdefault(key, value) != value:
                 self._wrong(line, dimension.id, "a second answer", "one per person and question")
         sheet.opinion |= opinion

@@ -86,6 +86,7 @@ def _take_task(
             raise _Odd(f"{where}.result", "no list", "a list of regions")
         for region in result:
             _take_region(_mapping(region, where, "a region"), where, turn, scheme, sheet)
+        sheet.places |= dict.fromkeys(sheet.labels.keys() - sheet.places.keys(), number)
         lead = annotation.get("lead_time")
         sheet.lead_s += max(0.0, float(lead)) if isinstance(lead, int | float) else 0.0
 

@@ -83,22 +83,23 @@ def check_incoming(
         for (turn, name), raw in sheet.labels.items():
             dimension = scheme.dimension(name)
             value = _value(dimension, raw, study)
+            line = sheet.places.get((turn, name), sheet.where)
             if dimension not in dimensions_of(scheme, study):
                 expected = "an empty cell: this study does not ask it"
-                problems.append(Problem(file, sheet.where, name, repr(raw), expected))
+                problems.append(Problem(file, line, name, repr(raw), expected))
             elif dimension.level != "dialogue" and turn not in targets:
                 expected = f"one of the turns {', '.join(map(str, targets))}"
-                problems.append(Problem(file, sheet.where, name, f"turn {turn}", expected))
+                problems.append(Problem(file, line, name, f"turn {turn}", expected))
             elif (turn, name) not in asked:
                 expected = f"an empty cell: whoever says turn {turn} is not asked about it"
-                problems.append(Problem(file, sheet.where, name, repr(raw), expected))
+                problems.append(Problem(file, line, name, repr(raw), expected))
             elif why := _against(dimension, turn, value, sheet):
-                problems.append(Problem(file, sheet.where, name, f"{raw!r} in turn {turn}", why))
+                problems.append(Problem(file, line, name, f"{raw!r} in turn {turn}", why))
             elif value is None:
                 hint = suggestion(str(raw), offered_labels(dimension, study.hidden))
                 found = f"{raw!r} by {sheet.annotator}"
                 expected = f"an answer to {name!r}"
-                problems.append(Problem(file, sheet.where, name, found, expected, hint))
+                problems.append(Problem(file, line, name, found, expected, hint))
             else:
                 labels.append(GivenLabel(turn, name, value))
         opinion = _opinion(sheet, problems, file)

@@ -149,10 +149,12 @@ def test_a_file_with_one_mistake_changes_nothing(run: Path) -> None:
         text = (
             f"item,annotator,veracity\n{item}#3,Ada,Quality\n{item}#3,Bea,Qualty\n"
             f"{item}#2,Cleo,Quality\nno/such#3,Ada,Quality\n{item}#3,Dora,None\n"
+            f"{item}#5,Bea,Quantty\n"
         )
         with pytest.raises(InputError) as caught:
             room.bring_in(read_csv(text, room.scheme, "f"))
         assert room.sheets() == []
+    assert {problem.line for problem in caught.value.problems} == {3, 4, 5, 6, 7}
     said = str(caught.value)
     assert "'Qualty' by Bea" in said
     assert "did you mean 'Quality'" in said
