@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from quality.annotations import is_blank
+from quality.tables.attributes import attributes
 from quality.tables.header import KNOWN, SECONDS, Header, plain_name, read_header
 from quality.tables.measured import (
     BLANKS,
@@ -130,7 +131,12 @@ def _described(header: Header, fields: Mapping[str, Any]) -> str:
     )
     named = [f"{d.id} ({d.measurement})" for d in fields["dimensions"]]
     more = [f"and {len(named) - _SHOWN} more"] if len(named) > _SHOWN else []
-    return f"items in {header.item!r}, {who}; {', '.join([*named[:_SHOWN], *more])}"
+    asked = {
+        answer["column"] for answer in fields.get("answers", {}).values() if "column" in answer
+    }
+    beside = [name for name in fields["context"] if name in header.others and name not in asked]
+    no_answers = f"; no answers: {', '.join(beside[:_SHOWN])}" if beside else ""
+    return f"items in {header.item!r}, {who}; {', '.join([*named[:_SHOWN], *more])}{no_answers}"
 
 
 def _long(
@@ -170,6 +176,8 @@ def _by_dimension(plain: Plain, level: Level, numbers: Numbers | None) -> dict[s
     kept = [name for name in given if not is_prose(plain.cells(name))]
     if not kept:
         plain.refuse("found items and annotators, but no column of labels or numbers")
+    left = attributes(header, plain.rows, kept)
+    kept = [name for name in kept if name not in left] or kept
     ids = _ids(kept)
     gold = [header.gold] if header.gold is not None and len(kept) == 1 else []
     found = {

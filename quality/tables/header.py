@@ -37,7 +37,8 @@ ASIDE: Final = (
     "text", "utterance", "sentence", "comment", "comments", "content", "context", "prompt",
     "note", "notes", "remark", "remarks", "rationale", "explanation", "timestamp", "time", "date",
     "created_at", "updated_at", "split", "source", "url", "file", "language", "batch", "index",
-    "speaker", "role",
+    "speaker", "role", "session", "trial", "trial_index", "trial_number", "rt", "reaction_time",
+    "start_time", "end_time", "accept_time", "submit_time", "assignment_status", "hit_type_id",
 )  # fmt: skip
 """Columns that say more about an item and are never answers."""
 KNOWN: Final = (*ITEM, *ANNOTATOR, *DIMENSION, *VALUE, *DIALOGUE, *SECONDS, *GOLD)
@@ -53,8 +54,12 @@ def plain_name(column: str) -> str:
 _ASIDE_NAMES: Final = frozenset(map(plain_name, ASIDE))
 _UNNAMED: Final = re.compile(r"(column|unnamed:?)\d+")
 """What is called so has no name: the column of row numbers that data frames write."""
-_IDENTIFIER: Final = re.compile(r"(?:^|[\s_.\-])(?i:ids?|pid|uuid|guid)$|[a-z](?:Id|ID)$")
-"""What numbers rows or names people, as in Label Studio's ``annotation_id``."""
+_NO_ANSWER: Final = re.compile(
+    r"(?:^|[\s_.\-])(?i:ids?|pid|uuid|guid)$|[a-z](?:Id|ID)$"
+    r"|^(?i:input)\.|[\s_.\-(](?i:ms|msec|millis|milliseconds)\)?$"
+)
+"""What numbers rows or names people, as in Label Studio's ``annotation_id``; what Mechanical Turk showed
+(``Input.text``); and times in another unit than seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,7 @@ def read_header(columns: Sequence[str]) -> Header:
         for column in left
         if plain_name(column) in _ASIDE_NAMES | ids
         or _UNNAMED.match(plain_name(column))
-        or _IDENTIFIER.search(column)
+        or _NO_ANSWER.search(column)
     ]
     others = tuple(column for column in left if column not in aside)
     return Header(others=others, aside=tuple(aside), **roles)

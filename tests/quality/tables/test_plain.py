@@ -10,6 +10,7 @@ import pytest
 from quality.annotation_qc import timing_findings
 from quality.findings import QcSettings
 from quality.tables.checking import CheckedTable, read_files
+from quality.tables.derived_map import derived_map
 from quality.tables.header import read_header
 from quality.tables.measured import Numbers
 from scenarios.errors import UsageError
@@ -234,6 +235,32 @@ def test_ids_that_other_tools_write_are_no_answers(tmp_path, name):
     )
     table = read(tmp_path, f"id,annotator,sentiment,{name}\n{rows}")
     assert [d.id for d in table.scheme.dimensions] == ["sentiment"]
+
+
+def test_what_everybody_has_alike_on_each_item_or_one_person_on_all_is_no_answer(tmp_path):
+    rows = "".join(
+        f"{i},{who},{'abc'[(i * n + n) % 3]},{'chat' if i % 3 else 'mail'},{20 + 9 * n},{7 + 3 * i + n}\n"
+        for i in range(30)
+        for n, who in enumerate(("Ada", "Bo"), 1)
+    )
+    header = "item,annotator,{},condition,age,trial_no\n"
+    table = read(tmp_path, header.format("label") + rows)
+    assert [d.id for d in table.scheme.dimensions] == ["label"]
+    assert set(table.table.dialogues[0].context) >= {"condition", "age", "trial_no"}
+    assert "no answers: condition, age, trial_no" in derived_map([tmp_path / "a.csv"]).title
+    turk = read(tmp_path, header.format("Answer.politeness") + rows)
+    assert [d.title for d in turk.scheme.dimensions] == ["Answer.politeness"]
+    unnamed = read(tmp_path, header.format("politeness") + rows)
+    assert [d.id for d in unnamed.scheme.dimensions] == ["politeness", "condition"]
+    few = read(tmp_path, header.format("label") + "".join(rows.splitlines(keepends=True)[:18]))
+    assert [d.id for d in few.scheme.dimensions] == ["label", "condition", "age", "trial_no"]
+
+
+def test_times_in_milliseconds_and_what_was_shown_are_no_answers():
+    header = read_header(
+        ["item", "worker", "label", "rt_ms", "Duration (ms)", "Input.text", "terms"]
+    )
+    assert header.others == ("terms",)
 
 
 def test_words_that_merely_end_like_an_id_may_be_answers():
