@@ -1,13 +1,21 @@
-"""What every run reads and compiles first: importing this module has done it for what is forked."""
+"""What every run reads and compiles first: importing this module has done it for what is forked.
+
+It is imported last, so that no collection of garbage in a fork looks through, and copies, what all share.
+"""
 
 from __future__ import annotations
 
+import gc
 from contextlib import chdir
 from tempfile import TemporaryDirectory
 
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
+from scenarios.pack import FAMILIES
 
 with TemporaryDirectory() as elsewhere, chdir(elsewhere):  # paths are shown as runs there see them
-    Catalogue.load()
-Templates()
+    Catalogue.load([FAMILIES])
+templates = Templates()
+templates._compile(templates.sources(templates.names))
+gc.collect()
+gc.freeze()
