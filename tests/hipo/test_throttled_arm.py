@@ -14,7 +14,7 @@ from pipeline.runner import Progress
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
-CASES = 40
+CASES = 24
 
 
 class LettingGoOn(Silent):

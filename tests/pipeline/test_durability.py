@@ -89,7 +89,7 @@ def test_no_acknowledged_row_is_lost_in_kills_at_random_moments(tmp_path):
         store.add_arm(ARM, {})
     rng = random.Random()
     acknowledged = set()
-    for round_number in range(6):
+    for round_number in range(3):
         lines = killed_while_writing(folder, round_number * 100_000, rng.randint(1, 400))
         assert lines
         acknowledged.update(lines)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from hipo.app import endpoints
 from hipo.cli.main import run as run_command
+from pipeline.providers.retry import RetryPolicy
 from tests.pipeline.integration.command import Hipo
 from tests.pipeline.integration.records import rows
 from tests.wire.faults import Faults
@@ -32,6 +35,7 @@ def test_every_case_ends_generated_or_failed_with_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(endpoints, "RetryPolicy", partial(RetryPolicy, initial_s=0.05))
     with WireServer(faults=FAULTS) as server:
         hipo_command = (
             "generate", "--model", "compatible/rules", "--base-url", server.openai_url,

@@ -15,7 +15,7 @@ from tests.pipeline.integration.command import Hipo
 from tests.pipeline.integration.records import count, rows
 from tests.wire.server import WireServer
 
-KILLS = 8
+KILLS = 4
 CONCURRENCY = 8
 
 
@@ -25,7 +25,7 @@ def test_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: Path) -
     with WireServer(latency_s=0.03, keep=False) as server:
         command = (
             "generate", "--model", "compatible/rules", "--base-url", server.openai_url,
-            "--scenarios", "all", "-n", "120", "--turns", "1,2,3", "--openings", "by-goal", "--strategy", "direct",
+            "--scenarios", "all", "-n", "60", "--turns", "1,2,3", "--openings", "by-goal", "--strategy", "direct",
             "--max-concurrency", str(CONCURRENCY), "-o", "run",
         )  # fmt: skip
         for _ in range(KILLS):
@@ -43,9 +43,9 @@ def test_kills_lose_no_case_and_repeat_only_what_was_in_flight(tmp_path: Path) -
 
     run = tmp_path / "run"
     state = hipo.state("run")
-    assert state["generated"] == 120
+    assert state["generated"] == 60
     assert state["failed"] == {}
-    assert rows(run, "select count(*), count(distinct case_seq) from dialogues") == [(120, 120)]
+    assert rows(run, "select count(*), count(distinct case_seq) from dialogues") == [(60, 60)]
     assert rows(run, "pragma integrity_check") == [("ok",)]
     needed = count(run, "choices")
     assert needed == rows(run, "select sum(2 * turns) from cases")[0][0]
