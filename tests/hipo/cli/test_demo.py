@@ -27,13 +27,13 @@ def test_the_demo_has_every_category_goal_length_and_strategy() -> None:
 def test_the_demo_says_where_it_is_and_makes_room_beside_another_version(
     hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def small(seed: int) -> None:
+    def small(seed: int, n: int) -> None:
         recipe = load_recipe("demo").with_changes(
-            {"n": 6, "strategies": ["direct", "reflective"], "turns": [2], "seed": seed}
+            {"n": n, "strategies": ["direct", "reflective"], "turns": [2], "seed": seed}
         )
         monkeypatch.setattr(demo, "load_recipe", lambda name: recipe)
 
-    small(1)
+    small(1, 6)
     first = hipo("demo")
     assert first.code == 0
     assert "The dialogues are in runs/demo, and with them" in first.out
@@ -50,7 +50,7 @@ def test_the_demo_says_where_it_is_and_makes_room_beside_another_version(
     assert "self-consistency" not in first.out  # one judge, counted once
     assert "hipo show runs/demo" in first.out
     assert "0 calls, nothing to do" in hipo("demo").out
-    small(2)
+    small(2, 1)
     assert "The dialogues are in runs/demo-2, and" in hipo("demo").out
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["demo", "demo-2"]
     refused = hipo("demo", "-o", "runs/demo")

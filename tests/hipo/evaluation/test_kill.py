@@ -30,9 +30,7 @@ def answered(folder: Path) -> set[tuple[int, str]]:
         return set(connection.execute("select evaluated, item from answers"))
 
 
-def test_kills_lose_no_answer_and_repeat_only_what_was_in_flight(
-    tmp_path: Path, run: Path
-) -> None:
+def test_kills_lose_no_answer_and_repeat_only_what_was_in_flight(tmp_path: Path, run: Path) -> None:
     hipo = Hipo(tmp_path)
     dice = random.Random(5)
     models = [part for model in MODELS for part in ("--model", model)]

@@ -107,7 +107,7 @@ def test_a_worker_that_is_killed_with_the_model_it_holds_costs_no_dialogue_and_c
         "--temperature", "1", "--strategy", "direct",
     )  # fmt: skip
     hipo.here(*plan, "-o", "alone/run", "-q")
-    process = hipo.start(*plan, "-o", "killed/run", "--workers", "2")
+    process = hipo.start(*plan, "-o", "killed/run", "--workers", "1")
     while not (loading := list(filter(loads_a_model, children(process.pid)))):
         assert process.poll() is None, ended(process)
         time.sleep(0.005)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from pipeline.store.reviews import ReviewStore
 from tests.quality.review.chromium import (
@@ -28,6 +29,20 @@ STEP = """JSON.stringify([
 ])"""
 
 
+@pytest.fixture(scope="module")
+def _browser(_ten_dialogues: Path, _verified_dialogues: Path) -> Iterator[Browser]:
+    with chromium() as found:  # no run can be made in this thread as long as it is open
+        yield found
+
+
+@pytest.fixture
+def browser(_browser: Browser) -> Iterator[Browser]:
+    """A browser that knows nothing of the tests before."""
+    yield _browser
+    for context in _browser.contexts:
+        context.close()
+
+
 def review_one(page: Page) -> None:
     """Label an item and reject its flags."""
     while page.locator("form[data-stage=labels]").count():
@@ -41,10 +56,12 @@ def review_one(page: Page) -> None:
             until(page, f"{STEP} !== {json.dumps(before)}")
 
 
-def test_every_page_is_legible_and_fits_a_phone(verified_run: Path, tmp_path: Path) -> None:
+def test_every_page_is_legible_and_fits_a_phone(
+    browser: Browser, verified_run: Path, tmp_path: Path
+) -> None:
     pairs = tmp_path / "zh.jsonl"
     pairs.write_text('{"language": "zh", "text": "Inform", "translation": "告知"}\n')
-    with served(verified_run, translations=[pairs], per_item=1) as site, chromium() as browser:
+    with served(verified_run, translations=[pairs], per_item=1) as site:
         page = new_page(browser)
         page.goto(f"{site.url}/next")
         look_at(page, "refused")
@@ -85,8 +102,10 @@ def expert_pages(site: Served, page: Page) -> None:
     look_at(page, "dashboard-nothing")
 
 
-def test_a_flagged_dialogue_is_reviewed_blind_first_and_then_confirmed(verified_run: Path) -> None:
-    with served(verified_run, per_item=1) as site, chromium() as browser:
+def test_a_flagged_dialogue_is_reviewed_blind_first_and_then_confirmed(
+    browser: Browser, verified_run: Path
+) -> None:
+    with served(verified_run, per_item=1) as site:
         page = new_page(browser)
         come_in(page, site.link(), "Ada")
         arrive(page, "#answers")
@@ -114,8 +133,8 @@ def test_a_flagged_dialogue_is_reviewed_blind_first_and_then_confirmed(verified_
     assert (decision.verdict, decision.by) == ("discarded", "review")
 
 
-def test_keys_can_be_switched_off(run: Path) -> None:
-    with served(run, mode="quiz") as site, chromium() as browser:
+def test_keys_can_be_switched_off(browser: Browser, run: Path) -> None:
+    with served(run, mode="quiz") as site:
         page = new_page(browser)
         come_in(page, site.link(), "Ada")
         arrive(page, "#answers")
@@ -126,8 +145,8 @@ def test_keys_can_be_switched_off(run: Path) -> None:
         assert page.locator("#answers input:checked").count() == 0
 
 
-def test_the_form_works_without_the_script(run: Path) -> None:
-    with served(run, mode="quiz", per_item=1) as site, chromium() as browser:
+def test_the_form_works_without_the_script(browser: Browser, run: Path) -> None:
+    with served(run, mode="quiz", per_item=1) as site:
         page = new_page(browser, java_script_enabled=False)
         page.goto(site.link())
         page.locator("input[name=agree]").check()
@@ -143,8 +162,10 @@ def test_the_form_works_without_the_script(run: Path) -> None:
         assert page.inner_text("#progress").startswith("2 / ")
 
 
-def test_a_form_kept_in_the_browser_comes_back_after_the_connection(run: Path) -> None:
-    with served(run, mode="quiz") as site, chromium() as browser:
+def test_a_form_kept_in_the_browser_comes_back_after_the_connection(
+    browser: Browser, run: Path
+) -> None:
+    with served(run, mode="quiz") as site:
         page = new_page(browser)
         come_in(page, site.link(), "Ada")
         arrive(page, "#answers")
@@ -230,8 +251,10 @@ def answer_one(page: Page) -> None:
     until(page, f"location.href != {url!r}")
 
 
-def test_the_next_annotator_sits_down_and_the_expert_sees_both(verified_run: Path) -> None:
-    with served(verified_run, per_item=2) as site, chromium() as browser:
+def test_the_next_annotator_sits_down_and_the_expert_sees_both(
+    browser: Browser, verified_run: Path
+) -> None:
+    with served(verified_run, per_item=2) as site:
         page = new_page(browser)
         come_in(page, site.link(), "Ada")
         answer_one(page)
@@ -268,8 +291,8 @@ def test_the_next_annotator_sits_down_and_the_expert_sees_both(verified_run: Pat
         assert desk.locator("details.findings a").count() > 0
 
 
-def test_an_expert_hands_no_session_on(verified_run: Path) -> None:
-    with served(verified_run) as site, chromium() as browser:
+def test_an_expert_hands_no_session_on(browser: Browser, verified_run: Path) -> None:
+    with served(verified_run) as site:
         page = new_page(browser)
         come_in(page, site.link("expert"), "Eve")
         token = page.locator("input[name=csrf]").first.get_attribute("value")
