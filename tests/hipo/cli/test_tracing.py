@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import threading
 from collections.abc import Iterator, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from hipo.cli.main import run
 from tests.forked import command, forked
+from tests.hipo.collector import Collector, collecting
 
 COMMAND = (
     "generate", "--model", "offline/rules", "--scenarios", "used_car", "-n", "2", "--turns", "1",
@@ -22,52 +19,10 @@ COMMAND = (
 )  # fmt: skip
 
 
-class Collector(ThreadingHTTPServer):
-    """Takes spans as a collector does, and keeps them."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.spans: list[tuple[str, ...]] = []
-        """Service, name, and the ids of a span, its parent and its trace."""
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Reads what is posted to ``/v1/traces``."""
-
-    server: Collector
-
-    def do_POST(self) -> None:
-        request = ExportTraceServiceRequest()
-        request.ParseFromString(self.rfile.read(int(self.headers["Content-Length"])))
-        for resource in request.resource_spans:
-            (service,) = (
-                a.value.string_value
-                for a in resource.resource.attributes
-                if a.key == "service.name"
-            )
-            self.server.spans += [
-                (
-                    service,
-                    span.name,
-                    *(i.hex() for i in (span.span_id, span.parent_span_id, span.trace_id)),
-                )
-                for scope in resource.scope_spans
-                for span in scope.spans
-            ]
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        """Print nothing."""
-
-
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    with Collector() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with collecting() as server:
         yield server
-        server.shutdown()
 
 
 def hipo(folder: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -77,19 +32,7 @@ def hipo(folder: Path, *options: str, **variables: str) -> subprocess.CompletedP
 
 @pytest.mark.parametrize(
     "options",
-    [
-        (),
-        pytest.param(("--workers", "2"), marks=pytest.mark.slow),
-        pytest.param(
-            ("--executor", "ray", "--workers", "2"),
-            marks=[
-                pytest.mark.slow,
-                pytest.mark.skipif(
-                    find_spec("ray") is None, reason="needs pip install 'hipo[ray]'"
-                ),
-            ],
-        ),
-    ],
+    [(), pytest.param(("--workers", "2"), marks=pytest.mark.slow)],
     ids=" ".join,
 )
 def test_a_collector_gets_each_dialogue_with_its_calls(
