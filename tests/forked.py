@@ -23,6 +23,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = [
     "hipo.__main__",
+    "hipo.app.evaluation",
+    "hipo.app.export",
+    "hipo.app.report",
     "hipo.cli.evaluate",
     "hipo.cli.export",
     "hipo.cli.generate_run",
@@ -30,6 +33,7 @@ IMPORTED = [
     "hipo.cli.logs",
     "hipo.cli.run_show",
     "hipo.cli.verify_run",
+    "numpy.random",
     "hipo.app.workers",
     "outputs.formats.trl",
     "pipeline.offline.engine",

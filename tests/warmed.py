@@ -1,4 +1,4 @@
-"""What every run reads and compiles first: importing this module has done it for what is forked.
+"""What most commands read and compile first: importing this module has done it for what is forked.
 
 It is imported last, so that no collection of garbage in a fork looks through, and copies, what all share.
 """
@@ -10,6 +10,7 @@ from contextlib import chdir
 from tempfile import TemporaryDirectory
 
 from prompts.environment import Templates
+from quality.gates.language import _identifier
 from scenarios.catalogue import Catalogue
 from scenarios.pack import FAMILIES
 
@@ -17,5 +18,6 @@ with TemporaryDirectory() as elsewhere, chdir(elsewhere):  # paths are shown as 
     Catalogue.load([FAMILIES])
 templates = Templates()
 templates._compile(templates.sources(templates.names))
+_identifier()
 gc.collect()
 gc.freeze()
