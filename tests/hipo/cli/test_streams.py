@@ -43,7 +43,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("redirected", "err", "unbuffered"),
     [(">&-", "", ""), (">/dev/full", FULL, ""), (">/dev/full", FULL, "1"), ("2>/dev/full", "", ""),
-     (">/dev/full 2>/dev/full", "", "1"), ("<&- >&- 2>&-", "", ""), ("<&- >&- 2>&-", "", "1")],
+     (">/dev/full 2>/dev/full", "", "1"), ("<&- >&- 2>&-", "", "")],
 )  # fmt: skip
 def test_a_run_is_done_whatever_has_become_of_its_streams(
     tmp_path: Path, redirected: str, err: str, unbuffered: str
@@ -59,8 +59,8 @@ def test_a_run_is_done_whatever_has_become_of_its_streams(
 def test_a_listing_that_cannot_be_written_is_an_error_in_one_line(
     played: Path, unbuffered: str
 ) -> None:
-    for command in ("show run", "runs show run --format json"):
-        assert shell(played, command, ">/dev/full", PYTHONUNBUFFERED=unbuffered) == (1, "", FULL)
+    command = "runs show run --format json" if unbuffered else "show run"
+    assert shell(played, command, ">/dev/full", PYTHONUNBUFFERED=unbuffered) == (1, "", FULL)
     assert shell(played, command, ">&-", PYTHONUNBUFFERED=unbuffered) == (0, "", "")
 
 
