@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlencode
 
-from scenarios.case import Case, make_case
+from scenarios.case import AIM, Case, make_case
 from scenarios.schemes.model import Scheme
 
-AIM: Final = "aim"
-"""Under this name the variation of a case says what the case was drawn for."""
 CATEGORY: Final = "category"
 """In place of a dimension: the category of the scenario."""
 

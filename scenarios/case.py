@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from scenarios.fingerprint import content_id
 from scenarios.quick_records import quickly_made
+
+AIM: Final = "aim"
+"""Under this name the variation of a case says which cell of a quota the case was drawn for."""
 
 
 @quickly_made

@@ -9,11 +9,13 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from scenarios.case import AIM
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import fingerprint, seed_from
 from scenarios.flow import WORDING
+from scenarios.lines.model import GOLD_AXIS
 from scenarios.located import Located
-from scenarios.openings import HARD_QUESTION, OPENING
+from scenarios.openings import HARD_QUESTION, OPENING, OPENINGS
 from scenarios.openings import choices as opening_choices
 from scenarios.schemes.model import Identifier
 from scenarios.spec import Scenario
@@ -25,6 +27,8 @@ from scenarios.yaml_source import read_yaml, validate_model
 _SHIPPED = Path(__file__).parent / "data" / "variation.yaml"
 _BOTH: tuple[RoleKey, ...] = (INITIATOR, RESPONDER)
 _OPENING_PARTS = (OPENING, HARD_QUESTION)
+_NO_DRAWS = (AIM, OPENINGS, GOLD_AXIS)
+"""Names under which cases record what no axis draws."""
 
 
 class AxisValue(Strict):
@@ -137,7 +141,28 @@ def _merged(known: Mapping[str, Axis], located: Located) -> Mapping[str, Axis]:
             "wordings": change.wordings or (before.wordings if before else False),
         }
         axes[name] = _axis(name, fields, located)
+        _refuse_taken(name, axes[name], located)
     return axes
+
+
+def _refuse_taken(name: str, axis: Axis, located: Located) -> None:
+    """Refuse an axis whose draws would be recorded under a name that says something else.
+
+    Raises:
+        InputError: they would.
+    """
+    taken = _NO_DRAWS if axis.wordings else (*_NO_DRAWS, *_OPENING_PARTS)
+    for key in axis.keys(name):
+        if key in taken or key.startswith(WORDING):
+            raise InputError(
+                [
+                    Problem(
+                        located.file, located.line(("axes", name)), f"axes.{name}",
+                        f"the name {key!r}", "another name",
+                        "cases record something else under it", "reserved",
+                    )
+                ]
+            )  # fmt: skip
 
 
 def _axis(name: str, fields: Mapping[str, object], located: Located) -> Axis:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from outputs.audit.corpus import AuditCorpus, AuditedAnswer, AuditedDialogue, Known
 from outputs.dataset.columns import is_labelled
 from outputs.selection import OpenSelection, SelectedDialogue
-from pipeline.aims import AIM
+from scenarios.case import AIM
 from scenarios.dialogue import Turn
 from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme

@@ -42,6 +42,23 @@ def test_the_shipped_axes_are_as_rich_as_promised():
     assert len(AXES["style"].values) >= 6
 
 
+@pytest.mark.parametrize(
+    "name", ["aim", "openings", "opening", "hard_question", "gold_line", "wording_greeting"]
+)
+def test_an_axis_is_not_called_like_what_cases_record_besides(tmp_path, name):
+    path = tmp_path / "axes.yaml"
+    path.write_text(f"""
+axes:
+  {name}: {{for: [responder], replace: true, wordings: false, values: [{{id: calm, text: Be calm.}}]}}
+""")
+    if name == "opening":  # as it ships it draws among wordings, and cannot have values
+        with pytest.raises(InputError, match="either values or wordings"):
+            load_axes(path)
+        return
+    with pytest.raises(InputError, match=rf"axes.yaml:3: axes.{name}: .*the name '{name}'"):
+        load_axes(path)
+
+
 def test_no_shipped_manner_touches_honesty_or_secrets(hipo):
     loaded = content_stems("lie lying deceive honest truth secret hide conceal false trick evasive")
     for dimension in hipo.dimensions:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import orjson
 
-from pipeline.aims import AIM, Aim
+from pipeline.aims import Aim
 from pipeline.store.case_rows import CASE_COLUMNS, case_from
 from pipeline.store.sqlite import parsing
-from scenarios.case import Case
+from scenarios.case import AIM, Case
 
 _CASE = ", ".join(f"c.{column.strip()}" for column in CASE_COLUMNS.split(","))
 _AIMED = f"""c.variation like '%["{AIM}",%'"""
