@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
@@ -112,10 +113,27 @@ def _level(report: QcReport, level: int, title: str) -> str:
         return f"{title}\n  nothing found"
     found = [finding for finding in report.findings if finding.level == level]
     head = ", ".join(f"{count:,} {code}" for code, count in counted.most_common())
-    lines = [f"{title}\n  {head}", *(f"  {_finding(one)}" for one in found[:MOST_SHOWN])]
+    lines = [f"{title}\n  {head}"]
+    if len(found) > MOST_SHOWN:
+        lines += [f"  {line}" for line in _by_annotator(found)]
+    lines += [f"  {_finding(one)}" for one in found[:MOST_SHOWN]]
     if len(found) > MOST_SHOWN:
         lines.append(f"  ... and {len(found) - MOST_SHOWN:,} more, all of them in --json and -o")
     return "\n".join(lines)
+
+
+def _by_annotator(found: Sequence[Finding]) -> Iterator[str]:
+    """Say how many findings each annotator has: a list that ends early may leave people out."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for one in found:
+        if one.annotator is not None:
+            counts[one.annotator][one.code] += 1
+    ranked = sorted(counts.items(), key=lambda entry: (-entry[1].total(), entry[0]))
+    for who, codes in ranked[:MOST_SHOWN]:
+        kinds = ", ".join(f"{count:,} {code}" for code, count in codes.most_common())
+        yield one_line(f"{who}: {kinds}", 200)
+    if len(ranked) > MOST_SHOWN:
+        yield f"... and {plural(len(ranked) - MOST_SHOWN, 'annotator')} more with fewer"
 
 
 def _finding(finding: Finding) -> str:

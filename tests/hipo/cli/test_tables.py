@@ -268,6 +268,18 @@ def test_tables_of_figures_say_which_items_alone_some_of_them_rest_on(
         assert "of the 3 of 4 items with 2 answers each" in hipo(command, str(path)).out
 
 
+def test_a_list_of_findings_that_ends_early_says_how_many_everybody_has(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    path = tmp_path / "times.csv"
+    rows = (f"{i},{who},x,0.{i}1\n" for i in range(24) for who in ("Ada", "Zoe")[i % 3 == 0 :])
+    path.write_text("item,annotator,label,seconds\n" + "".join(rows))
+    out = hipo("qc", str(path)).out
+    assert "  Zoe: 24 too_fast" in out
+    assert "  Ada: 16 too_fast" in out
+    assert out.index("Zoe: 24") < out.index("Ada: 16")
+
+
 def test_a_table_of_an_unknown_form_ends_with_one_error_and_says_how_a_map_helps(
     hipo: Hipo, tmp_path: Path
 ) -> None:
