@@ -8,7 +8,8 @@ from functools import partial
 from importlib.util import find_spec
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
@@ -44,7 +45,8 @@ class BatchingEncoder:
 
     The thread takes along what waits (up to 256 texts), and lingers for more only if told to. Equal
     texts of one batch are computed once. The model is loaded when the first text comes, once; what
-    goes wrong there is raised to everyone who asks.
+    goes wrong there is raised to everyone who asks. Close it, or use it as a context: one that is
+    cancelled does not wait for the thread, which dies with the process.
     """
 
     def __init__(
@@ -81,6 +83,18 @@ class BatchingEncoder:
         if announce is not None:
             announce()
         return await self._thread.ask(tuple(texts))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is not asyncio.CancelledError:
+            await self.close()
 
     async def close(self) -> None:
         """Finish what was asked for and end the thread; closing twice does nothing."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
 
 from hipo.app.batching import SenderFactory
 from hipo.app.endpoints import EndpointPool, providers_for
 from hipo.app.preparation import Prepared
 from pipeline.client import InFlight
-from pipeline.embeddings import BatchingEncoder, Note, sentence_encoder
+from pipeline.embeddings import Note, sentence_encoder
 from pipeline.engine import Player
 from pipeline.executors.model_pools import ENCODER, Pool, PooledEncoder, PooledProvider
 from pipeline.expected_calls import ArmParts
@@ -106,9 +104,9 @@ async def connected(
         if embeds(prepared):
             embedding = prepared.recipe.embedding
             if pools is None:
-                own = sentence_encoder(embedding.model, embedding.device, note)
-                stack.push_async_exit(_Closing(own))
-                encoder = own
+                encoder = await stack.enter_async_context(
+                    sentence_encoder(embedding.model, embedding.device, note)
+                )
             else:
                 encoder = PooledEncoder(pools[ENCODER], note, embedding.model)
             if embedding.model is not None or embedding.device != "auto":
@@ -119,23 +117,3 @@ async def connected(
 def embeds(prepared: Prepared) -> bool:
     """Return whether an arm of a run votes with an encoder."""
     return any(STRATEGIES.get(arm.strategy).embeds for arm in prepared.arms)
-
-
-class _Closing:
-    """Waits for the encoder's thread, except where the user wants to leave at once."""
-
-    def __init__(self, encoder: BatchingEncoder) -> None:
-        self._encoder = encoder
-
-    async def __aenter__(self) -> None:
-        """Do nothing."""
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Close, unless the task was cancelled: the thread dies with the process."""
-        if kind is not asyncio.CancelledError:
-            await self._encoder.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -276,6 +276,5 @@ async def comparing(ready: JudgingReady, note: Note) -> AsyncIterator[Encoder | 
             if named is None
             else sentence_encoder(named, device, note, apart=True)
         )
-    yield encoder
-    if encoder is not None:
-        await encoder.close()
+    async with encoder or nullcontext():
+        yield encoder
