@@ -143,7 +143,8 @@ async def generate_prepared(
                     store.set_state(f"stopped:{CONFIGURATION}")
                     raise
                 finally:
-                    await connections.leave()
+                    with left_when_stopped(stop):
+                        await connections.leave()
             tell_unstored(store.calls, outcome)
             try:
                 _record_ending(store, outcome)

@@ -214,7 +214,7 @@ class Driver:
         try:
             await stream.admit(self.token)
             await self._serve(stream)
-        except StreamBroken as error:
+        except RunError as error:  # its stream has ended; perhaps the store is closed already
             _log.info("a worker's stream ended: %s", error)
         except asyncio.CancelledError:
             if not self._closing:

@@ -17,6 +17,7 @@ from hipo.app.run import Run
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
 from hipo.app.watching import Silent
+from pipeline.executors.driver import Driver
 from pipeline.recipe import Recipe
 from pipeline.runner import Progress, RunOutcome
 from pipeline.stop import BUDGET
@@ -168,6 +169,30 @@ def test_cases_of_a_killed_worker_are_played_by_others_and_each_once(tmp_path: P
     assert requests <= count(folder, "choices") + len(lost)
     assert count(folder, "reservations") == 0
     assert children(os.getpid()) == before
+
+
+@pytest.mark.anyio
+async def test_one_more_interrupt_while_workers_say_goodbye_ends_no_run_with_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closing = Driver.close
+
+    async def interrupted(driver: Driver) -> None:
+        monkeypatch.setattr(Driver, "close", closing)
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await closing(driver)
+
+    async def stop(stage: PlayContext) -> RunOutcome:
+        stage.stop.request("interrupted")
+        monkeypatch.setattr(Driver, "close", interrupted)
+        return await play_plan(stage)
+
+    prepared = prepare(recipe(strategies=["direct"]))
+    run = await generate_prepared(prepared, tmp_path / "run", workers=1, play=stop)
+    assert run.outcome is not None
+    assert run.outcome.stopped == "interrupted"
 
 
 def test_what_workers_had_in_flight_is_charged_where_a_run_is_left_at_once(tmp_path: Path) -> None:
