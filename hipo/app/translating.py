@@ -139,6 +139,11 @@ def plan_translation(settings: TranslationSettings, folder: Path) -> ReadyTransl
             question = wording_question(templates, texts_of(scenario), language)
             jobs.append(TranslationJob(scenario, question))
     use = _use(settings)
+    if use.spec.provider == "offline":
+        raise UsageError(
+            f"{use.spec.name} cannot translate: it is rules, no language model",
+            "name a model that can, such as --model openai/gpt-4o-mini; --dry-run says what it takes",
+        )
     if recipe.budget_usd is not None and use.price is None:
         raise UsageError(
             f"--budget-usd needs a price for {use.spec.name}, and none is known",

@@ -198,6 +198,15 @@ def test_a_language_nobody_has_written_says_how_to_get_wordings(hipo: Hipo) -> N
     assert "hipo scenarios translate --language zh" in refused.err
 
 
+def test_rules_are_told_apart_from_a_model_that_fails(hipo: Hipo) -> None:
+    words = ("scenarios", "translate", "used_car", "--language", "zh", "-o", "words")
+    for dry in ((), ("--dry-run",)):
+        result = hipo(*words, "--model", "offline/rules", *dry)
+        assert result.code == 2
+        assert "offline/rules cannot translate" in result.err
+    assert not Path("words").exists()
+
+
 def test_without_a_scenario_nothing_is_translated_by_accident(
     translate: Translate, server: WireServer
 ) -> None:
