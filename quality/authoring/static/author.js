@@ -10,6 +10,7 @@ const items = (key, name, one, fields, fresh, hint = "") => ({ kind: "items", ke
 const lines = (key, name, one, hint = "") => ({ kind: "items", key, name, one, fields: null, fresh: () => "", hint });
 const names = (key, name, options, hint = "") => ({ kind: "names", key, name, options, hint });
 
+const GO_ON = "What you wrote stays in this window: start hipo author again if it has ended, open the link that it prints in another window of this browser, and save here.";
 const CONTROLS = "input, textarea, select, button, [tabindex]";
 const GRID = { makes_false: "makes it false", misleads: "lets it mislead", makes_true: "makes it true", leaves_open: "leaves it open" };
 
@@ -229,7 +230,7 @@ class AuthorForm {
       box.classList.add("item");
       return box;
     });
-    const add = this.adds(`Add a ${field.one}`, () => {
+    const add = this.adds(`Add ${/^[aeiou]/.test(field.one) ? "an" : "a"} ${field.one}`, () => {
       holder[field.key] = [...list, field.fresh()];
       this.changed(true, `${path}[${list.length}]`);
     });
@@ -268,14 +269,32 @@ class AuthorForm {
     this.timer = setTimeout(() => this.check(), 400);
   }
 
+  async reach(path, more = {}) {
+    try { return await fetch(path, { headers: { accept: "application/json" }, ...more }); }
+    catch { throw new Error(`there is no connection. ${GO_ON}`); }
+  }
+
   async post(action, more = {}) {
-    const body = new URLSearchParams({ csrf: form.dataset.csrf, data: JSON.stringify(this.data), ...more });
     const name = form.dataset.name.split("/").map(encodeURIComponent).join("/");
-    const answer = await fetch(`/${action}/${name}`, { method: "POST", body, headers: { accept: "application/json" } });
+    const send = () => this.reach(`/${action}/${name}`, {
+      method: "POST", body: new URLSearchParams({ csrf: form.dataset.csrf, data: JSON.stringify(this.data), ...more }),
+    });
+    let answer = await send();
+    if (answer.status === 403 && (await this.renew())) answer = await send();
+    if (answer.status === 401) throw new Error(`hipo author was started anew. ${GO_ON}`);
     const isJson = (answer.headers.get("content-type") || "").startsWith("application/json");
     const said = isJson ? await answer.json() : { text: await answer.text() };
     if (!answer.ok) throw new Error(said.message || said.text || "the server refused it");
     return said;
+  }
+
+  // Whoever came in by the link of a page that was started anew goes on in a window of before; false: they have not.
+  async renew() {
+    const page = await this.reach(window.location.pathname, { headers: { accept: "text/html" } });
+    const there = new DOMParser().parseFromString(await page.text(), "text/html").getElementById("author");
+    if (!page.ok || !there || there.dataset.csrf === form.dataset.csrf) return false;
+    form.dataset.csrf = there.dataset.csrf;
+    return true;
   }
 
   async check() {

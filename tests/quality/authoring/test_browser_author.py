@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,15 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[tuple[str, str]]:
     """Serve the form of an empty folder; yields its address and the token of a link."""
-    place = Address(port=free_port())
+    with served(Address(port=free_port()), tmp_path / "pack") as found:
+        yield found
+
+
+@contextmanager
+def served(place: Address, folder: Path) -> Iterator[tuple[str, str]]:
+    """Serve the form of a folder until the block ends."""
     owner = SingleOwner("author", lambda token: None)
-    desk = open_desk(tmp_path / "pack", "offline/rules", dollars)
+    desk = open_desk(folder, "offline/rules", dollars)
     with listening(place) as listener:
         serving = server(authoring_app(desk, owner, Access(hosts=place.hosts)), place)
         thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
@@ -171,6 +178,25 @@ def test_a_button_is_pressed_by_a_mouse_though_an_id_was_being_typed(browser, ad
     page.evaluate("new Promise(done => setTimeout(done, 1))")  # what was due has been done
     page.mouse.up()
     expect(page.locator('[data-path="dimensions[0].labels[2]"]')).to_be_visible()
+
+
+def test_what_was_written_is_saved_after_the_page_was_started_anew(browser, tmp_path):
+    place, title = Address(port=free_port()), '[data-path="title"] textarea'
+    page = new_page(browser, viewport={"width": 1280, "height": 850})
+    with served(place, tmp_path) as first:
+        begin(page, first, "#scenario-id", "lost")
+        page.locator(title).fill("Hours of my work")
+        summary(page, "0 errors")
+    page.keyboard.press("Control+S")
+    state = page.locator("#state")
+    expect(state).to_contain_text("Not saved: there is no connection. What you wrote stays")
+    with served(place, tmp_path) as (url, token):
+        page.keyboard.press("Control+S")
+        expect(state).to_contain_text("Not saved: hipo author was started anew.")
+        page.context.new_page().goto(f"{url}/enter?token={token}")
+        page.keyboard.press("Control+S")
+        expect(state).to_have_text("Saved.")
+    assert "title: Hours of my work" in (tmp_path / "lost.yaml").read_text()
 
 
 def test_the_page_of_files_says_what_cannot_be_begun_and_strangers_are_refused(browser, address):
