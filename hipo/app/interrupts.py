@@ -36,6 +36,9 @@ def interruptible(
         notice: is told.
         enabled: whether signals are handled at all.
         told_every_s: seconds between two lines about what is waited for.
+
+    Raises:
+        KeyboardInterrupt: one more came where nothing is left to be left, while all is tidied up.
     """
     if not enabled:
         yield
@@ -69,12 +72,24 @@ def interruptible(
     for number in numbers:
         loop.add_signal_handler(number, handle)
     try:
-        yield
+        with _interrupted_if(lambda: received > 1):
+            yield
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
         if telling is not None:
             telling.cancel()
+
+
+@contextmanager
+def _interrupted_if(cancelled_by_signal: Callable[[], bool]) -> Iterator[None]:
+    """Let a task that a signal has cancelled end as one that was interrupted."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        if cancelled_by_signal():
+            raise KeyboardInterrupt from None
+        raise
 
 
 def in_words(waited_for: OpenSummary) -> str:

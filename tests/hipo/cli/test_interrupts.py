@@ -157,3 +157,15 @@ async def test_what_is_still_waited_for_is_told_now_and_then_until_it_is_there()
     assert told[0].startswith("stopping: finishing 1 call in flight, the longest for 0 s, at most ")
     assert told[1].startswith("still waiting for 1 call in flight, ")
     assert len(told) == count
+
+
+def test_an_interrupt_while_all_is_tidied_up_ends_the_command_as_any_other() -> None:
+    async def tidy_up() -> None:
+        with interruptible(Stop(), lambda _: None, enabled=True):
+            for _ in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+                await asyncio.sleep(0)
+            await asyncio.Event().wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(tidy_up())
