@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal
 
 from scenarios.errors import UsageError
 from scenarios.spelling import suggestion
@@ -17,7 +17,6 @@ PromptChoice = Literal["short", "full", "none", "own"]
 SHIPPED_PROMPTS: Final = ("short", "full", "none")
 """What can be named; anything else is the file of one's own."""
 Target = Literal["utterance", "json"]
-TARGETS: Final[tuple[Target, ...]] = get_args(Target)
 """What an actor learns to write: the words alone, or an object with its labels and reasons."""
 _MOST_BYTES = 64 * 1024
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -130,8 +130,3 @@ class CellTally:
 def by_cell(quota: Quota) -> dict[CellKey, CellTally]:
     """Return a tally of nothing for every cell."""
     return {cell.key: CellTally(cell) for cell in quota.cells}
-
-
-def missing_in(tallies: Iterable[CellTally]) -> int:
-    """Return how many accepted utterances are still wanted in all."""
-    return sum(tally.missing for tally in tallies)

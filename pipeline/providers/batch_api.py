@@ -26,8 +26,6 @@ class BatchStatus:
     """How it ended, in the provider's word; empty: it has not."""
     done: int = 0
     """Requests that are processed."""
-    unprocessed: bool = False
-    """Whether requests without a result were surely not processed, as in one that expired."""
     cancelled: bool = False
     """Whether somebody cancelled it at the provider."""
     refusal: ProviderError | None = None

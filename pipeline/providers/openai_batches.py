@@ -93,7 +93,6 @@ class OpenAIBatches:
         return BatchStatus(
             outcome=str(state),
             done=done,
-            unprocessed=state != "completed",
             cancelled=state == "cancelled",
             files=tuple(name for name in named if name is not None),
         )
@@ -107,7 +106,7 @@ class OpenAIBatches:
         error = self._provider.refused(status, {}, orjson.dumps({"error": first}), ())
         lines = (count(e.get("line")) for e in found)
         places = frozenset(line - 1 for line in lines if line)
-        return BatchStatus("failed", unprocessed=True, refusal=error, refused=places)
+        return BatchStatus("failed", refusal=error, refused=places)
 
     async def results(self, remote: str, status: BatchStatus) -> AsyncIterator[bytes]:
         """Download the file of answers, then that of errors."""
