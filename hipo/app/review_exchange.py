@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -21,6 +21,7 @@ from quality.review.import_label_studio import read_label_studio
 from quality.review.importing import ImportedReviews, check_incoming, merge_all
 from quality.review.scenario_reports import ScenarioReport, scenario_reports
 from quality.review.spreadsheet import write_csv
+from scenarios.atomic_files import new_file
 from scenarios.errors import UsageError
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
@@ -69,22 +70,28 @@ def export_answers(
         blind: whether declared labels are left out; None: in every mode but ``review``.
 
     Raises:
-        UsageError: there is nothing to review, a package is missing, or the file's ending is
-            another tool's.
+        UsageError: there is nothing to review, or no such study among those there are; a package
+            is missing, the file's ending is another tool's, it cannot be written, or a sheet to fill
+            in is there already.
     """
     if output is not None:
         _check_ending(to, output)
     with ReviewStore.open(folder) as store:
         material = run_material(folder)
-        chosen = _existing(store, options.name) or open_study(store, material, options)
+        has_studies = bool(store.studies.all())
+        chosen = (
+            study_of(store, options.name) if has_studies else open_study(store, material, options)
+        )
         exhibits = Exhibits(store, material.scheme, chosen, scenario_finder(material, chosen))
         dialogues = list(outgoing(store, chosen, exhibits, annotator=annotator))
         hidden = chosen.mode != "review" if blind is None else blind
         files = _files(to, material.scheme, chosen, dialogues, blank=blank, blind=hidden)
         paths = _paths(output or folder / f"review-{chosen.id}", to, list(files))
+        if blank:
+            _check_not_filled_in(paths, files.values())
         for path, content in zip(paths, files.values(), strict=True):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            with new_file(path) as file:
+                file.write(content)
     answers = sum(len(dialogue.sheets) for dialogue in dialogues)
     return WrittenAnswers(paths, len(dialogues), answers)
 
@@ -115,12 +122,18 @@ def reported_scenarios(folder: Path, study: str | None = None) -> list[ScenarioR
         return scenario_reports(store, store.sheets.sheets(study_of(store, study)))
 
 
-def _existing(store: ReviewStore, name: str | None) -> ReviewStudy | None:
-    """Return the study meant, or None where one has to be begun."""
-    studies = store.studies.all()
-    if not studies or (name is not None and name not in {study.id for study in studies}):
-        return None
-    return study_of(store, name)
+def _check_not_filled_in(paths: Sequence[Path], contents: Iterable[bytes]) -> None:
+    """Do nothing where no sheet is written over that somebody has filled in.
+
+    Raises:
+        UsageError: a file is there that is no blank sheet as it would be written.
+    """
+    for path, content in zip(paths, contents, strict=True):
+        if path.exists() and (not path.is_file() or path.read_bytes() != content):
+            raise UsageError(
+                f"{path} is there already, and may have been filled in",
+                "name another file with -o, or move it away",
+            )
 
 
 def _is_file(output: Path) -> bool:
@@ -188,6 +201,15 @@ def _read(file: Path) -> str:
     try:
         if file.stat().st_size > LARGEST:
             raise UsageError(f"{file} is larger than 256 MiB", "import it in parts")
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from error
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    try:
+        return data.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"{file}:{line}: found letters in another encoding than UTF-8",
+            "save it as UTF-8; Excel calls that CSV UTF-8",
+        ) from error

@@ -219,6 +219,7 @@ def _selection(store: ReviewStore, options: ReviewOptions) -> QueueSelection:
 def _check_filled(store: ReviewStore, study: ReviewStudy, options: ReviewOptions) -> None:
     if store.sheets.items(study):
         return
+    store.studies.drop_empty(study)
     folder = store.folder
     if options.categories or options.reasons:
         raise UsageError(

@@ -83,6 +83,16 @@ class StudyLog:
             f"it has: {known}" if known else "hipo review serve RUN begins one",
         )
 
+    def drop_empty(self, study: ReviewStudy) -> None:
+        """Take a study back that has no item; blocks until durable."""
+        self._writer.run(
+            lambda connection: connection.execute(
+                "delete from studies where seq = ?"
+                " and not exists (select 1 from review_items where study = studies.seq)",
+                (study.seq,),
+            )
+        )
+
     def begin(
         self,
         study: str,

@@ -15,7 +15,7 @@ from scenarios.schemes.model import Scheme
 def read_csv(text: str, scheme: Scheme, file: str) -> list[Incoming]:
     """Return everybody's answers, the rows of one dialogue put together again.
 
-    Columns may be missing, rows may be few, cells may be blank; commas or semicolons separate.
+    Columns may be missing, rows may be few, cells may be blank; commas, semicolons or tabs separate.
 
     Raises:
         InputError: it is no such table; every problem is named with its line.
@@ -39,7 +39,7 @@ class _AnswerTable:
     def read(self, text: str) -> None:
         """Read the whole table."""
         header, _, _ = text.partition("\n")
-        delimiter = ";" if header.count(";") > header.count(",") else ","
+        delimiter = max(",;\t", key=header.count)
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
             if self._accepts(reader.fieldnames or ()):

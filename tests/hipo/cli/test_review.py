@@ -121,6 +121,58 @@ def test_a_wrong_file_is_named_with_its_lines(hipo: Hipo, run: Path) -> None:
     assert hipo("review", "import", str(run), "missing.csv").code == 2
 
 
+def test_a_misspelt_study_is_named_and_not_begun(hipo: Hipo, run: Path) -> None:
+    assert hipo("review", "export", str(run), "--to", "csv", "--all", "--study", "main").code == 0
+    refused = hipo("review", "export", str(run), "--to", "csv", "--all", "--study", "mian")
+    assert refused.code == 2
+    assert "this run has no study 'mian'" in refused.err
+    assert "it has: main" in refused.err
+
+
+def test_a_study_without_any_item_is_not_begun(hipo: Hipo, run: Path) -> None:
+    assert hipo("review", "export", str(run), "--to", "csv").code == 2
+    assert hipo("review", "export", str(run), "--to", "csv", "--all", "--study", "main").code == 0
+    assert hipo("review", "agreement", str(run)).code == 0, "there is one study to choose from"
+
+
+def test_a_sheet_that_was_filled_in_is_not_written_over(hipo: Hipo, run: Path) -> None:
+    blank = ("review", "export", str(run), "--to", "csv", "--blank", "--all", "-o", "sheet.csv")
+    assert hipo(*blank).code == hipo(*blank).code == 0
+    sheet = Path("sheet.csv")
+    filled = sheet.read_text(encoding="utf-8-sig") + "\n"
+    sheet.write_text(filled)
+    refused = hipo(*blank)
+    assert refused.code == 2
+    assert "sheet.csv is there already, and may have been filled in" in refused.err
+    assert sheet.read_text() == filled
+
+
+def test_a_place_that_cannot_be_written_is_a_mistake_of_the_users(hipo: Hipo, run: Path) -> None:
+    Path("file").write_text("")
+    result = hipo("review", "export", str(run), "--to", "csv", "--all", "-o", "file/out.csv")
+    assert result.code == 2
+    assert "file/out.csv cannot be written" in result.err
+
+
+@pytest.mark.parametrize(
+    ("encoding", "delimiter"), [("utf-8", "\t"), ("utf-16", "\t"), ("utf-8-sig", ";")]
+)
+def test_tables_of_spreadsheets_are_read(
+    hipo: Hipo, run: Path, encoding: str, delimiter: str
+) -> None:
+    hipo("review", "export", str(run), "--to", "csv", "--blank", "--all", "-o", "blank.csv")
+    item = Path("blank.csv").read_text(encoding="utf-8-sig").splitlines()[1].split(",")[0]
+    rows = [["item", "annotator", "veracity"], [item, "Märta", "Quality"]]
+    text = "".join(delimiter.join(row) + "\r\n" for row in rows)
+    Path("in.csv").write_bytes(text.encode(encoding))
+    assert hipo("review", "import", str(run), "in.csv").out.startswith("1 answer added")
+    Path("in.csv").write_bytes(text.encode("cp1252"))
+    refused = hipo("review", "import", str(run), "in.csv")
+    assert refused.code == 2
+    assert "in.csv:2: found letters in another encoding than UTF-8" in refused.err
+    assert "CSV UTF-8" in refused.err
+
+
 def test_a_label_that_does_not_exist_cannot_be_hidden(hipo: Hipo, run: Path) -> None:
     result = hipo("review", "serve", str(run), "--all", "--hide", "veracity=Non")
     assert result.code == 2
