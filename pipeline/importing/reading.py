@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import orjson
 
@@ -56,7 +56,7 @@ class Reader:
         name = shown_path(path)
         try:
             with path.open("rb") as file:
-                for number, line in enumerate(file, start=1):
+                for number, line in enumerate(_lines(file), start=1):
                     text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                     if text.strip():
                         yield self._line(name, number, text)
@@ -232,6 +232,14 @@ class Reader:
             spelt = raw or (str(value) if changed else None)
             found[name] = TacticLabel(name, label, rationale, spelt)
         return tuple(found[name] for name in known if name in found)
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield every line; of one that is too long a beginning that is too long, too."""
+    while line := file.readline(LONGEST_LINE + 1):
+        yield line
+        while len(line) > LONGEST_LINE and not line.endswith(b"\n"):
+            line = file.readline(LONGEST_LINE + 1)
 
 
 def _refuse(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -183,6 +184,22 @@ def test_all_bad_lines_are_named_at_once_up_to_a_bound(write, tmp_path):
     many = problems(write(*["x"] * (MOST_PROBLEMS + 7)), tmp_path / "run")
     assert len(many) == MOST_PROBLEMS + 1
     assert "7 more" in str(many[-1])
+
+
+def test_a_line_without_end_is_one_problem_and_never_in_memory_as_a_whole(tmp_path):
+    path = tmp_path / "dialogues.jsonl"
+    with path.open("wb") as file:
+        file.truncate(100 << 20)
+        file.seek(0, 2)
+        file.write(b"\n\n" + json.dumps({"messages": talk("Was it hit?", "No."), **CAR}).encode())
+    tracemalloc.start()
+    long, dialogue = Reader(HIPO, CATALOGUE, "a").read(path)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(long, Problem)
+    assert (long.line, long.found) == (1, "more than 4 MiB")
+    assert isinstance(dialogue, Dialogue)
+    assert most < 25 << 20
 
 
 def test_a_run_that_is_there_is_left_alone(write, tmp_path):
