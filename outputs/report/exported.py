@@ -50,12 +50,22 @@ def still_there(run: Path, exports: Sequence[RecordedExport]) -> list[Path]:
 
 
 def _rows(folder: Path) -> Iterable[tuple[str, str, str]]:
-    """Yield (run, case, arm) of every row."""
+    """Yield (run, case, arm) of every row.
+
+    Raises:
+        UsageError: a line is no row.
+    """
     for path in _files(folder):
         with path.open("rb") as file:
-            for line in file:
-                row = orjson.loads(line)
-                yield str(row.get("run")), str(row.get("case")), str(row.get("arm"))
+            for number, line in enumerate(file, 1):
+                try:
+                    row = orjson.loads(line)
+                    yield str(row.get("run")), str(row.get("case")), str(row.get("arm"))
+                except (orjson.JSONDecodeError, AttributeError) as error:
+                    raise UsageError(
+                        f"{path}, line {number}: found no row of an export",
+                        "export again, or leave --export out",
+                    ) from error
 
 
 def _files(folder: Path) -> list[Path]:

@@ -85,6 +85,15 @@ def test_exported_dialogues_are_counted_once_whatever_their_rows(run, tmp_path):
         exported_dialogues([one], "third")
 
 
+@pytest.mark.parametrize("broken", ['{"run": "sample", "ca', "[]"])
+def test_an_export_that_was_copied_in_part_is_refused_by_its_line(tmp_path, broken):
+    folder = written_export(tmp_path / "one", [{"run": "sample", "case": "x", "arm": "a"}])
+    with (folder / "train.jsonl").open("a") as file:
+        file.write(broken)
+    with pytest.raises(UsageError, match=r"train.jsonl, line 2: found no row"):
+        exported_dialogues([folder], "sample")
+
+
 def test_the_funnel_ends_with_what_was_exported(run):
     found = parsed(page_of(run, exported=5))
     assert table(found, "Dialogues by stage")["Exported"] == ["5 (20.8%)"]
