@@ -45,14 +45,22 @@ class ActorLines:
         """What whoever uses the rows should know, with how often."""
         return self._sent.counts
 
-    def before(self, selected: SelectedDialogue, turn: Turn) -> Messages:
+    def before(
+        self, selected: SelectedDialogue, turn: Turn, *, with_wanted: bool = False
+    ) -> Messages:
         """Return what comes before a line.
+
+        Args:
+            selected: the dialogue.
+            turn: of the line.
+            with_wanted: whether a chat names the labels that were asked for; the prompt for an
+                object always does.
 
         Raises:
             UsageError: nothing was sent for it, and the run holds no templates to render it with.
         """
         if self._target == "utterance":
-            return self._chat_before(selected, turn)
+            return self._chat_before(selected, turn, with_wanted)
         asked = self._sent.before(selected, turn)
         if self._system.choice == "short":
             return with_system(asked, self._short_form(selected, turn))
@@ -74,9 +82,11 @@ class ActorLines:
         """Return what is learnt of somebody whose words are not labelled."""
         return text if self._target == "utterance" else self._sent.question(text)
 
-    def _chat_before(self, selected: SelectedDialogue, turn: Turn) -> Messages:
+    def _chat_before(self, selected: SelectedDialogue, turn: Turn, with_wanted: bool) -> Messages:
         view = self._sent.view(selected, turn)
         scene = self._chat.scene(view, defined=self._system.defines)
+        if with_wanted:
+            scene += self._chat.wanted(turn.wanted)
         history = selected.dialogue.history(turn.index)
         several = len(selected.scenario.roles) > 2
         if self._system.choice == "none":

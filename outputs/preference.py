@@ -155,7 +155,9 @@ class PreferenceRows:
     def _row(self, selected: SelectedDialogue, found: PreferredAnswer) -> Row:
         case, arm = selected.key
         turn = found.turn
-        asked = self.actors.before(selected, turn)
+        # Without the labels in it a prompt gives no reason why the answer that has them is better.
+        by_labels = found.origin == "wanted"
+        asked = self.actors.before(selected, turn, with_wanted=by_labels)
         return {
             "id": f"{case}/{arm}/{turn.index}/{found.origin}/{found.number}",
             **provenance(selected),

@@ -11,7 +11,7 @@ from prompts.environment import Templates
 from prompts.question import Message
 from prompts.role_views import InitiatorView, ResponderView
 from prompts.speaker_view import SpeakerView, speaker_name
-from scenarios.dialogue import History
+from scenarios.dialogue import History, Wanted
 from scenarios.terms import RoleKey
 
 LineView = InitiatorView | ResponderView | SpeakerView
@@ -20,11 +20,13 @@ Instruction = Literal["short", "full"]
 CHAT_TEMPLATES: Final = (
     "short_line_system.j2", "full_line_system.j2", "line_scene.j2", "scene.j2", "private.j2",
     "knowledge.j2", "speech.j2", "speaker_scene.j2", "speaker_part.j2", "speaker_speech.j2",
+    "wanted.j2",
 )  # fmt: skip
 """The templates that the messages of a chat depend on."""
 BEGIN: Final = "The conversation begins."
 GO_ON: Final = "Go on."
 """What the user says where nobody else has said anything: chats begin with the user and alternate."""
+WANTED: Final = "# Asked of the line to write"
 _BLANKS = re.compile(r"\n{3,}")
 
 
@@ -73,6 +75,12 @@ class ChatLines:
             known = replace(view, goal_definition=defined_goal, open_labels=())
         text = self._templates.render("line_scene.j2", {"kind": _kind(view), "view": known})
         return _BLANKS.sub("\n\n", text)
+
+    def wanted(self, wanted: Wanted) -> str:
+        """Return what labels the line is to have, by name; "" where none were asked for."""
+        if not wanted:
+            return ""
+        return f"\n\n{WANTED}\n{self._templates.render('wanted.j2', {'wanted': wanted})}".rstrip()
 
 
 def chat(

@@ -133,6 +133,18 @@ def test_the_wanted_label_as_judges_name_it_is_preferred_to_another(tmp_path):
     assert (row["score_chosen"], row["score_rejected"], row["margin"]) == (1, 0, 1)
 
 
+@pytest.mark.parametrize("options", [{}, {"prompt": "none"}, {"target": "json"}])
+def test_the_prompt_of_a_pair_says_which_labels_were_wanted(tmp_path, options):
+    declared = play(*next(cases(some_scenarios(1), 1, 1)), GOOD, DIFFER).turns[3].tactic
+    veracity = next(label.value for label in declared if label.dimension == "veracity")
+    other = next(v for v in SCHEME.dimension("veracity").values if v != veracity)
+    named = {BAD: {"veracity": other}}
+    run = two_arms(tmp_path / "run", named=named, change=wants(veracity))
+    (row,), _ = pairs(tmp_path, run, pairs=["wanted"], **options)
+    said = "\n".join(message["content"] for message in row["prompt"])
+    assert said.count(f"Wanted veracity: {veracity}") == 1
+
+
 def test_a_pair_that_judges_and_verdicts_order_differently_is_left_out(tmp_path):
     run = two_arms(
         tmp_path / "run", carried={GOOD: ("veracity",), BAD: ()}, verdicts=("accepted", "discarded")
