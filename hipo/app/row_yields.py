@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SECOND = "every prompt gets one answer: name a second --strategy, or a second model"
 _HONEST = "honest ones alone; more with --include-deception"
+_HONEST_PAIRS = "; of honest dialogues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ def _most_fixed(prepared: Prepared) -> int:
 
 def _of_pairs(prepared: Prepared) -> Iterator[RowYield]:
     honest = _honest_share(prepared)
+    note = _HONEST_PAIRS if honest < 1 else ""
     between = round(comb(len(prepared.arms), 2) * len(prepared.plan) * honest)
     revised = voted = 0.0
     for arm in prepared.arms:
@@ -99,18 +101,19 @@ def _of_pairs(prepared: Prepared) -> Iterator[RowYield]:
             voted += prepared.plan.exchanges * (settings.k - 1)
     revised, voted = round(revised * honest), round(voted * honest)
     wanted = between + voted if prepared.recipe.tactics != "free" else 0
-    yield _pairs(
-        "judges", between, _SECOND, "where hipo verify --judge finds the labels of one alone"
-    )
+    found = f"where hipo verify --judge finds the labels of one alone{note}"
+    yield _pairs("judges", between, _SECOND, found)
     nothing = "nothing is wanted: ask for labels with --tactics balanced"
     if prepared.recipe.tactics != "free":
         nothing = f"{_SECOND}, or --strategy consistency"
-    yield _pairs("wanted", wanted, nothing, "where one has the wanted labels, and the other not")
-    yield _pairs("verdict", between, _SECOND, "where one is accepted, and the other discarded")
+    has = f"where one has the wanted labels, and the other not{note}"
+    yield _pairs("wanted", wanted, nothing, has)
+    decided = f"where one is accepted, and the other discarded{note}"
+    yield _pairs("verdict", between, _SECOND, decided)
     none = "no draft is revised: --strategy reflective"
-    yield _pairs("revision", revised, none, "where a draft did not carry its labels")
+    yield _pairs("revision", revised, none, f"where a draft did not carry its labels{note}")
     none = "no candidates are drawn: --strategy consistency"
-    yield _pairs("vote", voted, none, "with --pairs vote alone")
+    yield _pairs("vote", voted, none, f"with --pairs vote alone{note}")
 
 
 def _pairs(origin: Origin, most: float, none: str, some: str) -> RowYield:

@@ -125,7 +125,7 @@ MIN_MARGIN = typer.Option(
     "--min-margin",
     hidden=True,
     min=0,
-    help="Leave pairs out whose scores are nearer to each other (dpo).",
+    help="Leave pairs out whose scores are nearer to each other (dpo); verdicts and revisions have none.",
 )
 SAME_LABELS = typer.Option(
     False,

@@ -56,6 +56,15 @@ def test_what_is_told_is_never_less_than_what_comes(tmp_path) -> None:
     assert made_of["vote"], "of votes there are always some"
 
 
+def test_of_pairs_it_says_that_those_of_honest_dialogues_are_counted() -> None:
+    told = recipe("direct", "reflective", "consistency", tactics="balanced")
+    rows = estimate(told, output="nowhere").rows
+    assert all(row.why.endswith("; of honest dialogues") for row in rows if "dpo" in row.kind)
+    honest = told.with_changes({"goals": ["truthful non-disclosure"]})
+    rows = estimate(honest, output="nowhere").rows
+    assert not any("honest" in row.why for row in rows)
+
+
 def test_every_kind_is_told_with_0_and_why_where_there_can_be_none() -> None:
     rows = estimate(recipe("direct"), output="nowhere").rows
     told = {kind for row in rows for kind in re.findall(r"[\w-]+", row.kind)}
