@@ -72,7 +72,11 @@ def overview_section(run: Gathered) -> ReportSection:
     """Return the numbers that matter most."""
     scenarios = {ending.scenario for ending in run.endings if ending.status == "generated"}
     accepted = sum(e.n for e in run.endings if e.verdict == "accepted")
-    decided = f" by the policy {', '.join(run.policies)}" if run.policies else ""
+    decided = (
+        f"verified by the policy {', '.join(run.policies)}"
+        if run.policies
+        else "that people decided on"
+    )
     tiles = [
         Tile(count(run.generated), "dialogues", f"of {count(run.state.planned)} planned"),
         Tile(
@@ -83,7 +87,7 @@ def overview_section(run: Gathered) -> ReportSection:
         Tile(
             percent(accepted / run.verified) if run.verified else NOTHING,
             "accepted",
-            f"of {count(run.verified)} verified{decided}{_flagged_all_the_same(run)}"
+            f"of {count(run.verified)} {decided}{_flagged_all_the_same(run)}"
             if run.verified
             else "not verified yet",
         ),
@@ -149,7 +153,7 @@ def funnel_section(run: Gathered) -> ReportSection:
     stages = [
         _stage("Planned", run.state.planned, run.state.planned),
         _stage("Generated", run.generated, run.state.planned),
-        _stage("Verified", run.verified, run.state.planned),
+        _stage("Verified" if run.policies or not verified else "With a verdict", run.verified, run.state.planned),
         _stage("Reviewed or cleared", settled if verified else None, run.state.planned),
         _stage("Accepted", verdicts["accepted"] if verified else None, run.state.planned),
         _stage(
@@ -164,10 +168,10 @@ def funnel_section(run: Gathered) -> ReportSection:
     drawn = funnel_chart(stages, label=", ".join(f"{s.label}: {s.text}" for s in stages))
     blocks: list[Block] = [Grid((Plot("Dialogues", drawn, numbers), losses))]
     if verified:
+        others = f", the policy on the others ({', '.join(run.policies)})" if run.policies else ""
         text = (
-            f"People decided on {count(people)} of the {count(settled)} dialogues that are settled, "
-            f"the policy on the others ({', '.join(run.policies)}). A dialogue can have several "
-            "flags, so that counts of flags add up to more."
+            f"People decided on {count(people)} of the {count(settled)} dialogues that are settled"
+            f"{others}. A dialogue can have several flags, so that counts of flags add up to more."
         )
         blocks += [Remark(text), *policy_blocks(run)]
     if run.options.exports:

@@ -121,6 +121,21 @@ def test_a_wrong_file_is_named_with_its_lines(hipo: Hipo, run: Path) -> None:
     assert hipo("review", "import", str(run), "missing.csv").code == 2
 
 
+def test_a_report_of_what_only_people_decided_names_no_policy(hipo: Hipo, run: Path) -> None:
+    sheet = ("--to", "csv", "--blank", "--all", "--per-item", "1", "-o", "sheet.csv")
+    hipo("review", "export", str(run), *sheet)
+    lines = Path("sheet.csv").read_text(encoding="utf-8-sig").splitlines()
+    items = [line.split(",")[0] for line in lines[1:] if "#" not in line.split(",")[0]]
+    rows = "".join(f"{item},Ada,rejected\n" for item in items)
+    Path("in.csv").write_text(f"item,annotator,issue\n{rows}")
+    assert hipo("review", "import", str(run), "in.csv").code == 0
+    assert hipo("report", str(run), "-o", "report.html", "--no-embeddings").code == 0
+    page = Path("report.html").read_text()
+    assert f"People decided on {len(items)} of the {len(items)} dialogues that are settled." in page
+    assert f"of {len(items)} that people decided on" in page
+    assert "()" not in page
+
+
 def test_a_misspelt_study_is_named_and_not_begun(hipo: Hipo, run: Path) -> None:
     assert hipo("review", "export", str(run), "--to", "csv", "--all", "--study", "main").code == 0
     refused = hipo("review", "export", str(run), "--to", "csv", "--all", "--study", "mian")
