@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def load_set(path: Path, *, scheme: str | None = None) -> ItemSet:
     _refuse_twice(path, items)
     kind = "swap" if items[0].kind == "swap" else "benchmark"
     known: Mapping[str, Any] = manifest or {}
-    notes = []
+    notes = _of_splits(path, items)
     if kind == "benchmark" and not any("agreed" in item.references for item in items):
         notes.append(NOBODY_JUDGED.format(name=path) + ", and export it anew")
     return ItemSet(
@@ -67,6 +68,19 @@ def load_set(path: Path, *, scheme: str | None = None) -> ItemSet:
         openings=_counts(known.get("openings")),
         notes=tuple(notes),
     )
+
+
+def _of_splits(path: Path, items: Sequence[EvaluationItem]) -> list[str]:
+    """Say of a set that is divided that its part for training is asked, too."""
+    splits = Counter(item.split for item in items)
+    if "train" not in splits or len(splits) < 2:
+        return []
+    parts = ", ".join(f"{name} {splits[name]:,}" for name in _SPLITS if name in splits)
+    told = (
+        f"{path} is divided ({parts}), and items of every split are asked: a model that was tuned on"
+        " the same runs has seen the scenarios of train; name the file of the split test alone"
+    )
+    return [told]
 
 
 def _items(path: Path, scheme: Scheme) -> Iterator[EvaluationItem]:
