@@ -99,8 +99,9 @@ class HfProvider:
         """Break off what is being written, end the thread and give the memory back."""
         self._closing.set()
         await self._thread.close()
-        self._engines.clear()
-        await asyncio.to_thread(_give_memory_back)
+        if self._engines:
+            self._engines.clear()
+            await asyncio.to_thread(_give_memory_back)
 
     def _work(
         self, batch: Sequence[BatchJob[LocalPrompt, LocalAnswer]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from pipeline.providers.registry import build_provider, parse_model
@@ -10,7 +12,9 @@ from tests.tiny_model import save_tiny_model
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
+    folder = save_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
+    gc.freeze()  # each provider collects garbage at its end: torch and all that tests import stay
+    return folder
 
 
 @pytest.fixture
