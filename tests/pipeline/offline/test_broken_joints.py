@@ -72,12 +72,12 @@ def test_a_line_that_informs_has_one_sentence_and_no_second_one_glued_to_it(said
 
 def test_no_line_refers_to_a_thing_cut_out_of_the_fact(said):
     """'The word union had something to do with the microphone in the roof.'"""
+    common = content_stems(" ".join(_without_slots()))
     for view, wanted, answered in said:
         if wanted["veracity"] == "Quality":
             continue
         known = content_stems(" ".join((view.situation, view.role, *view.claimed, view.other_role)))
         private = content_stems(f"{view.fact} {view.about}") - known
-        common = content_stems(" ".join(_without_slots()))
         told = private & content_stems(answered["utterance"]) - common
         assert not told, (told, answered["utterance"])
 
