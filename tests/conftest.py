@@ -9,7 +9,9 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch are there to read it
-settings.register_profile("hipo", deadline=None)  # how busy a machine is decides no test
+settings.register_profile(
+    "hipo", deadline=None, max_examples=50
+)  # how busy a machine is decides no test
 settings.load_profile("hipo")
 
 

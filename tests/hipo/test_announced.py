@@ -143,7 +143,7 @@ passes = st.lists(
 
 
 # Every example plays runs: one that fails says enough without being made smaller.
-@settings(max_examples=6, deadline=None, phases=(Phase.explicit, Phase.generate))
+@settings(max_examples=4, deadline=None, phases=(Phase.explicit, Phase.generate))
 @given(passes=passes, verify=st.booleans())
 def test_dialogues_announced_are_those_played_on_any_unfinished_run(
     passes: list[dict[str, object]], verify: bool

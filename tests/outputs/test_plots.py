@@ -82,7 +82,7 @@ def bars(draw):
     return Bar(value, draw(st.text(max_size=20)), low, high, mark)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data(), series=st.integers(1, 4), mark=texts)
 def test_bars_stay_inside_and_their_labels_apart(data, series, mark):
     rows = data.draw(st.lists(st.builds(BarRow, texts, st.tuples(*[bars()] * series)), max_size=6))
@@ -100,7 +100,7 @@ def contrasts(draw):
     return PlottedDifference(draw(st.text(max_size=20)), value, f"{100 * value:+.1f}", low, high)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(rows=st.lists(contrasts(), max_size=6))
 def test_forests_stay_inside_and_fill_the_boxes_that_leave_zero_out(rows):
     root = check(forest_plot(rows, label="forest", axis="less, more"))
@@ -110,7 +110,7 @@ def test_forests_stay_inside_and_fill_the_boxes_that_leave_zero_out(rows):
         assert drawn.startswith("spot" if row.low > 0 or row.high < 0 else "hollow")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(data=st.data(), names=st.lists(texts, max_size=7, unique=True))
 def test_lines_stay_inside_whatever_they_are_called(data, names):
     series = []
@@ -125,7 +125,7 @@ def test_lines_stay_inside_whatever_they_are_called(data, names):
     assert not overlapping(root)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     data=st.data(),
     rows=st.lists(texts, max_size=6, unique=True),

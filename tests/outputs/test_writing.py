@@ -49,7 +49,7 @@ def written(folder, rows, **options):
     return writer.files()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(ROWS)
 def test_both_formats_hold_the_rows_in_their_order(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("rows")

@@ -149,7 +149,7 @@ async def test_a_cancelled_reservation_holds_nothing():
     await ledger.reserve(1.0, 1)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     st.lists(st.tuples(st.integers(1, 50), st.floats(0, 1)), min_size=1, max_size=25),
     st.integers(1, 200),

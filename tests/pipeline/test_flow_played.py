@@ -205,7 +205,7 @@ def plays(draw):
     return make_hearing(roles=roles, facts=facts, flow=flow)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(plays())
 def test_no_request_for_a_role_holds_the_fact_of_another(scenario):
     scheme = make_watched(

@@ -68,7 +68,7 @@ def identity_of(items: list[MaterialItem], scheme: Scheme) -> RunIdentity:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(scenarios(), max_size=3, unique_by=lambda scenario: scenario.id),
     axes(),

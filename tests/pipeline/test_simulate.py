@@ -208,7 +208,7 @@ secrets = st.text("qxzj", min_size=6, max_size=12)
     turns=st.integers(1, 3),
     balanced=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_nothing_private_ever_reaches_the_initiator(
     name, fact_text, about, aim, goal, turns, balanced
 ):

@@ -405,7 +405,7 @@ def reasons_against(fmt, text):
     return ()
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(st.text() | scraps | near_answers.map(json.dumps) | near_answers.map(repr))
 def test_garbage_is_unreadable_and_nothing_else(text):
     for fmt in (UTTERANCE, TACTIC, CRITIQUE):

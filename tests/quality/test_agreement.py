@@ -33,7 +33,7 @@ def values(measurement, answers, how=QUICK):
 
 @pytest.mark.parametrize("measurement", MEASUREMENTS)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_weighted_forms_equal_the_statistics_when_every_item_weighs_one(measurement, data):
     found = ratings(dimension(measurement), table(data.draw(tables(measurement))))
     for name in STATISTICS_BY_MEASUREMENT[measurement]:
@@ -46,7 +46,7 @@ def test_the_weighted_forms_equal_the_statistics_when_every_item_weighs_one(meas
 
 @pytest.mark.parametrize("measurement", MEASUREMENTS)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_weight_of_two_is_the_item_twice(measurement, data):
     rows = data.draw(tables(measurement))
     times = np.array(data.draw(st.lists(st.integers(1, 3), min_size=len(rows), max_size=len(rows))))
@@ -67,7 +67,7 @@ def test_a_weight_of_two_is_the_item_twice(measurement, data):
         ), name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(any_table, st.randoms(use_true_random=False))
 def test_who_the_annotators_are_and_the_order_of_answers_do_not_matter(drawn, random):
     measurement, rows = drawn
@@ -83,7 +83,7 @@ def test_who_the_annotators_are_and_the_order_of_answers_do_not_matter(drawn, ra
         assert value is None or value == pytest.approx(after[name], abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(any_table)
 def test_statistics_stay_within_their_bounds(drawn):
     for name, value in values(*drawn[:1], table(drawn[1])).items():
@@ -96,7 +96,7 @@ def test_statistics_stay_within_their_bounds(drawn):
 
 @pytest.mark.parametrize("measurement", MEASUREMENTS)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_perfect_agreement_is_one_or_undefined(measurement, data):
     rows = data.draw(tables(measurement, gaps=False))
     found = values(measurement, table([[row[0]] * len(row) for row in rows]))
@@ -106,7 +106,7 @@ def test_perfect_agreement_is_one_or_undefined(measurement, data):
         assert None not in found.values()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(tables("nominal", gaps=False, fewest=3))
 def test_the_names_of_nominal_labels_do_not_matter(rows):
     turned = {label: LABELS[-1 - i] for i, label in enumerate(LABELS)}

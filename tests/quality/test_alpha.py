@@ -61,7 +61,7 @@ def test_alpha_is_what_krippendorff_published(
 @pytest.mark.slow
 @pytest.mark.parametrize("measurement", STATISTICS_BY_MEASUREMENT)
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_alpha_equals_another_implementation_for_any_answers(
     measurement: str, data: st.DataObject
 ) -> None:

@@ -239,7 +239,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(json_values)
 def test_any_line_is_a_dialogue_or_a_problem(tmp_path_factory, value):
     path = tmp_path_factory.mktemp("any") / "x.jsonl"

@@ -305,7 +305,7 @@ hostile = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     fact=hostile,
     about=hostile,

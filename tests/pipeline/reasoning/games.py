@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipeline.reasoning import claims as kinds
 from pipeline.reasoning.game import Game
 
-unhurried = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+unhurried = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """Examples as usual, on a machine that may be busy with other things."""
 amounts = st.decimals(-9, 9, places=1).map(lambda value: value + 0)
 small = st.integers(-2, 4).map(Decimal)

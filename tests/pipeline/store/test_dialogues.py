@@ -72,7 +72,7 @@ cases = st.builds(
 def test_every_dialogue_comes_back_as_it_was(tmp_path):
     with begun(tmp_path / "run") as store:
 
-        @settings(max_examples=40, deadline=None)
+        @settings(max_examples=20, deadline=None)
         @given(cases, st.lists(turns, max_size=4))
         def check(played, said):
             said = tuple(replace(turn, index=i) for i, turn in enumerate(said))

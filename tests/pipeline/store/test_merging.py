@@ -88,7 +88,7 @@ def counts(folder: Path) -> dict[str, int]:
     return {name: int(str(rows(folder, f"select count(*) from {name}")[0][0])) for name in tables}
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(holdings=holdings)
 def test_every_case_is_there_once_and_the_first_run_that_generated_it_has_it(holdings):
     with tempfile.TemporaryDirectory() as name:

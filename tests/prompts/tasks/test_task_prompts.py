@@ -85,7 +85,7 @@ def test_what_the_shipped_tasks_show_and_ask(prompts_of, item_of, snapshot):
 word = st.text("qxzjk", min_size=12, max_size=24)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(secret=st.lists(word, min_size=5, max_size=5, unique=True), at=st.sampled_from([1, 3]))
 def test_no_benchmark_task_shows_what_is_private_or_comes_after_the_target(prompts_of, secret, at):
     about, text, claim, goal, later = secret
@@ -290,7 +290,7 @@ def test_the_fingerprint_follows_task_and_mode(prompts_of):
 text = st.text(max_size=40)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(texts=st.lists(text, min_size=12, max_size=12), said=st.integers(0, 3))
 def test_a_question_of_a_judge_that_is_pasted_is_the_one_that_its_template_renders(
     templates, texts, said
@@ -313,7 +313,7 @@ def test_a_question_of_a_judge_that_is_pasted_is_the_one_that_its_template_rende
         assert frames.render(parts) == frames.render(parts) == rendered
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(texts=st.lists(text, min_size=12, max_size=12), said=st.integers(0, 3), shown=st.booleans())
 def test_a_message_that_is_pasted_is_the_one_that_its_template_renders(
     templates, prompts_of, texts, said, shown

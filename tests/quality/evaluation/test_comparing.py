@@ -75,7 +75,7 @@ def test_a_p_value_that_is_sampled_is_never_zero():
     assert (p, exact) == (0.01, False)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-3, 3), max_size=8))
 def test_the_exact_p_value_is_that_of_scipy(values):
     stats = pytest.importorskip("scipy.stats")

@@ -203,7 +203,7 @@ def test_weights_bring_back_the_shares_of_the_whole_set():
     assert found.matrix[1] == (1, 1, 0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(pairs)
 def test_figures_are_those_of_scikit_learn(drawn):
     metrics = pytest.importorskip("sklearn.metrics")

@@ -100,7 +100,7 @@ def test_an_imported_dialogue_needs_no_scenario_no_opening_and_no_labels(stage):
     assert check_all(GATES, bare) == []
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(st.text(max_size=120), min_size=1, max_size=4),
     st.sampled_from(["hipo", "cei"]),

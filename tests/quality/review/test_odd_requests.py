@@ -135,7 +135,7 @@ def test_every_route_takes_odd_fields(
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_nothing_that_can_be_sent_breaks_a_page(

@@ -261,7 +261,7 @@ def read(tmp_path, mapping, data):
 
 @pytest.mark.parametrize("mapping", LAYOUTS, ids=["long", "wide"])
 @pytest.mark.parametrize("dirt", DIRT, ids=lambda dirt: dirt.__name__)
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_dirty_file_is_read_with_a_report_or_refused_and_nothing_is_lost(
     tmp_path, mapping, dirt, data
@@ -306,7 +306,7 @@ def test_another_form_of_the_same_rows_gives_the_same_answers(tmp_path, mapping,
     }
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.binary(max_size=400))
 def test_any_bytes_at_all_are_read_or_refused(tmp_path, data):
     for mapping in LAYOUTS:
