@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import sqlite3
 from dataclasses import replace
 
@@ -152,6 +153,9 @@ def test_one_program_in_both_chairs_has_one_figure(tmp_path):
     tiles = words_of(section(found, "overview"))
     assert "labels found again" in tiles
     assert "self-consistency" not in tiles
+    (judged,) = re.findall(r"(\d+) labels judged", tiles)
+    arms = table(section(found, "overview"), "Who wrote what").values()
+    assert sum(int(cells[-1].rpartition(" of ")[2]) for cells in arms) == int(judged)
     for name in ("strategies", "turns"):
         charts = [words_of(e) for e in section(found, name).iter(f"{XHTML}figure")]
         assert charts
