@@ -12,7 +12,8 @@ TORCH_ARGS ?=
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 # What `make quick` runs: the rooms below the door, without what starts servers, browsers or processes.
 QUICK := tests/scenarios tests/prompts tests/pipeline tests/quality \
-	--ignore=tests/pipeline/integration --ignore=tests/quality/review -m "not slow"
+	--ignore=tests/pipeline/integration --ignore=tests/quality/review \
+	--ignore-glob="*/test_browser_*" -m "not slow"
 # Tests read exports with the converter of the one and the schema of the other, which do without the
 # versions that the trainers depend on.
 TRAINERS := llamafactory==0.9.5 axolotl==0.19.0

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,7 +123,7 @@ def test_a_process_that_died_before_it_could_say_finished_has_finished(tmp_path:
 def test_a_run_of_older_code_that_says_finished_has_nothing_pending(tmp_path: Path) -> None:
     run = tmp_path / "run"
     go_on(run, recipe(60), play=stopped_after(20))
-    with sqlite3.connect(run / "run.sqlite") as database:
+    with closing(sqlite3.connect(run / "run.sqlite")) as database, database:
         database.execute("update meta set value = 'finished' where key = 'state'")
         database.execute("delete from meta where key = 'planned'")
     assert state_of(run)[::2] == ("finished", 0)

@@ -263,6 +263,7 @@ def test_a_device_that_is_not_there_is_refused():
 @pytest.mark.anyio
 async def test_whoever_waits_is_told_once_that_the_model_is_being_loaded(monkeypatch):
     model, notes = Lengths(), []
+    monkeypatch.setattr(embeddings, "find_spec", lambda name: object())
     monkeypatch.setattr(embeddings, "load_sentence_model", lambda *_: model.load())
     encoder = sentence_encoder("/some/folder", note=notes.append)
     assert notes == []

@@ -64,7 +64,7 @@ class SchemaCompiler:
         return _Follower(LLMatcher(self._tokens, self._grammar(schema)), self._vocabulary)
 
     def _compiled(self, schema: str) -> str:
-        grammar = LLMatcher.grammar_from_json_schema(
+        grammar: str = LLMatcher.grammar_from_json_schema(
             schema, overrides={"whitespace_pattern": _BLANK}
         )
         refused, why = LLMatcher.validate_grammar_with_warnings(grammar, self._tokens)
@@ -87,4 +87,5 @@ class _Follower:
         return np.unpackbits(bits, count=self._vocabulary, bitorder="little").view(np.bool_)
 
     def take(self, token: int) -> bool:
-        return self._matcher.consume_token(token)
+        taken: bool = self._matcher.consume_token(token)
+        return taken

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.wire.server import WireServer
 
 
 def rows(folder: Path) -> dict[str, int]:
-    with sqlite3.connect(folder / "run.sqlite") as database:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
         return {
             table: database.execute(f"select count(*) from {table}").fetchone()[0]
             for table in ("cases", "dialogues", "requests", "choices", "config_epochs")
@@ -137,7 +138,7 @@ def test_a_token_budget_stops_before_it_is_overrun_and_the_run_goes_on_with_more
     stopped = offline(*command, "--budget-tokens", "40000")
     assert stopped.code == 4
     assert "budget reached" in stopped.err
-    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
         (used,) = database.execute("select charged_tokens from totals").fetchone()
     assert 0 < used <= 40_000
     again = offline(*command, "--budget-tokens", "40000")

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,8 @@ def test_a_read_command_migrates_after_a_backup(hipo: Hipo, old: Path, run: str)
     before = (old / run / "run.sqlite").read_bytes()
     assert hipo("runs", "show", run).code == 0
     backup = old / run / "run.schema-3.backup.sqlite"
-    with sqlite3.connect(backup) as copy, sqlite3.connect(FIXTURES / run / "run.sqlite") as first:
+    original = FIXTURES / run / "run.sqlite"
+    with closing(sqlite3.connect(backup)) as copy, closing(sqlite3.connect(original)) as first:
         assert list(copy.iterdump()) == list(first.iterdump())
     assert before != (old / run / "run.sqlite").read_bytes()
     assert hipo("show", run).code == 0
@@ -145,7 +147,7 @@ def test_a_run_that_is_not_to_be_continued_is_refused_before_it_is_migrated(
 
 
 def test_cases_of_an_old_run_keep_their_ids(hipo: Hipo, old: Path) -> None:
-    with sqlite3.connect(FIXTURES / "judged" / "run.sqlite") as database:
+    with closing(sqlite3.connect(FIXTURES / "judged" / "run.sqlite")) as database, database:
         rows = database.execute(
             "select id, scheme, scenario, scenario_fingerprint, fact, goal, turns, language,"
             " variation, repetition, seed from cases"

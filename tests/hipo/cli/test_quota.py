@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import orjson
@@ -50,7 +51,7 @@ def cells(hipo: Hipo, run: str = "run") -> dict[str, dict]:
 
 def drawn(folder: Path) -> list[tuple]:
     """Return cases, wanted labels and verdicts in the order of the cases."""
-    with sqlite3.connect(folder / "run.sqlite") as connection:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as connection, connection:
         return connection.execute(
             """select c.id, c.variation, d.status, (select verdict from newest_decisions e
                     where e.dialogue = d.seq), (select group_concat(dimension || value) from labels l

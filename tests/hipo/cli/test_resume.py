@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_always_goes_on_and_records_the_new_configuration(offline: Hipo, tmp_pat
     offline("-n", "1", "-o", "run", "-q")
     changed = ("-n", "1", "-o", "run", "--strategy", "reflective")
     assert offline(*changed, "--resume", "always").code == 0
-    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
         epochs = database.execute("select epoch, fingerprint from config_epochs").fetchall()
         used = database.execute("select config_epoch from dialogues order by seq").fetchall()
     assert len(epochs) == len({fingerprint for _, fingerprint in epochs}) == 2
@@ -103,7 +104,7 @@ def test_an_interrupted_run_exits_3_and_is_completed_by_the_same_command(tmp_pat
         server.latency_s = 0.0
         Process(tmp_path)(*command)
         requests = server.count
-    with sqlite3.connect(tmp_path / "run" / "run.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
         (dialogues,) = database.execute("select count(*) from dialogues").fetchone()
         (choices,) = database.execute("select count(*) from choices").fetchone()
         (needed,) = database.execute("select sum(2 * turns - 1) from cases").fetchone()

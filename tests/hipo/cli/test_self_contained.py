@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -135,7 +136,7 @@ def test_no_row_holds_a_line_that_no_model_was_sent(made: Hipo, pack: Path) -> N
     change_every_file(pack)
     rows = b"".join(content for name, content in outputs(made).items() if "jsonl" in name)
     assert MARKER.encode() not in rows
-    with sqlite3.connect("run/run.sqlite") as database:
+    with closing(sqlite3.connect("run/run.sqlite")) as database, database:
         (sent,) = database.execute(
             "select count(*) from texts where text like '%MARKER%'"
         ).fetchone()
@@ -151,7 +152,7 @@ def test_rows_of_actors_are_the_drafts_prompts_of_every_arm(made: Hipo) -> None:
     assert {row["strategy"] for row in rows} == {"direct", "reflective"}
     calls = {(row["case"], row["turn"]): row["messages"][:2] for row in rows}
     assert len(calls) < len(rows), "some utterances of both arms come from one shared call"
-    with sqlite3.connect("run/run.sqlite") as database:
+    with closing(sqlite3.connect("run/run.sqlite")) as database, database:
         known = dict(database.execute("select seq, text from texts").fetchall())
         sent = {
             json.dumps(["".join(known[n] for n in numbers) for _, numbers in json.loads(layout)])
@@ -180,7 +181,7 @@ def test_judges_take_the_templates_stored_in_the_run_or_those_given_now(made: Hi
     anew = made("verify", "run", "--judge", "offline/judge", "--prompt-dir", "templates")
     assert anew.code == 0
     assert not anew.out.startswith("0 calls")
-    with sqlite3.connect("run/run.sqlite") as database:
+    with closing(sqlite3.connect("run/run.sqlite")) as database, database:
         used = database.execute(
             "select distinct m.content like '%MARKER%' from label_sources s join materials m"
             " on m.kind = 'judge_templates' and m.hash = s.config"
@@ -218,7 +219,7 @@ def test_a_library_that_changed_changes_no_unfinished_run(
 
 
 def ids(query: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect("run/run.sqlite") as connection:
+    with closing(sqlite3.connect("run/run.sqlite")) as connection, connection:
         return connection.execute(query).fetchall()
 
 
@@ -234,7 +235,7 @@ def test_the_unfinished_run_has_the_cases_it_would_have_had(
     (pack / "other_car.yaml").write_text(text.replace("id: my_car", "id: other_car"))
     assert hipo(*command, "-n", "9", "-o", "run").code == 0
     cases = "select id from cases order by id"
-    with sqlite3.connect("whole/run.sqlite") as whole:
+    with closing(sqlite3.connect("whole/run.sqlite")) as whole, whole:
         assert ids(cases) == whole.execute(cases).fetchall()
 
 
@@ -253,7 +254,7 @@ def test_a_fact_that_is_new_is_named_and_leaves_the_cycle_as_it_was(
     assert "not in this run, which was made before: fact my_car.brand_new\n" in planned.err
     assert hipo(*command, "-n", "20", "-o", "run", "-q").code == 0
     cases = "select id from cases order by id"
-    with sqlite3.connect("whole/run.sqlite") as whole:
+    with closing(sqlite3.connect("whole/run.sqlite")) as whole, whole:
         assert ids(cases) == whole.execute(cases).fetchall()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -273,5 +274,5 @@ def test_the_database_is_not_touched_by_looking(hipo: Hipo, run: str, tmp_path: 
     hipo("runs", "show", run)
     hipo("show", run)
     assert path.read_bytes() == before
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)

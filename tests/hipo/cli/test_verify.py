@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -237,7 +238,7 @@ def test_a_scenario_that_changed_since_is_judged_as_it_was(hipo: Hipo, pack: Pat
         path.read_text().replace("Somebody wants to get rid", "Nobody wants to get rid", 1)
     )
     assert hipo("verify", "run").code == 0
-    with sqlite3.connect("run/run.sqlite") as database:
+    with closing(sqlite3.connect("run/run.sqlite")) as database, database:
         texts = "\n".join(text for (text,) in database.execute("select text from texts"))
     assert "Somebody wants to get rid" in texts
     assert "Nobody wants to get rid" not in texts

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -18,9 +19,9 @@ COUNTS = [0, 1, 2, 3, MOST_ROWS - 1, MOST_ROWS, MOST_ROWS + 1, 3 * MOST_ROWS + 5
 
 @pytest.fixture
 def table():
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.execute("create table things (seq integer primary key, id text unique, x real)")
-    return connection
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("create table things (seq integer primary key, id text unique, x real)")
+        yield connection
 
 
 @pytest.mark.parametrize("count", COUNTS)

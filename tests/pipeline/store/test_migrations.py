@@ -29,10 +29,10 @@ V1, V2 = (make_notes,), (make_notes, add_author)
 @pytest.fixture
 def old(tmp_path):
     path = tmp_path / "run.sqlite"
-    connection = connect(path)
-    assert migrate(connection, path, V1) is None
-    connection.execute("insert into notes values ('kept')")
-    return connection, path
+    with closing(connect(path)) as connection:
+        assert migrate(connection, path, V1) is None
+        connection.execute("insert into notes values ('kept')")
+        yield connection, path
 
 
 def test_an_older_database_is_brought_up_to_date_after_a_backup(old):
@@ -81,58 +81,58 @@ def test_an_older_database_cannot_be_only_looked_at(old):
 
 def test_nothing_happens_to_a_database_that_is_up_to_date(tmp_path):
     path = tmp_path / "run.sqlite"
-    connection = connect(path)
-    migrate(connection, path)
-    before = connection.execute("pragma schema_version").fetchone()
-    assert migrate(connection, path) is None
-    assert connection.execute("pragma schema_version").fetchone() == before
-    assert schema_version(connection) == len(MIGRATIONS)
-    assert list(tmp_path.glob("*backup*")) == []
+    with closing(connect(path)) as connection:
+        migrate(connection, path)
+        before = connection.execute("pragma schema_version").fetchone()
+        assert migrate(connection, path) is None
+        assert connection.execute("pragma schema_version").fetchone() == before
+        assert schema_version(connection) == len(MIGRATIONS)
+        assert list(tmp_path.glob("*backup*")) == []
 
 
 def test_studies_of_a_run_from_before_keep_their_items_and_one_of_gold_lines_may_begin(tmp_path):
     path = tmp_path / "run.sqlite"
-    connection = connect(path)
-    before = [step.__name__ for step in MIGRATIONS].index("add_gold_reviews")
-    migrate(connection, path, MIGRATIONS[:before])
-    study = "insert into studies values (?, ?, ?, 3, 42, '{}', 1.0)"
-    connection.execute(study, (1, "quiz", "quiz"))
-    connection.execute(
-        "insert into annotators (code, role, created_at) values ('A01', 'annotator', 1.0)"
-    )
-    connection.execute("insert into participations values (1, 1, 2.0)")
-    with pytest.raises(sqlite3.IntegrityError):
+    with closing(connect(path)) as connection:
+        before = [step.__name__ for step in MIGRATIONS].index("add_gold_reviews")
+        migrate(connection, path, MIGRATIONS[:before])
+        study = "insert into studies values (?, ?, ?, 3, 42, '{}', 1.0)"
+        connection.execute(study, (1, "quiz", "quiz"))
+        connection.execute(
+            "insert into annotators (code, role, created_at) values ('A01', 'annotator', 1.0)"
+        )
+        connection.execute("insert into participations values (1, 1, 2.0)")
+        with pytest.raises(sqlite3.IntegrityError):
+            connection.execute(study, (2, "gold", "gold"))
+        migrate(connection, path)
         connection.execute(study, (2, "gold", "gold"))
-    migrate(connection, path)
-    connection.execute(study, (2, "gold", "gold"))
-    assert connection.execute("select id, mode from studies order by seq").fetchall() == [
-        ("quiz", "quiz"),
-        ("gold", "gold"),
-    ]
-    assert connection.execute("pragma foreign_key_check").fetchall() == []
-    with pytest.raises(sqlite3.IntegrityError):
-        connection.execute("delete from studies where seq = 1")
-    with pytest.raises(sqlite3.IntegrityError):
-        connection.execute(study, (3, "other", "other"))
+        assert connection.execute("select id, mode from studies order by seq").fetchall() == [
+            ("quiz", "quiz"),
+            ("gold", "gold"),
+        ]
+        assert connection.execute("pragma foreign_key_check").fetchall() == []
+        with pytest.raises(sqlite3.IntegrityError):
+            connection.execute("delete from studies where seq = 1")
+        with pytest.raises(sqlite3.IntegrityError):
+            connection.execute(study, (3, "other", "other"))
 
 
 def test_a_run_from_before_evaluations_gets_their_tables_and_keeps_what_it_has(tmp_path):
     path = tmp_path / "run.sqlite"
-    connection = connect(path)
-    before = [step.__name__ for step in MIGRATIONS].index("add_answers")
-    assert before == 10
-    migrate(connection, path, MIGRATIONS[:before])
-    connection.execute("insert into meta values ('name', 'trial')")
-    backup = migrate(connection, path)
-    assert backup is not None
-    assert schema_version(connection) == len(MIGRATIONS) >= 11
-    assert connection.execute("select value from meta").fetchall() == [("trial",)]
-    assert connection.execute("select count(*) from answers").fetchone() == (0,)
-    seat = "insert into evaluated (task, mode, draw, repeat, model, config) values ('t', 'm', 0, 0, 'x', '')"
-    connection.execute(seat)
-    with pytest.raises(sqlite3.IntegrityError):
+    with closing(connect(path)) as connection:
+        before = [step.__name__ for step in MIGRATIONS].index("add_answers")
+        assert before == 10
+        migrate(connection, path, MIGRATIONS[:before])
+        connection.execute("insert into meta values ('name', 'trial')")
+        backup = migrate(connection, path)
+        assert backup is not None
+        assert schema_version(connection) == len(MIGRATIONS) >= 11
+        assert connection.execute("select value from meta").fetchall() == [("trial",)]
+        assert connection.execute("select count(*) from answers").fetchone() == (0,)
+        seat = "insert into evaluated (task, mode, draw, repeat, model, config) values ('t', 'm', 0, 0, 'x', '')"
         connection.execute(seat)
-    with pytest.raises(sqlite3.IntegrityError):
-        connection.execute(
-            "insert into answers values (1, 'i', 'guessed', 0, '', '', '{}', null, 0)"
-        )
+        with pytest.raises(sqlite3.IntegrityError):
+            connection.execute(seat)
+        with pytest.raises(sqlite3.IntegrityError):
+            connection.execute(
+                "insert into answers values (1, 'i', 'guessed', 0, '', '', '{}', null, 0)"
+            )

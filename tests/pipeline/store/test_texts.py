@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from hypothesis import given
@@ -15,9 +16,9 @@ contents = lines.map("\n".join) | st.text()
 
 @pytest.fixture
 def database():
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    create_tables(connection)
-    return connection
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        create_tables(connection)
+        yield connection
 
 
 @given(contents)
@@ -29,10 +30,10 @@ def test_sections_put_together_are_the_message(content):
 
 @given(st.lists(st.tuples(st.sampled_from(["system", "user"]), contents)))
 def test_a_prompt_is_restored_as_it_was(messages):
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    create_tables(connection)
-    (layout,) = TextTable().layouts(connection, [parted(messages)])
-    assert PromptComposer(connection).compose(layout) == tuple(messages)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        create_tables(connection)
+        (layout,) = TextTable().layouts(connection, [parted(messages)])
+        assert PromptComposer(connection).compose(layout) == tuple(messages)
 
 
 def test_sections_that_prompts_share_are_stored_once(database):
