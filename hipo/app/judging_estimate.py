@@ -16,8 +16,8 @@ SAMPLE = 24
 
 NOTE = (
     f"tokens are estimated from the prompts of {SAMPLE} dialogues at {BYTES_PER_TOKEN} bytes each, "
-    "and answers at their usual length; a model that reasons at length takes more, and repairs or "
-    "retries can add some"
+    "and answers at their usual length; dialogues that say the same share what is answered, so fewer "
+    "calls are possible, a model that reasons at length takes more, and repairs or retries can add some"
 )
 
 
