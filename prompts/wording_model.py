@@ -18,6 +18,8 @@ from scenarios.wording import sentences
 
 SCALE: Final = 100
 """What one is in the numbers of a file."""
+REMEMBERED: Final = 65_536
+"""Words of which the classes are kept: more than people use, fewer than a model can make up."""
 _FEWEST: Final = 20
 """Features that even the shortest text counts as having."""
 _STEM: Final = 5
@@ -93,6 +95,8 @@ class WordClasses:
         if known is None:
             begun = (self._begun.get(word[:end], ()) for end in range(1, len(word) + 1))
             names = [*self._whole.get(word, ()), *(name for some in begun for name in some)]
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
             known = self._known[word] = tuple(dict.fromkeys(names))
         return known
 

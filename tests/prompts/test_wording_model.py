@@ -1,9 +1,18 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from prompts.refusals import WEIGHTS as REFUSAL_WEIGHTS
-from prompts.wording_model import SCALE, WordClasses, WordingModel, features, wording_model
+from prompts.wording_model import (
+    REMEMBERED,
+    SCALE,
+    WordClasses,
+    WordingModel,
+    features,
+    wording_model,
+)
 from quality.gates.goal_stated import WEIGHTS as GOAL_WEIGHTS
 
 MODEL = WordingModel(
@@ -55,3 +64,14 @@ def test_no_single_feature_of_a_shipped_model_is_enough(path):
     assert model.intercept + max(model.weights.values()) / 20**0.5 < model.threshold + 5 * SCALE
     assert model.found("Good morning.") is None
     assert path.stat().st_size < 300_000
+
+
+def test_words_that_never_come_again_are_not_remembered_for_ever():
+    classes, made_up = WordClasses({"rain": " rain* "}), map("word{}".format, range(4 * REMEMBERED))
+    tracemalloc.start()
+    for word in made_up:
+        classes.of(word)
+    held, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert classes.of("raining") == ("rain",)
+    assert held < most < 2 * REMEMBERED * 200
