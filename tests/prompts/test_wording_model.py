@@ -67,11 +67,11 @@ def test_no_single_feature_of_a_shipped_model_is_enough(path):
 
 
 def test_words_that_never_come_again_are_not_remembered_for_ever():
-    classes, made_up = WordClasses({"rain": " rain* "}), map("word{}".format, range(4 * REMEMBERED))
+    classes, made_up = WordClasses({"rain": " rain* "}), map("word{}".format, range(6 * REMEMBERED))
     tracemalloc.start()
     for word in made_up:
         classes.of(word)
     held, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert classes.of("raining") == ("rain",)
-    assert held < most < 2 * REMEMBERED * 200
+    assert held <= most < REMEMBERED * 250
