@@ -71,8 +71,9 @@ async def adjudicate(request: Request, number: RowNumber) -> Response:
     if verdict is None and service.study.asks_opinion:
         problems["verdict"] = "not answered"
     note = read_text(data, "note")
-    if problems:
-        return _adjudication_page(request, number, problems, data)
+    overtaken = first(data, "settled") != _last_word(service, number)
+    if problems or overtaken:
+        return _adjudication_page(request, number, problems, data, overtaken=overtaken)
     adjudication = Adjudication(
         item.seq,
         guest.person.code,
@@ -91,7 +92,12 @@ async def adjudicate(request: Request, number: RowNumber) -> Response:
 
 
 def _adjudication_page(
-    request: Request, number: int, problems: dict[str, str], sent: dict[str, list[str]] | None
+    request: Request,
+    number: int,
+    problems: dict[str, str],
+    sent: dict[str, list[str]] | None,
+    *,
+    overtaken: bool = False,
 ) -> Response:
     service, guest = desk_of(request), expert(request)
     item = service.store.sheets.item(service.study, number)
@@ -115,8 +121,10 @@ def _adjudication_page(
         request,
         "adjudicate",
         guest,
-        422 if problems else 200,
+        422 if problems else 409 if overtaken else 200,
         item=item,
+        overtaken=overtaken,
+        last_word=_last_word(service, number),
         exhibit=exhibit,
         side=side,
         rows={row.field.name: row for row in side.rows},
@@ -127,6 +135,12 @@ def _adjudication_page(
         skip=_next_waiting(service, number),
         settled=settled,
     )
+
+
+def _last_word(service: ReviewService, number: int) -> str:
+    """Return what tells the last word on an item from another one; empty where there is none."""
+    settled = service.store.sheets.adjudications(service.study, item=number).get(number)
+    return "" if settled is None else repr(settled.at)
 
 
 def _next_waiting(service: ReviewService, after: int) -> str:

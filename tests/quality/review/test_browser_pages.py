@@ -185,8 +185,10 @@ def test_a_form_kept_in_the_browser_comes_back_after_the_connection(
     assert "t3.intention" in draft.content
 
 
-def test_a_second_window_is_not_told_that_a_form_is_kept_which_is_not(run: Path) -> None:
-    with served(run, mode="quiz") as site, chromium() as browser:
+def test_a_second_window_is_not_told_that_a_form_is_kept_which_is_not(
+    browser: Browser, run: Path
+) -> None:
+    with served(run, mode="quiz") as site:
         page = new_page(browser)
         come_in(page, site.link(), "Ada")
         arrive(page, "#answers")
@@ -217,9 +219,9 @@ def fill_in(page: Page) -> None:
             return
 
 
-def test_who_was_away_for_too_long_is_told_so_and_led_on(run: Path) -> None:
+def test_who_was_away_for_too_long_is_told_so_and_led_on(browser: Browser, run: Path) -> None:
     wishes = {"mode": "quiz", "per_item": 1, "most": 1, "lease_minutes": 0}
-    with served(run, **wishes) as site, chromium() as browser:
+    with served(run, **wishes) as site:
         ada, bea = new_page(browser), new_page(browser)
         come_in(ada, site.link(), "Ada")
         arrive(ada, "#answers")
@@ -237,6 +239,33 @@ def test_who_was_away_for_too_long_is_told_so_and_led_on(run: Path) -> None:
         assert not ada.locator("form[data-stage]").count()
         ada.get_by_text("To the start").click()
         ada.wait_for_url("**/finish")
+
+
+def test_an_expert_is_told_before_replacing_what_another_one_settled_meanwhile(
+    browser: Browser, run: Path
+) -> None:
+    with served(run, mode="quiz", per_item=1, most=1) as site:
+        ada, eve, fay = (new_page(browser) for _ in range(3))
+        come_in(ada, site.link(), "Ada")
+        arrive(ada, "#answers")
+        fill_in(ada)
+        for expert, name in ((eve, "Eve"), (fay, "Fay")):
+            come_in(expert, site.link("expert"), name)
+            expert.goto(f"{site.url}/adjudicate")
+            expert.locator("table a").first.click()
+            arrive(expert, "#adjudication")
+        eve.locator("#settle").click()
+        eve.wait_for_url("**/adjudicate")
+        fay.fill("textarea[name=note]", "mine")
+        fay.locator("#settle").click()
+        until(fay, "document.getElementById('alarm').textContent.includes('while it was open')")
+        assert fay.input_value("textarea[name=note]") == "mine"
+        (settled,) = site.service.store.sheets.adjudications(site.service.study).values()
+        assert settled.note == ""
+        fay.locator("#settle").click()
+        fay.wait_for_url("**/adjudicate")
+        (settled,) = site.service.store.sheets.adjudications(site.service.study).values()
+        assert settled.note == "mine"
 
 
 def answer_one(page: Page) -> None:
