@@ -105,11 +105,13 @@ def _write(stream: BinaryIO, content: bytes) -> None:
 
 
 def _read(stream: BinaryIO) -> bytes | None:
-    """Return the next frame; None at the end."""
+    """Return the next frame; None at the end, also where it comes in the middle of a frame."""
     length = stream.read(_LENGTH)
     if len(length) < _LENGTH:
         return None
-    return stream.read(int.from_bytes(length, "big"))
+    size = int.from_bytes(length, "big")
+    content = stream.read(size)
+    return content if len(content) == size else None
 
 
 if __name__ == "__main__":

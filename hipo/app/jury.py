@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -21,7 +19,6 @@ from hipo.app.jury_request import JuryRequest
 from hipo.app.models import ModelUse
 from hipo.app.old_runs import bring_up_to_date
 from hipo.app.resumption import ledger_of
-from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.verification import Verified
 from hipo.app.verification_overrides import VerificationOverrides
@@ -106,43 +103,7 @@ def make_jury(store: RunStore, request: JuryRequest, overrides: VerificationOver
     return Jury(recipe, material, scheme, templates, prompts, uses)
 
 
-def hear_jurors(
-    run: RunLike,
-    models: Sequence[str],
-    *,
-    request: JuryRequest | None = None,
-    overrides: VerificationOverrides | None = None,
-    retry_unreadable: bool = False,
-    watcher: Watcher | None = None,
-) -> Verified:
-    """Let models label every answer of a run as jurors do; what was done is not paid again.
-
-    Example::
-
-        hear_jurors("runs/trial", ["openai/o4-mini"])
-
-    Args:
-        run: what :func:`hipo.generate` returned, a folder, or a name under ``./runs``.
-        models: as ``provider/model``.
-        request: task, mode and scheme, where they are not the usual ones.
-        overrides: what is laid over the recipe of the run.
-        retry_unreadable: whether jurors whose answer could not be read are asked again.
-        watcher: is told of every dialogue as soon as a juror's labels of it are durable.
-
-    Raises:
-        UsageError: the run or a juror is not fit.
-        RunError: it could not go on; what was finished is kept.
-    """
-    asked = replace(request or JuryRequest(models=models), models=models)
-    return asyncio.run(
-        hear_jurors_async(
-            folder_of(run), asked, overrides or VerificationOverrides(),
-            retry_unreadable=retry_unreadable, watcher=watcher,
-        )
-    )  # fmt: skip
-
-
-async def hear_jurors_async(
+async def hear_jurors(
     folder: Path,
     request: JuryRequest,
     overrides: VerificationOverrides,
@@ -151,7 +112,7 @@ async def hear_jurors_async(
     watcher: Watcher | None = None,
     signals: bool = False,
 ) -> Verified:
-    """Do what :func:`hear_jurors` does, inside a running event loop.
+    """Let models label every answer of a run as jurors do; what was done is not paid again.
 
     Args:
         folder: the run.
@@ -160,6 +121,10 @@ async def hear_jurors_async(
         retry_unreadable: whether jurors whose answer could not be read are asked again.
         watcher: is told of every dialogue as soon as a juror's labels of it are durable.
         signals: whether the first SIGINT, SIGTERM or SIGHUP finishes the calls in flight and stops.
+
+    Raises:
+        UsageError: the run or a juror is not fit.
+        RunError: it could not go on; what was finished is kept.
     """
     watching: Watcher = watcher or Silent()
     bring_up_to_date(folder)

@@ -54,7 +54,7 @@ class SaturatedPlay:
         """Play one window after the other."""
         prepared = stage.connections.prepared
         (size, _), tried = self._reached(prepared, stage.store), 0
-        counted = set[tuple[str, str]]()
+        counted = 0
         self.curve = SaturationCurve(prepared.scheme, self.window)
         whole = RunOutcome(present=there_before(stage))
         while True:
@@ -69,11 +69,10 @@ class SaturatedPlay:
                 whole.stopped, whole.stop_code = outcome.stopped, outcome.stop_code
                 whole.advice = outcome.advice
                 return whole
-            for dialogue in stage.store.dialogues(traces=False):
-                key = (dialogue.case.id, dialogue.arm)
-                if key not in counted:
-                    counted.add(key)
-                    self.curve.add(dialogue)
+            reader = stage.store.reader
+            for dialogue in reader.dialogues(traces=False, after=counted):
+                self.curve.add(dialogue)
+            counted = reader.newest
             late = self.curve.late_share
             if late is not None:
                 stage.watching.note(

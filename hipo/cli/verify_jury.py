@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from hipo.app.jury import hear_jurors_async
+from hipo.app.jury import hear_jurors
 from hipo.app.jury_request import JuryRequest
 from hipo.app.verification import Verified
 from hipo.app.verification_overrides import VerificationOverrides
@@ -37,7 +37,7 @@ def run_jury(
         StoppedEarly: it ended early, e.g. interrupted; it can be continued.
     """
     done = asyncio.run(
-        hear_jurors_async(
+        hear_jurors(
             folder, request, overrides, retry_unreadable=retry_unreadable, watcher=watching,
             signals=True,
         )

@@ -89,6 +89,12 @@ def test_what_is_asked_for_is_answered_frame_by_frame_until_the_end(folder: Path
     assert _read(answers) is None
 
 
+def test_a_frame_that_is_cut_short_is_the_end() -> None:
+    whole = io.BytesIO()
+    _write(whole, b"rows")
+    assert _read(io.BytesIO(whole.getvalue()[:-1])) is None
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("used", [True, False])
 async def test_an_encoder_ends_its_process_when_it_is_closed(

@@ -18,7 +18,7 @@ PAGE = 200
 
 _PAGE_OF_ENDINGS = f"""
     select {ENDING_COLUMNS}
-    where (d.case_seq, d.arm_seq) > (?, ?) and (? is null or d.status = ?)
+    where (d.case_seq, d.arm_seq) > (?, ?) and d.seq > ? and (? is null or d.status = ?)
         and (? is null or a.id = ?)
     order by d.case_seq, d.arm_seq limit {PAGE}"""
 _LATEST_ENDINGS = f"""
@@ -59,13 +59,24 @@ class DialogueReader:
         self._reader = reader
         self._turns = TurnReader(reader)
 
-    def dialogues(self, *, arm: str | None = None, traces: bool = True) -> Iterator[Dialogue]:
+    def dialogues(
+        self, *, arm: str | None = None, traces: bool = True, after: int = 0
+    ) -> Iterator[Dialogue]:
         """Yield the dialogues in the order of cases, those of one arm if it is named.
 
-        Without ``traces`` turns come without how they were chosen, and reading is quicker.
+        Args:
+            arm: the only one that is read; None for all.
+            traces: whether turns come with how they were chosen; reading is quicker without.
+            after: what :attr:`newest` was before the only ones that are read; 0 for all.
         """
-        for page in self._pages("generated", arm):
+        for page in self._pages("generated", arm, after):
             yield from self._dialogues(page, traces=traces)
+
+    @property
+    def newest(self) -> int:
+        """The number of the case that ended last in an arm for the first time; 0 without any."""
+        (number,) = self._reader.execute("select max(seq) from dialogues").fetchone()
+        return number or 0
 
     def endings(
         self, *, arm: str | None = None, status: Literal["generated", "failed"] | None = None
@@ -141,11 +152,11 @@ class DialogueReader:
         with parsing(self._reader, "a case"):
             return [_row(row) for row in rows]
 
-    def _pages(self, status: str | None, arm: str | None) -> Iterator[list[_Row]]:
+    def _pages(self, status: str | None, arm: str | None, after: int = 0) -> Iterator[list[_Row]]:
         last = (-1, -1)
         while True:
             rows = self._reader.execute(
-                _PAGE_OF_ENDINGS, (*last, status, status, arm, arm)
+                _PAGE_OF_ENDINGS, (*last, after, status, status, arm, arm)
             ).fetchall()
             if not rows:
                 return

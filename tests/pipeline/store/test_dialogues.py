@@ -188,6 +188,19 @@ async def test_dialogues_stream_in_the_order_of_cases_across_pages(store):
 
 
 @pytest.mark.anyio
+async def test_only_dialogues_that_have_ended_since_are_read(store):
+    assert store.reader.newest == 0
+    await store.add_cases([case(i) for i in range(4)])
+    await store.finish(dialogue(3), 0)
+    before = store.reader.newest
+    for repetition in (2, 0):
+        await store.finish(dialogue(repetition), 0)
+    since = [one.case.repetition for one in store.reader.dialogues(after=before)]
+    assert since == [0, 2]
+    assert list(store.reader.dialogues(after=store.reader.newest)) == []
+
+
+@pytest.mark.anyio
 async def test_a_dialogue_is_found_by_the_beginning_of_its_id(store):
     await store.add_cases([case(0), case(1)])
     await store.finish(dialogue(0), 0)
