@@ -146,6 +146,8 @@ def _run(
     err: Connection,
 ) -> None:
     """Become a process with a folder, an environment and streams of its own."""
+    # Whoever started the tests in the background may have interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(folder)
     sys.path.insert(0, folder)  # as python -m does
     os.environ.clear()

@@ -196,11 +196,9 @@ async def test_one_more_interrupt_while_workers_say_goodbye_ends_no_run_with_an_
 
 
 def test_what_workers_had_in_flight_is_charged_where_a_run_is_left_at_once(tmp_path: Path) -> None:
-    width = 3
-
     async def leave(stage: PlayContext) -> RunOutcome:
         playing = asyncio.ensure_future(play_plan(stage))
-        while server.count < width:
+        while not server.count:  # the first call goes out alone
             await asyncio.sleep(0.01)
         stage.stop.request("interrupted")
         playing.cancel()
@@ -210,8 +208,7 @@ def test_what_workers_had_in_flight_is_charged_where_a_run_is_left_at_once(tmp_p
         roles = {
             "models": {"default": {"model": "compatible/rules", "base_url": server.openai_url}}
         }
-        asked = recipe(**roles, strategies=["direct"], limits={"max_concurrency": width})
+        asked = recipe(**roles, strategies=["direct"])
         generate(asked, output=tmp_path / "run", workers=1, play=leave)
-        sent = server.count
     charged = rows(tmp_path / "run", "select code, charged_tokens > 0 from requests")
-    assert charged == [("cancelled", 1)] * sent
+    assert charged == [("cancelled", 1)]

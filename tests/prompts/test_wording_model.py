@@ -4,9 +4,9 @@ import tracemalloc
 
 import pytest
 
+from prompts import wording_model as wording_model_module
 from prompts.refusals import WEIGHTS as REFUSAL_WEIGHTS
 from prompts.wording_model import (
-    REMEMBERED,
     SCALE,
     WordClasses,
     WordingModel,
@@ -66,12 +66,14 @@ def test_no_single_feature_of_a_shipped_model_is_enough(path):
     assert path.stat().st_size < 300_000
 
 
-def test_words_that_never_come_again_are_not_remembered_for_ever():
-    classes, made_up = WordClasses({"rain": " rain* "}), map("word{}".format, range(6 * REMEMBERED))
+def test_words_that_never_come_again_are_not_remembered_for_ever(monkeypatch):
+    most_words = 2_000
+    monkeypatch.setattr(wording_model_module, "REMEMBERED", most_words)
+    classes, made_up = WordClasses({"rain": " rain* "}), map("word{}".format, range(6 * most_words))
     tracemalloc.start()
     for word in made_up:
         classes.of(word)
     held, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert classes.of("raining") == ("rain",)
-    assert held <= most < REMEMBERED * 250
+    assert held <= most < most_words * 250
