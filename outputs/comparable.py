@@ -33,8 +33,8 @@ def row_lines(row: Row) -> list[str]:
     Whatever the format (messages, prompt and completion, preference pairs, Alpaca, ShareGPT, or
     another's), each string counts, nested ones included. System messages do not: they are
     instructions, the same in every row; nor do the prompts of benchmark items, which say again
-    what other columns say, nor ids and the lists of labels in prompts. Lines are taken apart so that no comparison depends on what a format
-    puts between them.
+    what other columns say, nor ids and the lists of labels in prompts. Lines are taken apart so
+    that no comparison depends on what a format puts between them.
     """
     own = {name: value for name, value in row.items() if not _is_prompt(row, name)}
     return [line for text in _texts(own, 0) for line in _lines(text)]
