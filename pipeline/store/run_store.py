@@ -150,8 +150,13 @@ class RunStore:
     @classmethod
     def _started(cls, folder: Path, connection: sqlite3.Connection, lock: RunLock) -> Self:
         """Start the writer on a database that is up to date."""
-        reader, writer, texts = start_writing(connection, folder / DATABASE)
-        return cls(folder, reader, writer, lock, texts)
+        with ExitStack() as undo:
+            reader, writer, texts = start_writing(connection, folder / DATABASE)
+            undo.callback(writer.close)
+            undo.callback(reader.close)
+            store = cls(folder, reader, writer, lock, texts)
+            undo.pop_all()
+        return store
 
     def close(self) -> None:
         """Bring everything to disk and give the lock back; harmless when repeated."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from contextlib import closing
 from dataclasses import replace
 
@@ -61,6 +62,18 @@ def test_a_failed_opening_leaves_no_lock_behind(tmp_path):
         connection.execute("pragma user_version = 99")
     with pytest.raises(UsageError, match="newer hipo"):
         RunStore.open(tmp_path)
+    RunLock(tmp_path).release()
+
+
+def test_a_run_whose_configuration_is_damaged_leaves_no_thread_and_no_lock_behind(tmp_path):
+    begun(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as connection:
+        connection.execute("update config_epochs set config = '{garbage'")
+        connection.commit()
+    before = set(threading.enumerate())
+    with pytest.raises(UsageError, match="the configuration 1 of the run"):
+        RunStore.open(tmp_path)
+    assert set(threading.enumerate()) <= before
     RunLock(tmp_path).release()
 
 
