@@ -40,12 +40,12 @@ def against_draft(draft: Draft, history: History) -> tuple[str, ...]:
     found = list(against_utterance(draft.text, history))
     written = [(f"{label.dimension}_rationale", label.rationale) for label in draft.tactic]
     written += [(label.dimension, str(label.value)) for label in draft.tactic]
-    copied = _first_same(draft.text, (text for _, text in written))
+    sources = [(f'the words of "{key}"', text) for key, text in written]
+    sources.append(("a label", str(draft.goal)))
+    copied = _first_same(draft.text, (text for _, text in sources))
     if copied is not None:
-        key, _ = written[copied]
-        found.append(
-            f'utterance: found the words of "{key}", expected what is said to the other person'
-        )
+        what, _ = sources[copied]
+        found.append(f"utterance: found {what}, expected what is said to the other person")
     return tuple(found)
 
 

@@ -55,6 +55,9 @@ def test_the_reason_or_a_label_is_no_utterance(prompts, view, draft, critiques):
         assert 'the words of "veracity_rationale"' in copied
         (label,) = question.objections(drafted("Quantity"))
         assert 'the words of "veracity"' in label
+        ironic = dataclasses.replace(drafted("Sarcasm."), goal="sarcasm")
+        (assigned,) = question.objections(ironic)
+        assert "found a label" in assigned
         assert question.objections(drafted("It is fine.", rationale="")) == ()
 
 
