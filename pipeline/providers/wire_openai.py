@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import orjson
 
 from pipeline.providers.failures import broken_body
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
-from pipeline.providers.untrusted import count, identifier
+from pipeline.providers.untrusted import MOST_TOKENS, count, identifier
 
 LengthField = Literal["max_tokens", "max_completion_tokens"]
 
@@ -75,11 +76,14 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
         raise broken_body("it is not JSON", request_id=request_id) from error
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
         raise broken_body("it has no list of choices", request_id=request_id)
-    choices = [choice for choice in answer["choices"] if isinstance(choice, dict)]
-    choices.sort(key=_index)
+    listed = [choice for choice in answer["choices"] if isinstance(choice, dict)]
+    choices = tuple(_choice(choice) for choice in sorted(listed, key=_index))
+    usage = read_usage(answer.get("usage"))
+    if usage is not None and len(listed) > 1 and _counts_one(usage, answer.get("timings")):
+        usage = _of_all(usage, _choice(listed[0]), choices)
     return Reply(
-        choices=tuple(_choice(choice) for choice in choices),
-        usage=read_usage(answer.get("usage")),
+        choices=choices,
+        usage=usage,
         request_id=identifier(request_id) or identifier(answer.get("id")),
         model=identifier(answer.get("model")),
         system_fingerprint=identifier(answer.get("system_fingerprint")),
@@ -102,6 +106,23 @@ def read_usage(data: object) -> Usage | None:
     if reasoning is None:
         reasoning = count(data.get("reasoning_tokens"))
     return Usage(prompt, completion, min(cached or 0, prompt), min(reasoning or 0, completion))
+
+
+def _counts_one(usage: Usage, timings: object) -> bool:
+    """Whether the tokens are those of one choice: llama.cpp adds the others to the first one's reply.
+
+    What else it says of that reply, its ``timings``, holds the same count.
+    """
+    return isinstance(timings, dict) and count(timings.get("predicted_n")) == usage.completion
+
+
+def _of_all(usage: Usage, counted: Choice, choices: Sequence[Choice]) -> Usage:
+    """Return the tokens of all choices, those that were not counted by their length in characters."""
+    if not counted.text:
+        return usage
+    length = sum(len(choice.text) for choice in choices)
+    completion = -(-usage.completion * length // len(counted.text))
+    return replace(usage, completion=min(completion, MOST_TOKENS))
 
 
 def finish_of(value: object, known: Mapping[str, FinishReason]) -> FinishReason:

@@ -129,6 +129,32 @@ def test_usage_is_read_in_every_spelling_and_never_invented(data, expected):
     assert read_usage(data) == expected
 
 
+@pytest.mark.parametrize(
+    ("choices", "timings", "completion"),
+    [
+        ([choice(0, "a" * 40), choice(1, "b" * 101)], {"predicted_n": 10}, 36),
+        ([choice(1, "b" * 100), choice(0, "a" * 40)], {"predicted_n": 10}, 14),
+        ([choice(0, "a" * 40)], {"predicted_n": 10}, 10),
+        ([choice(0, "a" * 40), choice(1, "b" * 100)], {"predicted_n": 7}, 10),
+        ([choice(0, ""), choice(1, "b" * 100)], {"predicted_n": 10}, 10),
+        ([choice(0, "a" * 40), choice(1, "b" * 100)], None, 10),
+    ],
+)
+def test_a_server_that_counts_one_choice_alone_has_the_others_counted_by_length(
+    choices, timings, completion
+):
+    usage = {"prompt_tokens": 9, "completion_tokens": 10}
+    reply = read_reply(answer(choices=choices, usage=usage, timings=timings))
+    assert reply.usage == Usage(9, completion)
+
+
+def test_a_count_by_length_stays_plausible():
+    usage = {"prompt_tokens": 9, "completion_tokens": 10**9}
+    choices = [choice(0, "a"), choice(1, "b" * 1_000)]
+    reply = read_reply(answer(choices=choices, usage=usage, timings={"predicted_n": 10**9}))
+    assert reply.usage == Usage(9, 10**9)
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: (
