@@ -15,8 +15,8 @@ from scenarios.verdicts import Judgement
 AGREED: Final = Column(
     "agreed",
     "texts",
-    "Dimensions on which every external judge that saw no labels gave that of the row; null: nobody"
-    " judged so.",
+    "Dimensions on which every external judge of them that saw no labels gave that of the row; null:"
+    " nobody judged so.",
 )
 
 
@@ -28,7 +28,9 @@ class AgreedLabels:
         self._dimensions = {dimension.id: dimension for dimension in scheme.dimensions}
         external = [one for one in judgements if one.source == "external"]
         # A judge that was shown labels names none, and neither does one that could not be read.
-        self._blind = sorted({one.judge for one in external if one.value is not None})
+        self._blind = {one.judge for one in external if one.value is not None}
+        # Judges of plugins may judge a part of the dimensions, and have no say on the others.
+        self._asked = {(one.dimension, one.judge) for one in external}
         self._found = {
             (one.turn, one.dimension, one.judge): one.value
             for one in external
@@ -49,8 +51,11 @@ class AgreedLabels:
     def _shared(self, turn: int | None, name: str, label: LabelValue) -> bool:
         dimension = self._dimensions[name]
         place = None if dimension.level == "dialogue" else turn
-        found = [self._found.get((place, name, judge)) for judge in self._blind]
-        return all(value is not None and agrees(dimension, label, value) for value in found)
+        judges = [judge for judge in self._blind if (name, judge) in self._asked]
+        found = [self._found.get((place, name, judge)) for judge in judges]
+        return bool(found) and all(
+            value is not None and agrees(dimension, label, value) for value in found
+        )
 
 
 def agreed_labels(selected: SelectedDialogue) -> AgreedLabels:

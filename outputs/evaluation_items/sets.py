@@ -29,8 +29,8 @@ _SPLITS = ("train", "validation", "test")
 _PARENTS = 2
 """Folders above a file of rows in which the manifest of its export is looked for."""
 NOBODY_JUDGED = (
-    "{name} holds no labels of judges, so that no score is against what is agreed: verify the run"
-    " with --judge provider/name"
+    "{name} holds no label that its judges agree on, so that no score is against what is agreed:"
+    " verify the run with --judge provider/name"
 )
 
 

@@ -30,7 +30,20 @@ def test_every_blind_judge_has_to_give_the_label():
 
 def test_a_judge_whose_answer_could_not_be_read_does_not_agree():
     unread = said("y", "intention", None)
-    assert agreed(said("x", "intention", "Inform"), unread, said("y", "veracity", "Quality")) == []
+    both = [said(judge, "veracity", "Quality") for judge in ("x", "y")]
+    assert agreed(said("x", "intention", "Inform"), unread, *both) == ["veracity"]
+
+
+def test_a_judge_has_no_say_on_what_it_does_not_judge():
+    beside = said("rule", "coherence", "coherent")
+    named = [said("x", "intention", "Inform"), said("x", "veracity", "Manner")]
+    assert agreed(*named, beside) == ["intention"]
+    assert agreed(beside) == []
+
+
+def test_a_judge_that_left_out_one_utterance_does_not_agree_there():
+    elsewhere = said("y", "intention", "Inform", turn=5)
+    assert agreed(said("x", "intention", "Inform"), elsewhere) == []
 
 
 def test_the_goal_is_that_of_the_dialogue():
