@@ -17,8 +17,8 @@ def load_items(source: str, *, scheme: str | None = None, any_verdict: bool = Fa
     """Return the items of a set, of a run, or the gold lines.
 
     Args:
-        source: ``gold``; the folder of a run or its name under ``./runs``; or the folder or a file
-            of an exported set.
+        source: ``gold`` (also beside an evaluation of that name); the folder of a run or its name
+            under ``./runs``; or the folder or a file of an exported set.
         scheme: of the labels of a set, where its manifest does not name one that ships.
         any_verdict: of a run, every dialogue instead of the accepted ones.
 
@@ -27,7 +27,7 @@ def load_items(source: str, *, scheme: str | None = None, any_verdict: bool = Fa
         InputError: a row of a set is none.
     """
     path = Path(source)
-    if source == GOLD and not path.exists():
+    if source == GOLD and (is_evaluation(path) or not path.exists()):
         if scheme is not None or any_verdict:
             raise UsageError(
                 "the gold lines have one scheme, and nobody decides on them",

@@ -108,8 +108,8 @@ def chosen_examples(
             chosen.append(example)
     if len(chosen) < count:
         raise UsageError(
-            f"{count} examples are to be shown with item {item.id!r}, and {origin} has"
-            f" {len(chosen)} that label what is asked and come from another scenario",
+            f"{count} examples are to be shown with every item, and {origin} has {len(chosen)} that"
+            " label what is asked and come from another scenario than the item",
             "add examples, or show fewer (examples: of the task)",
         )
     return tuple(chosen)

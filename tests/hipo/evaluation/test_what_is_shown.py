@@ -151,6 +151,17 @@ def test_gold_lines_are_items_with_settled_labels() -> None:
     assert len({item.id for item in gold.items}) == len(gold.items)
 
 
+def test_gold_means_the_gold_lines_beside_an_evaluation_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked_twice = [
+        evaluate("gold", tasks=["hipo-oracle"], models=["offline/random"], output=Path("gold"), n=9)
+        for _ in range(2)
+    ]
+    assert [done.calls for done in asked_twice] == [9, 0]
+
+
 def test_gold_lines_carry_their_canary_wherever_an_evaluation_writes_them(tmp_path: Path) -> None:
     canary = gold_canary()
     evaluate("gold", tasks=["hipo-oracle"], models=["offline/random"], output=tmp_path, n=12)
