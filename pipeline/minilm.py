@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -21,7 +22,7 @@ Matrix = NDArray[np.float32]
 
 TOKENS_AT_ONCE = 1_024
 """Tokens that go through the layers together: enough for a product of matrices, few for a cache."""
-TOKENS_BEFORE_TORCH = 32_000
+TOKENS_BEFORE_TORCH = 12_000
 """After how many tokens importing torch, which computes faster, costs less than it saves."""
 _HEAD: Final = 32
 """Numbers of a token in one head."""
@@ -53,16 +54,17 @@ class Arithmetic(Protocol):
     def gelu(self, rows: Any) -> Any:
         """Return ``x * Phi(x)`` of each number, which may overwrite it."""
 
-    def attended(self, joint: Any, texts: int, heads: int, hidden: Any | None) -> Any:
+    def attended(self, joint: Any, texts: int, heads: int) -> Any:
         """Return what the tokens of each text take from each other, shape ``(rows, width)``.
 
         Args:
             joint: queries, keys and values side by side, shape ``(rows, 3 * width)``.
             texts: how many there are, all of the same length.
             heads: into which each of them is divided.
-            hidden: 0 for a token and -inf for what fills a text up, shape ``(texts, 1, 1, tokens)``;
-                None where all are full.
         """
+
+    def joined(self, parts: Sequence[Any]) -> Any:
+        """Return the rows of several matrices as one."""
 
     def numbers(self, rows: Any) -> Matrix:
         """Return a matrix as numpy has it."""
@@ -111,18 +113,20 @@ class NumpyArithmetic:
             part -= below
         return rows
 
-    def attended(self, joint: Matrix, texts: int, heads: int, hidden: Matrix | None) -> Matrix:
+    def attended(self, joint: Matrix, texts: int, heads: int) -> Matrix:
         """Return what the tokens of each text take from each other."""
         query, key, value = joint.reshape(texts, -1, 3, heads, _HEAD).transpose(2, 0, 3, 1, 4)
         shares = query @ key.transpose(0, 1, 3, 2)
         shares *= np.float32(_HEAD**-0.5)
-        if hidden is not None:
-            shares += hidden
         shares -= shares.max(axis=3, keepdims=True)
         np.exp(shares, out=shares)
         shares /= shares.sum(axis=3, keepdims=True)
         mixed: Matrix = (shares @ value).transpose(0, 2, 1, 3).reshape(len(joint), -1)
         return mixed
+
+    def joined(self, parts: Sequence[Matrix]) -> Matrix:
+        """Return the rows of several matrices as one."""
+        return np.concatenate(parts)
 
     def numbers(self, rows: Matrix) -> Matrix:
         """Return them as they are."""
@@ -177,11 +181,15 @@ class TorchArithmetic:
         """Return ``x * Phi(x)`` of each number."""
         return self._torch.nn.functional.gelu(rows)
 
-    def attended(self, joint: Any, texts: int, heads: int, hidden: Any | None) -> Any:
+    def attended(self, joint: Any, texts: int, heads: int) -> Any:
         """Return what the tokens of each text take from each other."""
         query, key, value = joint.view(texts, -1, 3, heads, _HEAD).permute(2, 0, 3, 1, 4)
-        mixed = self._torch.nn.functional.scaled_dot_product_attention(query, key, value, hidden)
+        mixed = self._torch.nn.functional.scaled_dot_product_attention(query, key, value)
         return mixed.transpose(1, 2).reshape(len(joint), -1)
+
+    def joined(self, parts: Sequence[Any]) -> Any:
+        """Return the rows of several matrices as one."""
+        return self._torch.cat(list(parts))
 
     def numbers(self, rows: Any) -> Matrix:
         """Return a matrix as numpy has it."""
@@ -251,27 +259,29 @@ class MiniLm:
         self._layers = [_Layer(*rest[i : i + 6]) for i in range(0, len(rest), 6)]
 
     def _means(self, texts: Sequence[NDArray[np.int64]]) -> Matrix:
-        """Return the mean of the last layer over the tokens of each text; the last one is the longest."""
-        use, count, longest = self._arithmetic, len(texts), len(texts[-1])
-        rows: Matrix = np.zeros((count, longest, self._words.shape[1]), np.float32)
-        hidden: Matrix = np.full((count, 1, 1, longest), -np.inf, np.float32)
-        for row, mask, text in zip(rows, hidden, texts, strict=True):
-            row[: len(text)] = self._words[text] + self._places[: len(text)]
-            mask[..., : len(text)] = 0
-        mask_of_all = use.matrix(hidden) if hidden.any() else None
-        state = use.normed(use.matrix(rows.reshape(count * longest, -1)), *self._first_norm)
+        """Return the mean of the last layer over the tokens of each text; the shorter ones come first.
+
+        A row is a token of a text, and none fills a shorter one up: only attention asks for texts
+        of one length, and goes over those that have it.
+        """
+        use = self._arithmetic
+        rows: Matrix = self._words[np.concatenate(texts)]
+        rows += np.concatenate([self._places[: len(text)] for text in texts])
+        state = use.normed(use.matrix(rows), *self._first_norm)
+        alike = list(_of_one_length(texts))
         for layer in self._layers:
             joint = use.linear(state, *layer.joint)
-            mixed = use.linear(use.attended(joint, count, self._heads, mask_of_all), *layer.mixed)
+            taken = use.joined([use.attended(joint[of], n, self._heads) for of, n in alike])
+            mixed = use.linear(taken, *layer.mixed)
             mixed += state
             state = use.normed(mixed, *layer.mixed_norm)
             out = use.linear(use.gelu(use.linear(state, *layer.wide)), *layer.narrow)
             out += state
             state = use.normed(out, *layer.norm)
-        last = use.numbers(state).reshape(count, longest, -1)
-        return np.stack(
-            [row[: len(text)].mean(axis=0) for row, text in zip(last, texts, strict=True)]
-        )
+        starts = np.cumsum([0, *map(len, texts[:-1])])
+        means: Matrix = np.add.reduceat(use.numbers(state), starts, axis=0)
+        means /= np.array([[len(text)] for text in texts], np.float32)
+        return means
 
 
 def is_computed(folder: Path) -> bool:
@@ -314,10 +324,21 @@ def _steps(weights: Mapping[str, Matrix], layers: int) -> list[tuple[Matrix, Mat
 def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Yield which texts go through the layers together, by their places, the shorter ones first."""
     group: list[int] = []
+    tokens = 0
     for place in sorted(range(len(lengths)), key=lambda i: lengths[i]):
-        if group and (len(group) + 1) * lengths[place] > TOKENS_AT_ONCE:
+        if group and tokens + lengths[place] > TOKENS_AT_ONCE:
             yield group
-            group = []
+            group, tokens = [], 0
         group.append(place)
+        tokens += lengths[place]
     if group:
         yield group
+
+
+def _of_one_length(texts: Sequence[NDArray[np.int64]]) -> Iterator[tuple[slice, int]]:
+    """Yield the rows of texts that follow each other and have one length, and how many they are."""
+    first = 0
+    for length, same in groupby(map(len, texts)):
+        count = sum(1 for _ in same)
+        yield slice(first, first + count * length), count
+        first += count * length
