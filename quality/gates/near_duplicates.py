@@ -56,7 +56,7 @@ class DuplicateSettings(Strict):
     """Share of common word triples from which on two dialogues of a run are near-duplicates."""
     duplicate_cosine: Share = 0.97
     """The same for the cosine of their embeddings, where an encoder is at hand."""
-    duplicate_overlap: Share = 0.5
+    duplicate_overlap: Share = 0.55
     """Share of common content words from which on two dialogues are embedded at all."""
     duplicate_window: Annotated[int, Field(ge=100, le=10_000_000)] = 20_000
     """How many of the latest dialogues a dialogue is compared with; bounds the memory
@@ -79,7 +79,7 @@ class NearDuplicates:
         *,
         share: float = 0.7,
         cosine: float = 0.97,
-        overlap: float = 0.5,
+        overlap: float = 0.55,
         window: int = 20_000,
     ) -> None:
         """Start with an empty memory.
