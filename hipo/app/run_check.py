@@ -130,7 +130,9 @@ def _is_whole(item: MaterialItem) -> bool:
         if item.kind == "scheme":
             return Scheme.model_validate_json(item.content).fingerprint == item.hash
         if item.kind == "scenario":
-            return Scenario.model_validate_json(item.content).fingerprint == item.hash
+            scenario = Scenario.model_validate_json(item.content)
+            # That of a run of hipo 0.1 is stored in the form it had then.
+            return item.hash in (scenario.fingerprint, fingerprint(orjson.loads(item.content)))
         if item.kind == "axis":
             return Axis.model_validate_json(item.content).fingerprint == item.hash
         content = orjson.loads(item.content)

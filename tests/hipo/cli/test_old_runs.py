@@ -83,6 +83,13 @@ def test_a_read_command_migrates_after_a_backup(hipo: Hipo, old: Path, run: str)
     assert list((old / run).glob("*backup*")) == [backup]
 
 
+@pytest.mark.parametrize("run", RUNS)
+def test_an_old_run_that_was_brought_up_to_date_is_sound(hipo: Hipo, old: Path, run: str) -> None:
+    assert hipo("runs", "show", run).code == 0
+    checked = hipo("runs", "check", run)
+    assert (checked.code, "wrong" in checked.out) == (0, False), checked.out
+
+
 def test_nothing_but_the_folder_is_needed_once_a_run_is_up_to_date(hipo: Hipo, old: Path) -> None:
     before = {name: exported(hipo, name) for name in OPTIONS}
     for gone in ("pack", "templates", "imported/scenarios", "judged/scenarios"):
