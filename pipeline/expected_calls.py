@@ -54,6 +54,8 @@ class ExpectedCalls:
     most: float = 1
     per_dialogue: bool = False
     """Whether samples are drawn once for a dialogue, and hold all turns that nobody has fixed."""
+    together: int = 1
+    """Samples of one question: endpoints that draw several in one request read its prompt once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,4 +79,5 @@ def answer_calls(samples: int = 1) -> ExpectedCalls:
         answer_tokens=195,
         expected=samples,
         most=samples,
+        together=samples,
     )

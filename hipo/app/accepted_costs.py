@@ -147,11 +147,13 @@ def accepted_costs(
     if not utterances:
         return None
     generators = {arm.arm.id: uses[arm.arm.id, "responder"] for arm in generation.arms}
-    played = _played(uses, generators, generation)
     read = _read(generators, judging)
     rows = [
         ModelCosts(
-            name, in_use, played.at(price, utterances), read.at(price, utterances) if judging else 0
+            name,
+            in_use,
+            _played(uses, generators, generation, name).at(price, utterances),
+            read.at(price, utterances) if judging else 0,
         )
         for name, price, in_use in _candidates(generators, prices)
     ]
@@ -163,15 +165,18 @@ def _played(
     uses: Mapping[tuple[str, str], ModelUse],
     generators: Mapping[str, ModelUse],
     generation: Estimate,
+    model: str,
 ) -> _Part:
-    """Add up what is asked for in playing."""
+    """Add up what is asked for in playing, where ``model`` is the generator."""
     part = _Part()
     for arm in generation.arms:
         for calls in arm.calls:
             use = uses[arm.arm.id, calls.role]
-            prompt = calls.prompt_tokens * calls.expected
+            generated = use.spec.name == generators[arm.arm.id].spec.name
+            prompts = calls.prompts_read(model if generated else use.spec.name)
+            prompt = calls.prompt_tokens * prompts
             completion = calls.answer_tokens * calls.expected
-            if use.spec.name == generators[arm.arm.id].spec.name:
+            if generated:
                 part.prompt += prompt
                 part.completion += completion
             else:

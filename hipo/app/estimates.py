@@ -10,6 +10,7 @@ from hipo.app.preparation import Prepared
 from hipo.app.remaining import Remainder, whole_plan
 from pipeline.expected_calls import SampleTurn
 from pipeline.providers.protocol import Usage
+from pipeline.providers.registry import PROVIDERS
 from pipeline.strategies.registry import STRATEGIES
 from prompts.question import Question
 from prompts.script_view import ScriptView, script_view
@@ -34,10 +35,10 @@ QUESTION_TOKENS = 35
 """Usual length of an initiator's answer, JSON included."""
 
 NOTE = (
-    f"calls are samples: an endpoint that takes n answers K candidates in one request; tokens are "
-    f"estimated from sample prompts at {BYTES_PER_TOKEN} bytes each, and answers at their usual "
-    "length; arms that ask the same share the reply, so fewer calls are possible, and repairs or "
-    "retries can add some"
+    f"calls are samples: an endpoint that takes n answers K candidates in one request, whose prompt "
+    f"is counted once; tokens are estimated from sample prompts at {BYTES_PER_TOKEN} bytes each, and "
+    "answers at their usual length; arms that ask the same share the reply, so fewer calls are "
+    "possible, and repairs or retries can add some"
 )
 
 
@@ -53,6 +54,14 @@ class Calls:
     """Mean length of one prompt."""
     answer_tokens: int
     """Usual length of one answer."""
+    together: int = 1
+    """Samples of one question, see :class:`pipeline.expected_calls.ExpectedCalls`."""
+
+    def prompts_read(self, model: str) -> float:
+        """Return how many prompts ``provider/model`` reads for the expected samples."""
+        provider = PROVIDERS.find(model.partition("/")[0])
+        singly = provider is not None and provider.one_by_one
+        return self.expected if singly else self.expected / self.together
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +148,10 @@ def _calls(
     asked = _mean_tokens(sample.asked for sample in samples if sample.asked is not None)
     settings = prepared.recipe.strategy_settings(arm.strategy)
 
-    def calls(
-        kind: str, role: str, *, expected: float, most: float, prompt: float, answer: int
-    ) -> Calls:
-        drawn = left.drawn.get(kind, 0)  # a dialogue that was broken off has these already
-        return Calls(kind, role, max(0, expected - drawn), max(0, most - drawn), prompt, answer)
+    def rest(calls: Calls) -> Calls:
+        drawn = left.drawn.get(calls.kind, 0)  # a dialogue that was broken off has these already
+        expected, most = max(0, calls.expected - drawn), max(0, calls.most - drawn)
+        return replace(calls, expected=expected, most=most)
 
     strategy, questions = STRATEGIES.get(arm.strategy), left.questions
     answered = []
@@ -153,26 +161,22 @@ def _calls(
             times = left.dialogues
             length = round(length * (left.exchanges + questions) / max(left.dialogues, 1))
         answered.append(
-            calls(
+            Calls(
                 of.kind,
                 of.role,
                 expected=times * of.expected,
                 most=times * of.most,
-                prompt=_mean_tokens(of.question(s.turn) for s in samples if s.turn is not None),
-                answer=length,
+                prompt_tokens=_mean_tokens(
+                    of.question(s.turn) for s in samples if s.turn is not None
+                ),
+                answer_tokens=length,
+                together=of.together,
             )
         )
     if strategy.knows_all:
-        return tuple(answered)
-    initiator = calls(
-        "initiator",
-        "initiator",
-        expected=questions,
-        most=questions,
-        prompt=asked,
-        answer=QUESTION_TOKENS,
-    )
-    return (initiator, *answered)
+        return tuple(map(rest, answered))
+    initiator = Calls("initiator", "initiator", questions, questions, asked, QUESTION_TOKENS)
+    return tuple(map(rest, (initiator, *answered)))
 
 
 def sample_cases(prepared: Prepared) -> list[Case]:
@@ -187,7 +191,7 @@ def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEst
     for arm in arms:
         for calls in arm.calls:
             use = prepared.uses[arm.arm.id, calls.role]
-            prompt = calls.prompt_tokens * calls.expected
+            prompt = calls.prompt_tokens * calls.prompts_read(use.spec.name)
             answers = calls.answer_tokens * calls.expected
             total = sums.setdefault(use.spec.name, [0.0, 0.0, 0.0])
             for place, amount in enumerate((calls.expected, prompt, answers)):

@@ -66,6 +66,8 @@ class ProviderExtension:
     that does; it refuses settings that the model does not take. Empty: the name settles it."""
     bounds_texts: bool = False
     """Whether a schema may bound its texts with ``maxLength``; strict modes of some refuse it."""
+    one_by_one: bool = False
+    """Whether each of several samples takes a request of its own, which has its prompt read again."""
     batches: str | Callable[[Any, float], BatchApi] = ""
     """What speaks its batch API, given the provider and the seconds allowed for a request, or
     ``module:object`` that does; empty: it has none."""
@@ -106,6 +108,7 @@ _SHIPPED = (
         min_version="2.0",
         default_url="https://api.anthropic.com",
         key_env="ANTHROPIC_API_KEY",
+        one_by_one=True,
         batches="pipeline.providers.anthropic_batches:AnthropicBatches",
         example="claude-sonnet-4-5",
     ),

@@ -65,6 +65,16 @@ def test_another_generator_is_its_own_judge_and_leaves_the_others_alone(told: An
     assert row(alone, "openai/gpt-4o")["cost_usd"] == pytest.approx(dear["generation_usd"])
 
 
+def test_a_generator_that_reads_a_prompt_for_every_candidate_costs_more(told: Any) -> None:
+    costs = told("--strategy", "consistency", "--k", "8")["accepted_utterances"]
+    alone = told("--strategy", "direct")["accepted_utterances"]
+    factors = {
+        model: row(costs, model)["cost_usd"] / row(alone, model)["cost_usd"]
+        for model in ("openai/gpt-4o", "anthropic/claude-haiku-4-5*")
+    }
+    assert factors["openai/gpt-4o"] < 5 < factors["anthropic/claude-haiku-4-5*"]
+
+
 def test_the_cheapest_of_each_provider_are_shown_and_free_ones_are_not(
     told: Any, hipo: Hipo
 ) -> None:

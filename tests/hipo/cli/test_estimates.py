@@ -4,15 +4,45 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hipo.app.estimates import estimate_generation
+import pytest
+
+from hipo.app.estimates import ModelEstimate, estimate_generation
 from hipo.app.preparation import prepare
+from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Recipe
 from scenarios.arms import ModelSpec
+from scenarios.extensions import imported
 
 
 def prepared(**changes: object):  # type: ignore[no-untyped-def]
     data = {"models": {"default": "offline/rules"}, "scenarios": ["used_car"], **changes}
     return prepare(Recipe.model_validate(data))
+
+
+def test_candidates_of_one_question_have_their_prompt_read_once_where_they_come_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+
+    def told(model: str, strategy: str) -> ModelEstimate:
+        plan = prepared(
+            n=2, turns=[1], strategies=[strategy], models={"default": model}, consistency={"k": 3}
+        )
+        [one] = estimate_generation(plan).models
+        return one
+
+    for model, read in (("openai/gpt-4o-mini", 1), ("anthropic/claude-haiku-4-5", 3)):
+        alone, voted = told(model, "direct"), told(model, "consistency")
+        assert voted.calls == 3 * alone.calls
+        assert voted.completion_tokens == 3 * alone.completion_tokens
+        assert voted.prompt_tokens == pytest.approx(read * alone.prompt_tokens, abs=2)
+
+
+def test_the_registry_says_of_each_provider_whether_samples_come_one_by_one() -> None:
+    for name in ("openai", "anthropic", "compatible"):
+        extension = PROVIDERS.get(name)
+        assert imported(str(extension.build)).samples_per_request is not extension.one_by_one
 
 
 def test_the_cost_is_unknown_as_soon_as_one_price_is() -> None:
