@@ -10,15 +10,14 @@ from pipeline.offline.lexicon import words
 _TOKEN = re.compile(r"[^\W_]+(?:['\-][^\W_]+)*(?:['](?=\s))?|[^\w\s]")
 _UNSAFE = re.compile(r"[{}<>#|\"“”`*\\]")
 _SPACE = re.compile(r"\s+")
-_INNER_STOP = re.compile(r"[.!?…]+(?=\s)")
-_ENDING = re.compile(r"[\s.,;:!?…\-]+$")
+_INNER_STOP = re.compile(r"(?<![.!?…])[.!?…]+(?=\s)")
 _CONTENT = re.compile(r"[^\W\d_]{3,}")
 
 
 def tidy(text: str, *, limit: int = 400) -> str:
     """Return a text as one clause: one line, no quotes or brackets, no sentence end inside."""
     flat = _SPACE.sub(" ", _UNSAFE.sub(" ", text.replace("\u2019", "'"))).strip()[:limit]
-    return _ENDING.sub("", _INNER_STOP.sub(",", flat))
+    return _INNER_STOP.sub(",", flat).rstrip(" .,;:!?…-")
 
 
 def tokens(text: str) -> list[str]:

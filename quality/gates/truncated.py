@@ -24,7 +24,9 @@ _NEVER_LAST = re.compile(
     r"(?:i|you|we|they)['\u2019](?:m|ve|re|ll|d)|(?:it|he|she|there|that)['\u2019](?:s|d|ll))|,)[.!?…]*$",
     re.IGNORECASE,
 )
-_SELDOM_LAST = re.compile(r"(?P<before>[\w'\u2019-]+) (?:of|from|at|by|as)[.!…]+$", re.IGNORECASE)
+_SELDOM_LAST = re.compile(
+    r"(?<![\w'\u2019-])(?P<before>[\w'\u2019-]+) (?:of|from|at|by|as)[.!…]+$", re.IGNORECASE
+)
 _STRANDS = frozenset(
     words(
         "think thinking thought dream dreamt dreamed hear heard hearing speak spoken made proud afraid "
@@ -62,9 +64,10 @@ def is_cut(text: str, language: str = "en") -> bool:
     last word ends no sentence, whatever mark stands after it. What an endpoint reports as cut never
     becomes an answer (``pipeline.call_records.parse_sample``); this is for the cuts it does not tell.
     """
-    end = text.rstrip()
-    while end and (end[-1] in _CLOSERS or unicodedata.category(end[-1]) in _DECORATION):
-        end = end[:-1].rstrip()
+    last = len(text)
+    while last and _stands_behind(text[last - 1]):
+        last -= 1
+    end = text[:last]
     if not end or not _ends(end[-1]):
         return True
     if end.count("(") > text.count(")") or end.count("\u201c") > text.count("\u201d"):
@@ -81,6 +84,11 @@ def is_cut(text: str, language: str = "en") -> bool:
 
 _DECORATION = frozenset({"Pe", "Pf", "Pi", "So", "Sk", "Mn", "Cf"})
 """Closing quotes and brackets, emoji and what modifies them."""
+
+
+def _stands_behind(char: str) -> bool:
+    """Whether a character may follow the mark that ends a sentence."""
+    return char.isspace() or char in _CLOSERS or unicodedata.category(char) in _DECORATION
 
 
 def _ends(char: str) -> bool:

@@ -8,8 +8,9 @@ from quality.gates.empty_utterance import EmptyUtterance
 from quality.gates.refusal import Refusal
 from quality.gates.repeated_turn import RepeatedTurn
 from quality.gates.sentence_count import SentenceCount
-from quality.gates.truncated import Truncated
+from quality.gates.truncated import Truncated, is_cut
 from quality.gates.word_count import WordCount
+from tests.cpu_limit import cpu_limit
 
 
 def test_a_third_sentence_is_one_too_many_for_either_role(stage):
@@ -81,6 +82,12 @@ def test_what_breaks_off_is_truncated(stage, text):
 )  # fmt: skip
 def test_what_ends_as_sentences_do_is_whole(stage, text):
     assert Truncated().check(stage.answer(text)) == []
+
+
+@pytest.mark.parametrize("text", ["a" * 200_000 + ".", "It runs." + "\u201d " * 800_000])
+def test_whether_a_text_of_any_length_breaks_off_is_seen_at_once(text):
+    with cpu_limit(10):
+        assert not is_cut(text)
 
 
 def test_a_language_without_full_stops_is_not_judged_by_them(stage):
