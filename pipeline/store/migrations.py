@@ -131,11 +131,15 @@ def migrate(
 
 
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy the database beside itself, under a name nothing has yet."""
+    """Copy the database beside itself, under a name nothing has yet, for the owner's eyes alone.
+
+    Runs of hipo 0.1 hold what is personal about reviewers.
+    """
     backup = path.with_name(f"{path.stem}.schema-{version}.backup.sqlite")
     copies = 1
     while backup.exists():
         copies += 1
         backup = path.with_name(f"{path.stem}.schema-{version}.backup-{copies}.sqlite")
+    backup.touch(0o600)
     connection.execute("vacuum into ?", (str(backup),))
     return backup

@@ -45,6 +45,12 @@ def test_an_older_database_is_brought_up_to_date_after_a_backup(old):
         assert schema_version(copy) == 1
 
 
+def test_nobody_else_on_the_machine_can_read_a_backup(old):
+    connection, path = old
+    path.chmod(0o644)
+    assert migrate(connection, path, V2).stat().st_mode & 0o777 == 0o600
+
+
 def test_an_earlier_backup_is_not_overwritten(old):
     connection, path = old
     first = migrate(connection, path, V2)
