@@ -224,7 +224,7 @@ def word_classes(gate: str) -> dict[str, str]:
 def trained(gate: str) -> dict[str, object]:
     """Return what the file of a gate holds, but for the threshold."""
     classes, data = word_classes(gate), material(gate)
-    found = [features(text, WordClasses(classes)) for text in data.texts]
+    found = list(map(partial(features, classes=WordClasses(classes)), data.texts))
     model = fit(data, found, np.full(len(found), fill_value=True))
     weights = {
         name: round(float(weight) * SCALE)

@@ -8,6 +8,7 @@ import os
 import pytest
 from hypothesis import settings
 
+gc.disable()  # until the tests are imported: hardly anything of that is garbage
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch are there to read it
 settings.register_profile(
     "hipo", deadline=None, max_examples=50
@@ -27,6 +28,7 @@ def pytest_collection_finish() -> None:
     """Let no collection of garbage look through what importing the tests has made: it stays."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
