@@ -85,6 +85,7 @@ class VerificationSetup:
         stopped: Callable[[], bool],
         count_present: Callable[[int], None],
         more_follow: bool = False,
+        tried: bool = False,
     ) -> AsyncIterator[VerificationTask]:
         """Yield what is left to do; decisions that another policy took are taken anew.
 
@@ -95,6 +96,8 @@ class VerificationSetup:
             count_present: is called with the number of dialogues that are verified already.
             more_follow: whether other dialogues will be checked later, so that the rules have to
                 see all of these.
+            tried: whether what is not verified was tried in this session already and stays so:
+                the rules see it, and nothing is yielded.
         """
         configs = {arm: self.config(arm) for arm in self.judges}
         see_all = more_follow or self.retry_unreadable
@@ -126,7 +129,7 @@ class VerificationSetup:
                 for key, (dialogue, scenario), flagged in zip(keys, pairs, flags, strict=True):
                     if stopped():
                         return
-                    if key not in done:
+                    if key not in done and not tried:
                         yield VerificationTask(dialogue, scenario, missing[key], flagged)
 
     async def task(self, dialogue: Dialogue) -> VerificationTask:

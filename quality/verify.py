@@ -58,7 +58,12 @@ class Verification:
         return self._runner.outcome
 
     async def run(
-        self, dialogues: Iterable[Dialogue], executor: Executor, *, more_follow: bool = False
+        self,
+        dialogues: Iterable[Dialogue],
+        executor: Executor,
+        *,
+        more_follow: bool = False,
+        tried: bool = False,
     ) -> RunOutcome:
         """Verify every dialogue that is not verified under this configuration.
 
@@ -67,6 +72,8 @@ class Verification:
                 dialogue with those before it.
             executor: does several at once.
             more_follow: whether :meth:`take` will be called, so that the rules have to see all.
+            tried: whether all were tried in this session already, so that those that could not be
+                judged wait for the next one.
 
         Raises:
             UsageError: an endpoint refuses the key or the model, or a scenario cannot be found.
@@ -77,6 +84,7 @@ class Verification:
             stopped=lambda: self._stop.requested,
             count_present=self._runner.count_present,
             more_follow=more_follow,
+            tried=tried,
         )
         return await self._runner.run(jobs, executor)
 

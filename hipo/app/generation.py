@@ -176,7 +176,7 @@ class PlayContext:
     watching: Watcher
     retry_failed: bool = False
     tried: int = 0
-    """Size of the smaller plan whose failures this session has played again already."""
+    """Size of the smaller plan whose failures this session has played or judged again already."""
 
     def left(self, prepared: Prepared) -> tuple[Iterable[Case], PlanProgress | None]:
         """Return what of a plan may be left to play, and how far it is played, for the engine.

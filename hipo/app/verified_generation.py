@@ -249,7 +249,10 @@ class _Rounds:
         left = prepared.dialogues - played_in(store)
         more = self.accepted is not None or left > 0 or self.stage.retry_failed
         await self.verification.run(
-            store.dialogues(traces=False), self._executor(), more_follow=more
+            store.dialogues(traces=False),
+            self._executor(),
+            more_follow=more,
+            tried=self.stage.tried > 0,
         )
         self._count_accepted()
         if self.accepted is None:

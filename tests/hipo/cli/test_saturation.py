@@ -13,9 +13,14 @@ import pytest
 import yaml
 
 from pipeline.offline.engine import answer as rules
+from pipeline.providers.errors import ProviderError
 from pipeline.store.queries.report import open_figures
 from pipeline.store.run_store import RunStore
+from quality.judges.protocol import JudgeIdentity
 from quality.saturation import SaturationCurve, YieldPoint
+from quality.unverified import VerificationTask
+from quality.verify import Verification
+from scenarios.verdicts import Judgement
 from tests.factories import make_case, make_dialogue, make_scenario, make_scheme
 from tests.hipo.cli.conftest import Hipo
 from tests.wire.server import WireServer
@@ -174,6 +179,32 @@ def test_failures_are_played_again_once_and_not_once_a_window(hipo: Hipo, tmp_pa
     failed = len(epochs)
     assert failed > 4
     assert f"0 generated, {failed} failed, {40 - failed} there already" in again.out
+
+
+def test_what_could_not_be_judged_is_tried_again_by_the_next_command_and_not_by_every_window(
+    hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: Counter[str] = Counter()
+    judge = Verification._judge
+
+    async def now_and_then(
+        self: Verification, seat: JudgeIdentity, task: VerificationTask, epoch: int
+    ) -> list[Judgement]:
+        if crc32(task.dialogue.case.id.encode()) % 4:
+            return await judge(self, seat, task, epoch)
+        tries[task.dialogue.case.id] += 1
+        raise ProviderError("unavailable")
+
+    monkeypatch.setattr(Verification, "_judge", now_and_then)
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(RECIPE))
+    command = ("generate", "one.yaml", "--until-saturated", "0", "--saturation-window", "10", "-n",
+               "40", "-o", "run", "--verify", "--judge", "offline/judge", "--no-self")  # fmt: skip
+    first = hipo(*command)
+    assert len(tries) > 4
+    assert set(tries.values()) == {1}
+    assert first.out.startswith(f"40 generated, {len(tries)} failed, ")
+    hipo(*command)
+    assert set(tries.values()) == {2}
 
 
 def test_the_estimate_of_a_run_that_goes_on_is_of_the_next_window(
