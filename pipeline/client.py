@@ -113,7 +113,8 @@ class Client:
         """
         samples = await self._samples(question, ctx, range(k))
         results: list[T | AnswerUnusable] = [
-            _unusable(samples[i], ctx) if samples[i].reasons else samples[i].get() for i in range(k)
+            self._unusable(samples[i], ctx) if samples[i].reasons else samples[i].get()
+            for i in range(k)
         ]
         needed = min(READABLE_CANDIDATES, k)
         for i in range(k):
@@ -161,8 +162,15 @@ class Client:
             if kept is not None:
                 return (kept if sample.reasons else sample).get()
         if sample.reasons:
-            raise _unusable(sample, ctx)
+            raise self._unusable(sample, ctx)
         return sample.get()
+
+    def _unusable(self, sample: ParsedSample[object], ctx: CallContext) -> AnswerUnusable:
+        """Return the error of an unreadable answer: who was asked for what, and what is wrong."""
+        reasons = "; ".join(sample.reasons)
+        if sample.row.finish == "length":
+            reasons += f" (max_tokens is {self._endpoints[ctx.role].parameters.max_tokens:,})"
+        return AnswerUnusable(sample.row.status, f"{ctx.role}, {ctx.purpose}: {reasons}")
 
     async def _samples(
         self, question: Question[T], ctx: CallContext, indices: Sequence[int]
@@ -271,11 +279,6 @@ def _parsed(
         index: parse_sample(choice_row(index, epoch, choice), question.answer)
         for index, choice in attempt.choices.items()
     }
-
-
-def _unusable(sample: ParsedSample[object], ctx: CallContext) -> AnswerUnusable:
-    reasons = "; ".join(sample.reasons)
-    return AnswerUnusable(sample.row.status, f"{ctx.role}, {ctx.purpose}: {reasons}")
 
 
 def _readable(results: Sequence[object]) -> int:

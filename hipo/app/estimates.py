@@ -85,6 +85,16 @@ class ModelEstimate:
 
 
 @dataclass(frozen=True, slots=True)
+class CutAnswer:
+    """Answers that are usually longer than they may be: they are cut off, and not read."""
+
+    strategy: str
+    kind: str
+    answer_tokens: int
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What a whole run takes."""
 
@@ -97,6 +107,7 @@ class Estimate:
     """Dialogues of these cases that are there already and not counted in ``dialogues``."""
     outside: int = 0
     """Dialogues of the run that are of other cases or arms than these."""
+    cut: tuple[CutAnswer, ...] = ()
 
     @property
     def dialogues(self) -> int:
@@ -133,6 +144,7 @@ def estimate_generation(
         exchanges=prepared.plan.exchanges,
         arms=arms,
         models=_by_model(prepared, arms),
+        cut=tuple(_cut(prepared, arms)),
         present=sum(arm.present for arm in of_plan),
         outside=max(0, settled - sum(arm.present + arm.again for arm in of_plan)),
     )
@@ -206,6 +218,18 @@ def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEst
         ModelEstimate(name, round(calls), round(prompt), round(answers), costs[name])
         for name, (calls, prompt, answers) in sums.items()
     )
+
+
+def _cut(prepared: Prepared, arms: Iterable[ArmEstimate]) -> Iterator[CutAnswer]:
+    """Yield what models that keep to a length have too little of."""
+    for arm in arms:
+        for calls in arm.calls:
+            spec = prepared.uses[arm.arm.id, calls.role].spec
+            if spec.parameters is None or spec.provider == "offline" or not calls.expected:
+                continue
+            if calls.answer_tokens > spec.parameters.max_tokens:
+                most = spec.parameters.max_tokens
+                yield CutAnswer(arm.arm.strategy, calls.kind, calls.answer_tokens, most)
 
 
 def _mean_tokens(questions: Iterable[Question[object]]) -> float:

@@ -206,6 +206,13 @@ def estimate_as_text(estimate: Estimate) -> str:
     ]  # fmt: skip
     header = ["model", "calls", "prompt tokens", "answer tokens", "cost"]
     lines += [columns(header, rows), "", f"({estimates.NOTE})"]
+    if estimate.cut:
+        lines.append("")
+    lines += [
+        f"{cut.strategy}, {cut.kind}: an answer has some {number(cut.answer_tokens)} tokens and may have"
+        f" {number(cut.max_tokens)}: it is cut off, and cannot be read; raise max_tokens"
+        for cut in estimate.cut
+    ]
     return "\n".join(lines)
 
 

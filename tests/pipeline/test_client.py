@@ -155,6 +155,17 @@ async def test_an_answer_that_stays_unusable_has_a_code_and_is_kept(store, choic
 
 
 @pytest.mark.anyio
+async def test_who_reads_of_an_answer_that_was_cut_off_reads_how_long_it_may_be(store):
+    client, provider = client_of(store, lambda r, n: [Choice(says("Why?"), "length")])
+    with pytest.raises(AnswerUnusable) as error:
+        await ask(client)
+    assert str(error.value).endswith(
+        "cut off, expected a complete one: use fewer words (max_tokens is 512)"
+    )
+    assert "max_tokens" not in provider.requests[1].messages[-1].content
+
+
+@pytest.mark.anyio
 async def test_a_retry_asks_again_with_another_seed_unless_there_is_a_readable_answer(store):
     client, provider = client_of(store, lambda r, n: ["no"] if n <= 3 else [says("Why?")])
     with pytest.raises(AnswerUnusable):

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from hipo.app.estimates import ModelEstimate, estimate_generation
+from hipo.app.estimates import Estimate, ModelEstimate, estimate_generation
 from hipo.app.preparation import prepare
+from hipo.cli.estimate_report import estimate_as_text
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Recipe
 from scenarios.arms import ModelSpec
@@ -43,6 +44,22 @@ def test_the_registry_says_of_each_provider_whether_samples_come_one_by_one() ->
     for name in ("openai", "anthropic", "compatible"):
         extension = PROVIDERS.get(name)
         assert imported(str(extension.build)).samples_per_request is not extension.one_by_one
+
+
+def test_answers_that_will_be_cut_off_are_announced() -> None:
+    def told(most: int | None) -> Estimate:
+        model = {"model": "compatible/x", "base_url": "http://h/v1", "max_tokens": most}
+        changes = {"scheme": "face_acts", "scenarios": ["seed_library"], "n": 1}
+        return estimate_generation(
+            prepared(strategies=["screenplay"], models={"default": model}, **changes)
+        )
+
+    assert told(None).cut == ()
+    assert "cut off" not in estimate_as_text(told(None))
+    [cut] = told(350).cut
+    assert (cut.strategy, cut.kind, cut.max_tokens) == ("screenplay", "screenplay", 350)
+    assert cut.answer_tokens > 5_000
+    assert "and may have 350: it is cut off" in estimate_as_text(told(350))
 
 
 def test_the_cost_is_unknown_as_soon_as_one_price_is() -> None:
