@@ -2,7 +2,7 @@
 
 python examples/generate.py --model offline/rules --judge offline/judge --any -o runs/example
 
-The embedded judge agrees with all labels of few dialogues of the embedded rules: --any exports the
+offline/judge does not agree with all labels of every dialogue of offline/rules: --any exports the
 others, too.
 """
 

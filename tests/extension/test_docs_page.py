@@ -12,10 +12,12 @@ import pytest
 from pipeline.verifiers.registry import verifier_for
 from prompts.environment import Templates
 from scenarios.catalogue import Catalogue
+from scenarios.pack import LIBRARY
 from scenarios.plugins import load_plugins
 from tests.extension.conftest import Hipo, rows_in
 
-PAGE = Path(__file__).parents[2] / "docs" / "extending.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "extending.md"
 FILES = dict(re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE.read_text(), re.DOTALL))
 OFFLINE = ("--scenarios", "used_car", "--turns", "1", "-n", "2", "-q")
 
@@ -36,8 +38,8 @@ def made(hipo: Hipo, files: None) -> str:
 
 def test_there_is_an_example_for_every_extension_point() -> None:
     assert sorted(FILES) == [
-        "acts_in_context.py", "answers_at_all.py", "exchanges.py", "in_process.py", "plain_words.py",
-        "prices.py", "question_answer.py", "shortest.py", "shouting.py",
+        "acts_in_context.py", "answers_at_all.py", "closeness.py", "exchanges.py", "in_process.py",
+        "plain_words.py", "prices.py", "question_answer.py", "shortest.py", "shouting.py",
     ]  # fmt: skip
 
 
@@ -99,6 +101,25 @@ def test_the_provider_answers(hipo: Hipo) -> None:
         "-o", "made",
     )  # fmt: skip
     assert result.code == 0, result.err
+
+
+def test_the_derived_dimension_is_computed(hipo: Hipo) -> None:
+    (dimension,) = re.findall(r"```yaml\n(  - id: closeness\n.*?)```", PAGE.read_text(), re.DOTALL)
+    scheme = (ROOT / "examples/own_scheme/politeness.yaml").read_text()
+    Path("politeness.yaml").write_text(f"{scheme}\n{dimension}")
+    car = (LIBRARY / "products/used_car.yaml").read_text()
+    car = car.replace("id: used_car", "id: car").replace("scheme: hipo", "scheme: politeness")
+    Path("pack").mkdir()
+    Path("pack/car.yaml").write_text(re.sub(r"^felicitous:.*\n", "", car, flags=re.MULTILINE))
+    made = hipo("generate", "--scheme", "politeness.yaml", "--scenario-dir", "pack", "--only",
+                "--model", "offline/rules", "-n", "2", "-q", "-o", "made")  # fmt: skip
+    assert made.code == 0, made.err
+    assert hipo("verify", "made", "--judge", "offline/judge", "--no-embeddings").code == 0
+    compared = ("agreement", "made", "--of", "external", "--with", "declared")
+    assert "there is no derived 'closeness'" in hipo(*compared).err
+    result = hipo(*compared, "--plugin", "closeness.py")
+    assert result.code == 0, result.err
+    assert re.search(r"offline/judge +responder +closeness ", result.out)
 
 
 def test_the_kind_is_exported(hipo: Hipo, made: str) -> None:
