@@ -170,7 +170,8 @@ class Client:
         reasons = "; ".join(sample.reasons)
         if sample.row.finish == "length":
             reasons += f" (max_tokens is {self._endpoints[ctx.role].parameters.max_tokens:,})"
-        return AnswerUnusable(sample.row.status, f"{ctx.role}, {ctx.purpose}: {reasons}")
+        about = ctx.role if ctx.purpose == ctx.role else f"{ctx.role}, {ctx.purpose}"
+        return AnswerUnusable(sample.row.status, f"{about}: {reasons}")
 
     async def _samples(
         self, question: Question[T], ctx: CallContext, indices: Sequence[int]

@@ -96,7 +96,9 @@ def _unreadable_flags(dialogue: Dialogue, judgements: Iterable[Judgement]) -> It
         if j.readable or key in seen:
             continue
         seen.add(key)
-        yield _flag(dialogue, j.turn, UNREADABLE, _because(f"{j.source} {j.judge}", j.reason))
+        who = f"{j.source} {j.judge}"
+        reason = _because(who, j.reason.removeprefix(f"{who}, "))
+        yield _flag(dialogue, j.turn, UNREADABLE, reason)
 
 
 def _flag(

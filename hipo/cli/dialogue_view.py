@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hipo.cli.console import harmless, plural
-from scenarios.dialogue import Attempt, Candidate, Dialogue, Draft, TacticLabel, Trace, Turn
+from scenarios.dialogue import FIT, Attempt, Candidate, Dialogue, Draft, TacticLabel, Trace, Turn
 from scenarios.spec import Scenario
 from scenarios.terms import LabelValue
 
@@ -164,8 +164,9 @@ def _attempt(page: _Page, index: int, attempt: Attempt, *, said: bool) -> Iterat
     first = f"{'*' if said else ' '} {index}  "
     text = f"{attempt.draft.text}  ({_tactic(attempt.draft)})"
     yield from page.wrap(text, first=first, indent=len(first))
-    good, bad = ("holds", "fails") if attempt.verification else ("carried", "not carried")
     for critique in attempt.critiques:
+        judged = attempt.verification or critique.dimension == FIT
+        good, bad = ("holds", "fails") if judged else ("carried", "not carried")
         verdict = good if critique.carried else bad
         yield from page.wrap(
             f"{critique.dimension} {verdict}: {critique.reason}",

@@ -137,7 +137,14 @@ async def test_an_unreadable_answer_is_one_flag_and_leaves_the_others():
         ("judge_unreadable", 5),
         ("judge_unreadable", None),
     ]
-    assert "external test/other" in flags[0].reason
+    assert flags[0].reason.startswith("external test/other: ")
+
+
+def test_an_unreadable_judge_is_named_once():
+    reason = "external test/other, external-turn: answer: found nothing"
+    unread = Judgement("case", "arm", 3, "external", "test/other", "goal", None, None, reason)
+    [flag] = judgement_flags(HIPO, dialogue(), [unread])
+    assert flag.reason == "external test/other: external-turn: answer: found nothing"
 
 
 async def test_a_provider_that_does_not_answer_is_no_judgement():

@@ -260,10 +260,11 @@ def test_candidates_and_attempts_are_shown_with_what_was_said_of_them() -> None:
     assert "  0  0.2500  Said.  (Quality)" in text
     assert "  1       -  (left out: no JSON)" in text
     assert "* 2  0.5000  Said.  (Quality)" in text
-    critique = Critique("veracity", False, "It is vague.")
-    revised = Trace("reflective", attempts=(Attempt(draft, (critique,)), Attempt(draft)), chosen=1)
+    critiques = (Critique("veracity", False, "It is vague."), Critique("fit", False, "It is dull."))
+    revised = Trace("reflective", attempts=(Attempt(draft, critiques), Attempt(draft)), chosen=1)
     text = render(dialogue("Said.", revised), Heading("id", "m"), trace=True)
     assert "- veracity not carried: It is vague." in text
+    assert "- fit fails: It is dull." in text
     assert "* 1  Said.  (Quality)" in text
 
 
