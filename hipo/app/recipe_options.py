@@ -196,7 +196,7 @@ RECIPE_OPTIONS: tuple[RecipeOption, ...] = (
         "consistency.k",
         "--k",
         int,
-        "Candidates per utterance (consistency); default 4.",
+        "Candidates per utterance (consistency); default 4. Of 2, the first is said.",
         rare=True,
         group=OptionGroup.STRATEGIES,
     ),
