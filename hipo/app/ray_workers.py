@@ -9,6 +9,19 @@ from scenarios.errors import UsageError
 MOST_WORKERS = 256
 
 
+def check_sent_at_once(*, batch: bool) -> None:
+    """Check that workers are not to send their requests in batches.
+
+    Raises:
+        UsageError: they are.
+    """
+    if batch:
+        raise UsageError(
+            "--batch gathers what all dialogues of one process ask, and --workers are several",
+            "leave one of them out: batches wait for the provider, not for the processor",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class RayWorkers:
     """Workers that Ray places: on this machine, or on those of a cluster."""

@@ -9,7 +9,7 @@ from functools import partial
 
 from hipo.app.players import embeds
 from hipo.app.preparation import Prepared
-from hipo.app.ray_workers import MOST_WORKERS, RayWorkers
+from hipo.app.ray_workers import MOST_WORKERS, RayWorkers, check_sent_at_once
 from hipo.app.worker import run_worker
 from hipo.app.worker_material import material_of
 from pipeline.client import InFlight
@@ -88,11 +88,7 @@ async def connected_workers(
             requests are to be sent in batches.
         RunError: the workers end before they are ready.
     """
-    if prepared.recipe.limits.batch:
-        raise UsageError(
-            "--batch gathers what all dialogues of one process ask, and --workers are several",
-            "leave one of them out: batches wait for the provider, not for the processor",
-        )
+    check_sent_at_once(batch=prepared.recipe.limits.batch)
     count = workers.count if isinstance(workers, RayWorkers) else workers
     if not 1 <= count <= MOST_WORKERS:
         raise UsageError(

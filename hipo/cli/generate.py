@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from hipo.app.option_groups import OptionGroup
+from hipo.app.ray_workers import check_sent_at_once
 from hipo.app.recipe_options import RecipeChanges, overridden
 from hipo.app.run_folders import RUNS
 from hipo.app.verification_overrides import VerificationOverrides
@@ -102,6 +103,8 @@ def generate(
         load_recipe(recipe, given["plugins"] or ()) if recipe else Recipe(), given
     )
     until.check()
+    if workers is not None:
+        check_sent_at_once(batch=resolved.limits.batch)
     if pilot is not None or (preview and not dry_run):
         from hipo.cli import generate_trial as trial  # noqa: PLC0415 - brings most of hipo
 

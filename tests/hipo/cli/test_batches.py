@@ -78,6 +78,17 @@ def test_what_lies_at_the_provider_is_shown_and_given_up_by_a_command(
     assert rows(RUN, lost) == [(4, 1)]
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_workers_and_batches_exclude_each_other_in_the_estimate_too(
+    asked: Hipo, wire_server: WireServer, more: tuple[str, ...]
+) -> None:
+    result = asked("generate", "-m", "openai/gpt-4o-mini", "-n", "2", "--batch", "--workers", "2",
+                   "-o", "run", *more)  # fmt: skip
+    assert (result.code, "leave one of them out" in result.err) == (ExitCode.USAGE, True)
+    assert not RUN.exists()
+    assert not wire_server.seen
+
+
 def test_to_give_up_what_is_nowhere_is_refused(hipo: Hipo) -> None:
     refused = hipo("runs", "drop-batches", "nowhere")
     assert refused.code == 2
