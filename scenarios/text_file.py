@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from scenarios.errors import InputError, Problem
@@ -78,6 +79,11 @@ def read_bytes(path: Path, most: int, *, within: Path | None = None) -> bytes:
             name, f"more than {most >> 20} MiB", f"at most {most >> 20} MiB", code="size"
         )
     return raw
+
+
+def unmarked(start: bytes) -> bytes:
+    """Return the beginning of a file without the byte-order mark that editors on Windows write."""
+    return start.removeprefix(BOM_UTF8)
 
 
 def shown_path(path: Path) -> str:

@@ -13,6 +13,7 @@ from hipo.app.run_folders import RUNS, find_run, is_run
 from quality.evaluation.item import EvaluationItem
 from quality.evaluation.item_set import ItemSet
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.text_file import unmarked
 
 
 def chosen_items(items: ItemSet, wish: str) -> ItemSet:
@@ -65,7 +66,7 @@ def _named(items: ItemSet, file: Path) -> ItemSet:
 
 
 def _ids(file: Path) -> Iterator[str]:
-    for number, line in enumerate(file.read_bytes().splitlines(), 1):
+    for number, line in enumerate(unmarked(file.read_bytes()).splitlines(), 1):
         text = line.strip()
         if not text:
             continue

@@ -12,6 +12,7 @@ import orjson
 from outputs.comparable import Row
 from outputs.contamination import RowSet
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.text_file import unmarked
 
 _LINES = (".jsonl", ".ndjson")
 _PARQUET = ".parquet"
@@ -73,10 +74,11 @@ def _objects(file: Path, lines: IO[bytes]) -> Iterator[Row]:
     number = 0
     while line := lines.readline(_LONGEST_LINE):
         number += 1
-        if not line.strip():
+        text = unmarked(line) if number == 1 else line
+        if not text.strip():
             continue
         try:
-            row = orjson.loads(line)
+            row = orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise _problem(file, number, f"a line that is no JSON ({error})") from error
         if not isinstance(row, dict):

@@ -23,7 +23,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
-from scenarios.text_file import shown_path
+from scenarios.text_file import shown_path, unmarked
 from scenarios.yaml_source import validate_model
 
 LONGEST_LINE = 4 << 20
@@ -57,7 +57,7 @@ class Reader:
         try:
             with path.open("rb") as file:
                 for number, line in enumerate(_lines(file), start=1):
-                    text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                    text = unmarked(line) if number == 1 else line
                     if text.strip():
                         yield self._line(name, number, text)
         except OSError as error:

@@ -53,7 +53,7 @@ def load_consent(path: Path | None) -> Consent:
     """
     path = path or SHIPPED
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the consent text {path} cannot be read: {error}") from error
     if not text.strip():

@@ -42,7 +42,7 @@ class Translations:
         problems: list[Problem] = []
         for path in paths:
             try:
-                lines = path.read_text(encoding="utf-8").splitlines()
+                lines = path.read_text(encoding="utf-8-sig").splitlines()
             except (OSError, UnicodeDecodeError) as error:
                 raise UsageError(f"the translations {path} cannot be read: {error}") from error
             for number, line in enumerate(lines, 1):

@@ -13,7 +13,7 @@ from pathlib import Path
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.parquet import MAGIC, parquet_rows
 from scenarios.errors import UsageError
-from scenarios.text_file import read_bytes, shown_path
+from scenarios.text_file import read_bytes, shown_path, unmarked
 
 MOST_BYTES = 256 << 20
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
@@ -94,7 +94,7 @@ def _decoded(table: FileOfRows, data: bytes, encodings: Sequence[str]) -> str:
         if data.startswith(mark):
             table.odd("encoding", f"text in {name.upper()}", "read as such")
             return data.decode(name, errors="replace")
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = unmarked(data)
     try:
         return data.decode(encodings[0])
     except UnicodeDecodeError:
