@@ -22,6 +22,8 @@ CHANGES = {
     "axes": (("--vary", "register"), "vary:"),
     "longest answer": (("--max-tokens", "77"), "max_tokens (direct): 1024 → 77"),
 }
+NEW_ARMS = {"temperature", "strategy", "longest answer"}
+"""What changes how dialogues are played, and not which they are."""
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -35,7 +37,20 @@ def test_a_changed_configuration_is_refused_with_what_differs(
     assert result.code == 2
     assert expected in result.err
     assert "--resume always" in result.err
+    assert ("play all dialogues anew" in result.err) == (change in NEW_ARMS)
     assert (tmp_path / "run" / "run.sqlite").read_bytes() == before
+
+
+def test_a_model_at_another_address_plays_anew_what_is_there(hipo: Hipo) -> None:
+    command = ("generate", "--model", "compatible/m", "--scenarios", "used_car", "--turns", "1")
+    with WireServer() as first, WireServer() as second:
+        options = (*command, "-n", "2", "-o", "run", "-q", "--base-url")
+        assert hipo(*options, first.openai_url).code == 0
+        refused = hipo(*options, second.openai_url)
+        assert "play all dialogues anew" in refused.err
+        assert second.count == 0
+        assert hipo(*options, second.openai_url, "--resume", "always").code == 0
+        assert second.count == first.count > 0
 
 
 def test_changed_templates_are_named(offline: Hipo, tmp_path: Path) -> None:
