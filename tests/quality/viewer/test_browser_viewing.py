@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from pipeline.store.run_store import RunStore
 from tests.factories import make_case, make_dialogue, make_run
@@ -24,9 +26,39 @@ from tests.quality.viewer.viewing import viewed
 pytestmark = pytest.mark.browser
 
 
-def test_every_page_fits_both_sizes_and_can_be_read_in_both_schemes(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def wordy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     long = "wordwithoutanyspace" * 40 + " <i>this is no markup</i> " + "and so on " * 60
-    with viewed(made(tmp_path / "run", long)) as site, chromium() as browser:
+    return made(tmp_path_factory.mktemp("wordy") / "run", long)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    others = [
+        make_dialogue("Why?", f"Because of {n}.", case=make_case(repetition=n), tactics=[LIE])
+        for n in range(1, 60)
+    ]
+    first = make_dialogue("Was it hit?", "A zebra.", case=CASE, tactics=[LIE], trace=trace())
+    second = make_dialogue("Was it hit?", "A zebra did it.", case=CASE, arm="arm-b")
+    folder = tmp_path_factory.mktemp("many") / "run"
+    return make_run(folder, [first, second, *others], arms=ARMS, each=judge)
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("unfinished") / "run")
+
+
+@pytest.fixture(scope="module")
+def browser(wordy: Path, many: Path, unfinished: Path) -> Iterator[Browser]:
+    with chromium() as found:  # no run can be made in this thread as long as it is open
+        yield found
+
+
+def test_every_page_fits_both_sizes_and_can_be_read_in_both_schemes(
+    browser: Browser, wordy: Path
+) -> None:
+    with viewed(wordy) as site:
         page = new_page(browser, viewport={"width": 1280, "height": 850})
         refused: list[str] = []
         page.on("console", lambda message: refused.append(message.text))
@@ -38,17 +70,13 @@ def test_every_page_fits_both_sizes_and_can_be_read_in_both_schemes(tmp_path: Pa
                 page, path.strip("/").replace("/", "-").replace("?", "-").replace(CASE.id, "case")
             )
         assert refused == [], "the policy of the pages refuses nothing that is theirs"
+        page.context.close()
 
 
-def test_a_dialogue_is_found_read_and_compared_by_keyboard_alone(tmp_path: Path) -> None:
-    others = [
-        make_dialogue("Why?", f"Because of {n}.", case=make_case(repetition=n), tactics=[LIE])
-        for n in range(1, 60)
-    ]
-    first = make_dialogue("Was it hit?", "A zebra.", case=CASE, tactics=[LIE], trace=trace())
-    second = make_dialogue("Was it hit?", "A zebra did it.", case=CASE, arm="arm-b")
-    folder = make_run(tmp_path / "run", [first, second, *others], arms=ARMS, each=judge)
-    with viewed(folder) as site, chromium() as browser:
+def test_a_dialogue_is_found_read_and_compared_by_keyboard_alone(
+    browser: Browser, many: Path
+) -> None:
+    with viewed(many) as site:
         page = new_page(browser, viewport={"width": 1280, "height": 850})
         page.goto(site.link())
         page.keyboard.press("n")
@@ -81,13 +109,13 @@ def test_a_dialogue_is_found_read_and_compared_by_keyboard_alone(tmp_path: Path)
         arrive(page, "#compare")
         page.keyboard.press("u")
         arrive(page, "#list")
+        page.context.close()
 
 
-def test_a_live_run_is_counted_on_without_reloading(tmp_path: Path) -> None:
-    folder = made(tmp_path / "run")
-    with RunStore.open(folder) as store:
+def test_a_live_run_is_counted_on_without_reloading(browser: Browser, unfinished: Path) -> None:
+    with RunStore.open(unfinished) as store:
         store.set_state("running", planned=10)
-        with viewed(folder) as site, chromium() as browser:
+        with viewed(unfinished) as site:
             page = new_page(browser)
             page.goto(site.link())
             page.goto(f"{site.url}/1/progress")
@@ -100,3 +128,4 @@ def test_a_live_run_is_counted_on_without_reloading(tmp_path: Path) -> None:
             until(page, "document.body.textContent.includes('4 of 10')")
             store.set_state("finished", planned=4)
             until(page, """document.querySelector('[data-live]').dataset.live === 'no'""")
+            page.context.close()
