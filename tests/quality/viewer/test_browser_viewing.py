@@ -24,6 +24,8 @@ from tests.quality.viewer.test_pages import ARMS, CASE, LIE, PATHS, judge, made,
 from tests.quality.viewer.viewing import viewed
 
 pytestmark = pytest.mark.browser
+LATER_MS = 2_000
+"""After so long a page asks again."""
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +119,7 @@ def test_a_live_run_is_counted_on_without_reloading(browser: Browser, unfinished
         store.set_state("running", planned=10)
         with viewed(unfinished) as site:
             page = new_page(browser)
+            page.clock.install()
             page.goto(site.link())
             page.goto(f"{site.url}/1/progress")
             assert page.is_visible("text=3 of 10")
@@ -125,7 +128,9 @@ def test_a_live_run_is_counted_on_without_reloading(browser: Browser, unfinished
                 beside.submit(asyncio.run, store.add_cases([late])).result()
                 ended = store.finish(make_dialogue("Why?", "So.", case=late), 0)
                 beside.submit(asyncio.run, ended).result()
+            page.clock.fast_forward(LATER_MS)
             until(page, "document.body.textContent.includes('4 of 10')")
             store.set_state("finished", planned=4)
+            page.clock.fast_forward(LATER_MS)
             until(page, """document.querySelector('[data-live]').dataset.live === 'no'""")
             page.context.close()
