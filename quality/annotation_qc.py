@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import partial
-from math import log
+from math import exp, lgamma, log, log1p
 from statistics import fmean, median
 
 from quality.annotation_schema import CheckedAnnotations, check_schema
@@ -65,11 +65,16 @@ def straight_lining(
 ) -> list[Finding]:
     """Report annotators who give nearly every item the same label.
 
-    Labels that the scheme calls common are left alone: giving them often is right.
+    Giving a label often is right where it is common: where the scheme says so, or where somebody who
+    gives it as often as the others do would hardly ever come to less. Few answers of others say
+    nothing about that.
     """
     given: dict[tuple[str, str], Counter[LabelValue]] = defaultdict(Counter)
     for answer in answers:
         given[answer.annotator, answer.dimension][answer.value] += 1
+    everybody: dict[str, Counter[LabelValue]] = defaultdict(Counter)
+    for (_, dimension_id), counts in given.items():
+        everybody[dimension_id] += counts
     findings = []
     for dimension in _labelled(scheme):
         common = scheme.common_labels.get(dimension.id, ())
@@ -79,6 +84,12 @@ def straight_lining(
                 continue
             label, count = counts.most_common(1)[0]
             share = count / total
+            others = everybody[asked] - counts
+            usual = others[label] / others.total() if others else 0.0
+            if others.total() >= settings.straight_minimum and (
+                _as_often(count, total, usual) > settings.straight_chance
+            ):
+                continue
             if share > settings.straight_share and label not in common:
                 findings.append(
                     Finding(
@@ -92,6 +103,20 @@ def straight_lining(
                     )
                 )
     return findings
+
+
+def _as_often(count: int, total: int, share: float) -> float:
+    """Return the probability that of ``total`` labels ``count`` or more are one that has a share."""
+    if not 0 < share < 1:
+        return share
+    ways = lgamma(total + 1)
+    return sum(
+        exp(
+            ways - lgamma(k + 1) - lgamma(total - k + 1)
+            + k * log(share) + (total - k) * log1p(-share)
+        )
+        for k in range(count, total + 1)
+    )  # fmt: skip
 
 
 def timing_findings(timings: Iterable[Timing], settings: QcSettings) -> list[Finding]:

@@ -52,6 +52,8 @@ class QcSettings(Strict):
 
     straight_share: Annotated[float, Field(gt=0, le=1)] = 0.8
     """An annotator who gives one label to more than this share of items is reported."""
+    straight_chance: Annotated[float, Field(gt=0, le=1)] = 0.05
+    """Largest probability that somebody gives a label so often who gives it as the others do (ours)."""
     straight_minimum: Annotated[int, Field(ge=1)] = 10
     """Fewer answers than this do not show a habit (ours)."""
     fastest_seconds: Annotated[float, Field(ge=0)] = 3.0

@@ -107,6 +107,18 @@ def test_more_than_four_fifths_of_one_label_is_straight_lining():
     assert "'joy' to 9 of 10" in found.reason
 
 
+def test_a_label_that_everybody_gives_often_is_no_straight_lining():
+    common = [["joy"] * 3] * 18 + [["fear", "joy", "joy"], ["joy", "fear", "fear"]]
+    assert straight_lining(CEI, emotions(*common), DEFAULTS) == []
+    found = straight_lining(
+        CEI, emotions(*[["fear", "joy", "joy"]] * 10, *[["joy", "fear", "joy"]] * 10), DEFAULTS
+    )
+    assert [one.annotator for one in found] == ["p2"]
+    alone = [Answer(str(i), "emotion", "p0", "joy") for i in range(20)]
+    few = [Answer(str(i), "emotion", "p1", "joy") for i in range(5)]
+    assert [one.annotator for one in straight_lining(CEI, [*alone, *few], DEFAULTS)] == ["p0"]
+
+
 def test_a_label_that_the_scheme_calls_common_is_no_straight_lining():
     calm = CEI.model_copy(update={"common_labels": {"emotion": ("joy",)}})
     assert straight_lining(calm, emotions(*[["joy"]] * 20), DEFAULTS) == []
