@@ -57,7 +57,7 @@ def select_facts(
     chosen: set[tuple[str, str]] = set()
     for pattern in patterns:
         wanted = pattern.strip()
-        matching = {(s.id, f.id) for s, f in playable if _names_fact(wanted, s, f)}
+        matching = {(s.id, f.id) for s, f in playable if names_fact(wanted, s, f)}
         if not matching:
             raise _no_fact(wanted, pairs)
         chosen |= matching
@@ -72,7 +72,8 @@ def _names_scenario(pattern: str, scenario: Scenario) -> bool:
     return any(fnmatchcase(name, pattern) for name in names)
 
 
-def _names_fact(pattern: str, scenario: Scenario, fact: Fact) -> bool:
+def names_fact(pattern: str, scenario: Scenario, fact: Fact) -> bool:
+    """Return whether a pattern, ``fact`` or ``scenario/fact``, is about a fact."""
     if "/" not in pattern:
         return fnmatchcase(fact.id, pattern)
     left, right = pattern.rsplit("/", 1)
@@ -95,7 +96,7 @@ def _no_scenario(pattern: str, scenarios: Sequence[Scenario]) -> UsageError:
 
 
 def _no_fact(pattern: str, pairs: Sequence[tuple[Scenario, Fact]]) -> UsageError:
-    if any(_names_fact(pattern, scenario, fact) for scenario, fact in pairs):
+    if any(names_fact(pattern, scenario, fact) for scenario, fact in pairs):
         return UsageError(
             f"the facts named {pattern!r} belong to the initiator",
             "dialogues are generated for facts of the responder",

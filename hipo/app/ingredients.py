@@ -19,8 +19,8 @@ from scenarios.pack import FAMILIES, PLUS_NAME
 from scenarios.real_names import told
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
-from scenarios.selection import select_scenarios
-from scenarios.spec import Scenario
+from scenarios.selection import names_fact, select_scenarios
+from scenarios.spec import Fact, Scenario
 from scenarios.validation import check_scenario
 from scenarios.variation import Axis, choose_axes, load_axes
 from scenarios.worded_catalogue import in_language
@@ -114,16 +114,18 @@ class Ingredients:
             dirs = self._recipe.scenario_dirs
             more = with_what_else_is_wrong(error, dirs, scheme, self._recipe.scheme)
             raise more from None
-        self.packs = pool.packs(chosen)
         if pool.kept:
             self.kept.append(f"{pool.kept} scenario{'s' if pool.kept > 1 else ''}")
         self.new += pool.new
         self.left_out = told(pool.left_out)
-        if self._recipe.facts is None:
-            return chosen, None
-        pairs = frozenset((s.id, fact.id) for s, fact in select_facts(chosen, self._recipe.facts))
-        with_facts = {scenario_id for scenario_id, _ in pairs}
-        return [s for s in chosen if s.id in with_facts], pairs
+        pairs = None
+        if self._recipe.facts is not None:
+            found = select_facts(chosen, self._recipe.facts)
+            pairs = frozenset((s.id, fact.id) for s, fact in found)
+            with_facts = {scenario_id for scenario_id, _ in pairs}
+            chosen = [s for s in chosen if s.id in with_facts]
+        self.packs = pool.packs(chosen)
+        return chosen, pairs
 
     def _given(self, field: PathField, load: Callable[[], T], stored: T) -> T:
         """Read a file that the recipe names, or take the stored one where the file is gone."""
@@ -220,6 +222,7 @@ class _ScenarioPool:
             s.id
             for s in today
             if s.scheme == self._scheme.id and s.id not in known and self._is_playable(s)
+            if self._has_meant(s, s.facts)
         ]
         facts = [
             f"{scenario.id}.{fact.id}"
@@ -227,8 +230,14 @@ class _ScenarioPool:
             if scenario.id in installed
             for fact in installed[scenario.id].facts
             if fact.id not in {known_fact.id for known_fact in scenario.facts}
+            if self._has_meant(scenario, [fact])
         ]
         return [f"scenario {name}" for name in added] + [f"fact {name}" for name in facts]
+
+    def _has_meant(self, scenario: Scenario, facts: Iterable[Fact]) -> bool:
+        """Return whether the recipe names one of the facts, or none at all."""
+        named = self._recipe.facts
+        return not named or any(names_fact(one, scenario, fact) for one in named for fact in facts)
 
     def _check_complete(self, chosen: Sequence[Scenario]) -> None:
         """Refuse to shrink the plan of a run whose scenarios are neither stored nor installed."""

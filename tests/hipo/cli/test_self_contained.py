@@ -218,6 +218,22 @@ def test_a_library_that_changed_changes_no_unfinished_run(
     ]  # fmt: skip
 
 
+def test_scenarios_without_a_fact_that_is_named_are_not_new(
+    hipo: Hipo, pack: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIPO_SCENARIO_PATH", str(pack))
+    command = ("generate", "--model", "offline/rules", "--facts", "*_car/guardrail", "--turns", "1",
+               "-o", "run", "-n")  # fmt: skip
+    assert ", from 2 scenarios (" in hipo(*command, "1", "--dry-run").out
+    first, more = hipo(*command, "1"), hipo(*command, "2")
+    assert (first.code, more.code) == (0, 0)
+    assert "not in this run" not in more.err
+    text = (pack / "my_car.yaml").read_text(encoding="utf-8")
+    (pack / "other_car.yaml").write_text(text.replace("id: my_car", "id: other_car"))
+    told = "not in this run, which was made before: scenario other_car\n"
+    assert told in hipo(*command, "3").err
+
+
 def ids(query: str) -> list[tuple[object, ...]]:
     with closing(sqlite3.connect("run/run.sqlite")) as connection, connection:
         return connection.execute(query).fetchall()
