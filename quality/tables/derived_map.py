@@ -135,7 +135,9 @@ def _described(header: Header, fields: Mapping[str, Any]) -> str:
         answer["column"] for answer in fields.get("answers", {}).values() if "column" in answer
     }
     beside = [name for name in fields["context"] if name in header.others and name not in asked]
-    no_answers = f"; no answers: {', '.join(beside[:_SHOWN])}" if beside else ""
+    no_answers = (
+        f"; no answers: {', '.join(beside[:_SHOWN])} (a --map says otherwise)" if beside else ""
+    )
     return f"items in {header.item!r}, {who}; {', '.join([*named[:_SHOWN], *more])}{no_answers}"
 
 

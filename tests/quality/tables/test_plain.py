@@ -247,7 +247,10 @@ def test_what_everybody_has_alike_on_each_item_or_one_person_on_all_is_no_answer
     table = read(tmp_path, header.format("label") + rows)
     assert [d.id for d in table.scheme.dimensions] == ["label"]
     assert set(table.table.dialogues[0].context) >= {"condition", "age", "trial_no"}
-    assert "no answers: condition, age, trial_no" in derived_map([tmp_path / "a.csv"]).title
+    assert (
+        "no answers: condition, age, trial_no (a --map says otherwise)"
+        in derived_map([tmp_path / "a.csv"]).title
+    )
     turk = read(tmp_path, header.format("Answer.politeness") + rows)
     assert [d.title for d in turk.scheme.dimensions] == ["Answer.politeness"]
     unnamed = read(tmp_path, header.format("politeness") + rows)
