@@ -21,7 +21,7 @@ from prompts.answer_fields import (
     text_bounds,
 )
 from prompts.scheme_text import label_text
-from prompts.tolerant_json import Answer, find_object
+from prompts.tolerant_json import Answer, find_object, is_beyond_repair
 from scenarios.dialogue import FIT, Critique, Draft, TacticLabel
 from scenarios.errors import RunError, UsageError
 from scenarios.schemes.model import Dimension, Scheme
@@ -73,6 +73,8 @@ class ResponseFormat(Generic[T_co]):
         answer = find_object(text, self.keys)
         if answer is None:
             what = "nothing" if not text.strip() else "no JSON object with the keys asked for"
+            if is_beyond_repair(text):
+                what += " in a text with too many characters, brackets or quotes to be repaired"
             keys = ", ".join(f'"{key}"' for key in self.keys)
             raise Unreadable("unparseable", [f"answer: found {what}, expected one with {keys}"])
         findings = Findings()

@@ -72,12 +72,19 @@ def _embedded(text: str) -> Iterator[object]:
         at = text.find("{", end)
 
 
+def is_beyond_repair(text: str) -> bool:
+    """Whether a text is too long, or holds too many brackets and quotes, for repair to be tried."""
+    return (
+        len(text) > _MAX_CHARACTERS
+        or text.count("{") + text.count("[") > _MAX_BRACKETS
+        or sum(map(text.count, _MARKS)) * len(text) > _MAX_EFFORT
+    )
+
+
 def _repaired(text: str) -> Iterator[object]:
     """Yield what repair makes of the text from its first brace on."""
     start = text.find("{")
-    if start < 0 or text.count("{") + text.count("[") > _MAX_BRACKETS:
-        return
-    if sum(map(text.count, _MARKS)) * len(text) > _MAX_EFFORT:
+    if start < 0 or is_beyond_repair(text):
         return
     try:
         yield json_repair.loads(text[start:], skip_json_loads=True)

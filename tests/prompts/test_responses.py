@@ -191,7 +191,10 @@ def test_an_utterance_must_say_something(words):
 )
 def test_no_answer_takes_long_to_be_found_unreadable(text):
     with cpu_limit(10):
-        assert failure(UTTERANCE, text).kind == "unparseable"
+        error = failure(UTTERANCE, text)
+    assert error.kind == "unparseable"
+    assert ("too many" in error.reasons[0]) == text.startswith("{")
+    assert "too many" not in failure(UTTERANCE, "{no").reasons[0]
 
 
 def test_a_runaway_utterance_is_refused():
