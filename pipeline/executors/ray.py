@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 import secrets
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -104,6 +105,7 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     if address is None:
+        _refuse_ray_without_token()
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     try:
@@ -135,6 +137,20 @@ async def ray_cluster(address: str | None) -> AsyncIterator[RayCluster]:
         yield RayCluster(ray, host)
     finally:
         await asyncio.to_thread(ray.shutdown)
+
+
+def _refuse_ray_without_token() -> None:
+    """Refuse a Ray that was imported before it could be told of a token: it reads this once.
+
+    Raises:
+        UsageError: it was.
+    """
+    if "ray" in sys.modules and os.environ.get("RAY_AUTH_MODE") != "token":
+        raise UsageError(
+            "this program imported Ray before it started a run, so that Ray would let anybody in",
+            "import ray after hipo.generate was called, or start the program with"
+            " RAY_AUTH_MODE=token and a RAY_AUTH_TOKEN",
+        )
 
 
 class RayPool:

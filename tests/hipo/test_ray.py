@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -150,6 +151,16 @@ async def test_each_model_is_held_by_as_many_actors_as_are_asked_for() -> None:
 def test_an_address_without_ray_is_refused(tmp_path, capsys) -> None:
     assert run([*PLAN, "-o", str(tmp_path / "r"), "--ray-address", "auto"]) == 2
     assert "--executor ray" in capsys.readouterr().err
+
+
+def test_a_ray_that_was_imported_without_a_token_is_refused_before_it_is_started(
+    tmp_path, capsys, monkeypatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", object())
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    assert run([*PLAN, "-o", str(tmp_path / "r"), "--executor", "ray"]) == 2
+    assert "imported Ray before" in capsys.readouterr().err
+    assert "RAY_AUTH_MODE" not in os.environ
 
 
 PLUGIN = """
