@@ -40,6 +40,6 @@ def test_where_nobody_judged_blind_that_is_said_in_one_sentence(tmp_path) -> Non
     run = exportable_run(tmp_path / "run", scenarios=1)
     found = load_run(run, verdict="any")
     assert len(found.notes) == 1
-    assert "no labels of judges" in found.notes[0]
+    assert "no label that its judges agree on" in found.notes[0]
     assert not any("agreed" in item.references for item in found.items)
     assert load_run(run, verdict="any").fingerprint == found.fingerprint
