@@ -59,11 +59,13 @@ def prepare_for(folder: Path, recipe: Recipe, resume: Resume = "if-possible") ->
     if changes:
         listed = "\n".join(f"  {change}" for change in changes)
         fresh = prepared.config.arms.keys() - joined(before).arms.keys()
-        anew = "; other models or settings play all dialogues anew, beside those there are"
+        after = "the change is recorded"
+        if fresh:
+            after += "; other models or settings play all dialogues anew, beside those there are"
         raise UsageError(
             f"{folder} holds a run of another configuration:\n{listed}",
             "choose another folder with -o, undo the change, leave the option out (what is stored "
-            f"in the run is used), or go on regardless with --resume always (the change is recorded{anew if fresh else ''})",
+            f"in the run is used), or go on regardless with --resume always ({after})",
         )
     return prepared
 
