@@ -78,7 +78,7 @@ _PEOPLE = f"""
     where g.kind = 'human' and {_REVIEWED} and g.turn >= 0 and g.part is null and g.value is not null
         and not exists (select 1 from annotations l where l.source = {DECLARED_SOURCE}
             and l.dialogue = g.dialogue and l.turn = g.turn and l.dimension = g.dimension)
-    order by g.pass, g.rowid"""  # noqa: S608 - constants only
+    order by g.pass, g.turn, g.position"""  # noqa: S608 - constants only
 _NO_TURNS: frozenset[int] = frozenset()
 Readings = Mapping[str, tuple[LabelValue, ...]]
 """By dimension, the labels that people gave to one turn."""
