@@ -25,6 +25,8 @@ LENGTH_FIELDS = frozenset({"max_tokens", "max_completion_tokens"})
 """Two spellings of one limit: one may be dropped for the other, but never both."""
 REFUSALS = frozenset({400, 404, 422, 501})
 """Statuses with which an endpoint turns structured output down without naming it."""
+MANY_REFUSED = frozenset({400, 413, 422, 429})
+"""Statuses with which an endpoint turns down how many samples are asked for at once."""
 BOUNDS_FIELD = "maxLength"
 """The keyword of a schema that bounds a text."""
 _BOUNDS_REFUSED = re.compile(r"max_?length|grammar|repetition", re.IGNORECASE)
@@ -263,7 +265,7 @@ class SamplesProbe:
         if self._probing:
             self._probing = error.retryable
             return False
-        refused = isinstance(error, BadRequest | FieldRejected) and error.status in {400, 422}
+        refused = isinstance(error, BadRequest | FieldRejected) and error.status in MANY_REFUSED
         if (
             not refused
             or isinstance(error, ContextExceeded)

@@ -24,7 +24,6 @@ _STATUS_OF = {
     "not_found_error": 404,
     "request_too_large": 413,
     "rate_limit_error": 429,
-    "timeout_error": 504,
     "overloaded_error": 529,
 }
 _COUNTED = ("processing", "succeeded", "errored", "canceled", "expired")

@@ -70,7 +70,13 @@ class HttpProvider:
             error = disguised(body, headers, sent=sent, secrets=self._secrets) or fault
             error.body = self._excerpt(body)
             raise error from None
-        return reply if reply.choices else replace(reply, body=self._excerpt(body))
+        if reply.choices:
+            return reply
+        hidden = disguised(body, headers, sent=sent, secrets=self._secrets)
+        if hidden is not None:
+            hidden.body = self._excerpt(body)
+            raise hidden
+        return replace(reply, body=self._excerpt(body))
 
     def _excerpt(self, body: bytes) -> str:
         """Return what is kept of an answer of no use, without any key in it."""

@@ -9,6 +9,7 @@ _EXCEEDED = re.compile(
     r"exceed_context_size|context_length_exceeded|contextwindowexceeded|context_window_exceeded"
     r"|maximum context length|maximum model length|available context size|model's context length"
     r"|exceeds? (?:the )?(?:model'?s? )?(?:maximum )?context|context (?:length|limit|window) of"
+    r"|greater than the context length|maximum prompt length|input is too long for requested model"
     r"|prompt is too long|maximum number of (?:input )?tokens allowed"
     r"|`?inputs`? tokens \+ `?max_new_tokens`? must be",
     re.IGNORECASE,
@@ -21,7 +22,8 @@ _LIMITS = tuple(
         rf"context limit: .{{1,40}}> ?{_NUMBER}",
         rf"must be <= ?{_NUMBER}",
         rf"{_NUMBER} maximum context length",
-        rf"(?:maximum (?:context|model) length|context (?:length|size|window|limit))\D{{0,30}}{_NUMBER}",
+        rf"configured limit of {_NUMBER}",
+        rf"(?:maximum (?:context|model|prompt) length|context (?:length|size|window|limit))\D{{0,30}}{_NUMBER}",
         rf"tokens allowed\D{{0,30}}{_NUMBER}",
     )
 )
@@ -34,6 +36,7 @@ _SIZES = tuple(
         rf"prompt \(length {_NUMBER}\)",
         rf"(?:has|contains|given:) {_NUMBER}\s+(?:`?input`?s?`? )?tokens",
         rf"prompt is too long: {_NUMBER}",
+        rf"request contains {_NUMBER}",
     )
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import orjson
 
@@ -23,7 +24,7 @@ from pipeline.providers.errors import (
     UnknownModel,
     Unreachable,
 )
-from pipeline.providers.retry import retry_after
+from pipeline.providers.retry import asked_in_words, retry_after
 from pipeline.providers.untrusted import count, identifier
 from scenarios.log import scrub
 
@@ -36,9 +37,24 @@ DEEPEST_ERROR = 12
 
 _NO_FUNDS = re.compile(
     r"insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low"
-    r"|exceeded your current quota|billing[_ ]hard[_ ]limit|billing_error|payment required",
+    r"|billing[_ ]hard[_ ]limit|billing_error|billing_not_active|payment required"
+    r"|reached your specified api usage limits|budget[_ ]exceeded|budget has been exceeded"
+    r"|doesn't have any credits|used all available credits|credits are depleted"
+    # Google says so of its rates, too
+    r"|exceeded your current quota(?!.*(?:ai\.google\.dev|googleapis))",
+    re.IGNORECASE | re.DOTALL,
+)
+_TOO_LARGE = re.compile(r"request too large", re.IGNORECASE)
+_FLAGGED = re.compile(
+    r"requires moderation|input was flagged|content[_ ](?:filter|policy|management)|\brefusal\b",
     re.IGNORECASE,
 )
+_WRONG_KEY = re.compile(
+    r"\binvalid_api_key\b|\b(?:invalid|incorrect|expired) api key|api key (?:not valid|expired)",
+    re.IGNORECASE,
+)
+_GATEWAY_TIMEOUTS = frozenset({504, 524})
+"""Who stands behind the gateway may have gone on computing."""
 _NOT_TAKEN = re.compile(
     r"unsupported|not[ _]support|support only|only supports|unrecogni[sz]ed|unknown|unexpected"
     r"|extra[_ ](?:inputs|forbidden|fields)|not permitted|not allowed|not available|not implemented"
@@ -57,6 +73,7 @@ _NO_MODEL = re.compile(
     re.IGNORECASE,
 )
 _STATUS_OF_KIND = {"rate_limit": 429, "overloaded": 529, "insufficient_quota": 429}
+_ENVELOPES = ("error", "errors", "detail", "message")
 _NEVER_LEFT_OUT = frozenset({"model", "messages", "system", "stream"})
 
 
@@ -83,7 +100,8 @@ def read_error(body: bytes) -> ErrorBody:
 
     Known are ``{"error": {"message", "type", "code", "param"}}``, ``{"error": "text"}``,
     ``{"detail": "text"}``, ``{"detail": [{"loc", "msg", "type"}]}``, the same without the
-    ``error`` envelope, a list of one such object, and plain text.
+    ``error`` envelope, a list of one such object, what a gateway quotes of the error behind it
+    (``{"metadata": {"raw": "..."}}``), and plain text.
     """
     try:
         data: object = orjson.loads(body)
@@ -99,7 +117,7 @@ def _error_body(data: object) -> ErrorBody:
         if isinstance(data, list):
             inner = data[0] if data else None
         elif isinstance(data, dict):
-            inners = (data.get(envelope) for envelope in ("error", "detail", "message"))
+            inners = (data.get(envelope) for envelope in _ENVELOPES)
             inner = next((i for i in inners if isinstance(i, dict | list) and i), None)
             if inner is None:
                 return _innermost(data)
@@ -113,10 +131,13 @@ def _innermost(data: Mapping[str, object]) -> ErrorBody:
     """Read an error that has no other inside it."""
     texts = (data.get(key) for key in ("message", "error", "detail", "msg"))
     message = next((text for text in texts if isinstance(text, str)), "")
+    metadata = data.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    behind = read_error(raw.encode("utf-8", "replace")) if isinstance(raw, str) else ErrorBody()
     return ErrorBody(
-        message[:LONGEST_READ],
-        _kind(data),
-        _parameter(data),
+        ": ".join(filter(None, (message, behind.message)))[:LONGEST_READ],
+        f"{_kind(data)} {behind.kind}".strip(),
+        _parameter(data) or behind.parameter,
         count(data.get("n_prompt_tokens")),
         count(data.get("n_ctx")),
     )
@@ -177,14 +198,21 @@ def from_status(
             sizes=sizes,
         )
 
-    broke = status in {400, 403, 429} and _NO_FUNDS.search(f"{reported.kind} {reported.message}")
+    says = f"{reported.kind} {reported.message}"
     error: ProviderError
-    if status == 402 or broke:
+    if status == 402 or (status in {400, 403, 429} and _NO_FUNDS.search(says)):
         error = make(OutOfFunds, "top the account up, then resume the run")
-    elif status in {401, 403}:
+    elif status == 403 and _FLAGGED.search(says):
+        error = make(BadRequest, "a moderation in front of the model turned this prompt down")
+    elif status in {401, 403} or (status == 400 and _WRONG_KEY.search(says)):
         error = make(Unauthorised, key_hint)
+    elif status in {413, 429} and _TOO_LARGE.search(says):  # at no time will it pass
+        error = make(BadRequest, "lower max_tokens, or have the account's limits raised")
     elif status in {429, 529}:
-        error = make(RateLimited, pause_s=retry_after(headers))
+        pause_s = retry_after(headers)
+        error = make(
+            RateLimited, pause_s=asked_in_words(reported.message) if pause_s is None else pause_s
+        )
     elif status == 408:
         error = make(TimedOut)
     elif status in {409, 425} or status >= 500:
@@ -213,7 +241,7 @@ def _refusal(
         return make(FieldRejected, f"the endpoint does not take '{field}'", field=field)
     if _NO_MODEL.search(f"{reported.kind} {reported.message}"):
         return make(UnknownModel, "check the model's name", field="model")
-    if status == 404:
+    if status in {404, 405}:
         return make(UnknownModel, "check the model's name and --base-url")
     named = reported.parameter if reported.parameter in sent else None
     return make(BadRequest, f"check '{named}'" if named else "", field=named)
@@ -250,28 +278,67 @@ def broken_body(why: str, *, request_id: str | None = None) -> ServerFault:
     return ServerFault(message, request_id=request_id)
 
 
+def no_json(body: bytes, request_id: str | None = None) -> ServerFault:
+    """Return the error for an answer that is no JSON, which says what it is instead."""
+    start = body[:200].lstrip()
+    why = "it is not JSON"
+    if start.startswith(b"<"):
+        why = "it is a web page, not JSON (is the path of --base-url right? many end in /v1)"
+    elif start.startswith((b"data:", b"event:")):
+        why = "it is a stream of events, which was not asked for"
+    return broken_body(why, request_id=request_id)
+
+
 def disguised(
     body: bytes, headers: Mapping[str, str], *, sent: Collection[str], secrets: Collection[str] = ()
 ) -> ProviderError | None:
     """Return the error inside an answer that pretends to be a success, or None if there is none.
 
-    Some gateways send ``{"error": {"code": 429, ...}}`` with status 200.
+    Some gateways send ``{"error": {"code": 429, ...}}`` with status 200, or the like in the place of
+    a choice: what was computed up to then may have been billed.
     """
     try:
         data: object = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(data, dict) or not data.get("error"):
+    if not isinstance(data, dict):
         return None
+    if not data.get("error"):
+        data = _failed_choice(data)
+        if data is None:
+            return None
+        if _status_in(data["error"]) != 429:
+            reported = _error_body(data)
+            return broken_body(scrub(reported.message, secrets)[:LONGEST_MESSAGE])
+        body = orjson.dumps(data)
     inner = data["error"] if isinstance(data["error"], dict) else data
-    codes = (inner.get(key) for key in ("code", "status", "status_code"))
-    status = next((c for c in codes if isinstance(c, int) and 400 <= c < 600), None)
+    status = _status_in(inner)
     reported = _error_body(data)
     if status is None:
         status = next((s for words, s in _STATUS_OF_KIND.items() if words in reported.kind), None)
     if status is None:
         return broken_body(scrub(reported.message, secrets)[:LONGEST_MESSAGE])
     return from_status(status, headers, body, sent=sent, secrets=secrets)
+
+
+def _failed_choice(data: Mapping[str, object]) -> dict[str, Any] | None:
+    """Return the first choice that is an error, as far as that goes; None where there is none."""
+    choices = data.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and isinstance(choice.get("error"), dict) and choice["error"]:
+            return {"error": choice["error"]}
+    return None
+
+
+def _status_in(error: Mapping[str, object]) -> int | None:
+    """Return the HTTP status that an error names as a number or as a text of digits."""
+    for key in ("code", "status", "status_code"):
+        found = error.get(key)
+        if isinstance(found, str) and re.fullmatch(r"[45]\d\d", found, re.ASCII):
+            return int(found)
+        if isinstance(found, int) and 400 <= found < 600:
+            return found
+    return None
 
 
 def timed_out(timeout_s: float) -> TimedOut:
@@ -285,9 +352,10 @@ def was_surely_free(error: ProviderError) -> bool:
     """Return whether a failed request cannot have been billed.
 
     True where the endpoint itself answered with an error status, or was never reached. A timeout,
-    a broken connection and an unreadable answer may all have been computed, and billed.
+    be it of a gateway, a broken connection and an unreadable answer may all have been computed, and
+    billed.
     """
-    if isinstance(error, TimedOut):
+    if isinstance(error, TimedOut) or error.status in _GATEWAY_TIMEOUTS:
         return False
     return isinstance(error, NotConnected | NotProcessed) or (
         error.status is not None and error.status >= 300

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +14,11 @@ from pipeline.providers.errors import ProviderError, RateLimited
 
 LONGEST_RETRY_AFTER_S = 86_400.0
 """A longer pause than this day is no pause, and taken for none."""
+
+_IN_WORDS = re.compile(
+    r"\b(?:retry|try again) in (?:(\d{1,6})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d{1,12})?) ?(ms|s))?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,16 @@ def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> floa
     except (ValueError, TypeError, IndexError, OverflowError):  # the parser is not made for garbage
         return None
     return _plausible(delta) if delta > 0 else None
+
+
+def asked_in_words(message: str) -> float | None:
+    """Return how many seconds the words of a refusal ask to wait, e.g. ``retry in 1m3.5s``."""
+    found = _IN_WORDS.search(message)
+    if found is None or not any(found.groups()):
+        return None
+    hours, minutes, rest, unit = found.groups()
+    seconds = float(rest or 0.0) / (1000.0 if unit and unit.lower() == "ms" else 1.0)
+    return _plausible(int(hours or 0) * 3600.0 + int(minutes or 0) * 60.0 + seconds)
 
 
 def _plausible(seconds: float) -> float | None:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import orjson
 
-from pipeline.providers.failures import broken_body
+from pipeline.providers.failures import broken_body, no_json
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
 from pipeline.providers.untrusted import count, identifier
 from pipeline.providers.wire_openai import finish_of
@@ -132,7 +132,7 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
     try:
         answer = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise broken_body("it is not JSON", request_id=request_id) from error
+        raise no_json(data, request_id) from error
     if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
         raise broken_body("it has no list of content blocks", request_id=request_id)
     blocks = [block for block in answer["content"] if isinstance(block, dict)]

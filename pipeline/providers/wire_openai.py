@@ -8,7 +8,7 @@ from typing import Literal
 
 import orjson
 
-from pipeline.providers.failures import broken_body
+from pipeline.providers.failures import broken_body, no_json
 from pipeline.providers.protocol import Choice, FinishReason, Reply, Request, Usage
 from pipeline.providers.untrusted import MOST_TOKENS, count, identifier
 
@@ -23,6 +23,10 @@ _FINISH: Mapping[str, FinishReason] = {
     "model_length": "length",
     "content_filter": "refusal",
     "refusal": "refusal",
+    "safety": "refusal",
+    "prohibited_content": "refusal",
+    "recitation": "refusal",
+    "sensitive": "refusal",
 }
 
 
@@ -73,17 +77,21 @@ def read_reply(data: bytes, request_id: str | None = None) -> Reply:
     try:
         answer = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise broken_body("it is not JSON", request_id=request_id) from error
+        raise no_json(data, request_id) from error
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
         raise broken_body("it has no list of choices", request_id=request_id)
-    listed = [choice for choice in answer["choices"] if isinstance(choice, dict)]
+    listed = [
+        choice
+        for choice in answer["choices"]
+        if isinstance(choice, dict) and not choice.get("error")  # gateways: what is behind failed
+    ]
     choices = tuple(_choice(choice) for choice in sorted(listed, key=_index))
     usage = read_usage(answer.get("usage"))
     if usage is not None and len(listed) > 1 and _counts_one(usage, answer.get("timings")):
         usage = _of_all(usage, _choice(listed[0]), choices)
     return Reply(
         choices=choices,
-        usage=usage,
+        usage=if_counted(usage, choices),
         request_id=identifier(request_id) or identifier(answer.get("id")),
         model=identifier(answer.get("model")),
         system_fingerprint=identifier(answer.get("system_fingerprint")),
@@ -105,7 +113,16 @@ def read_usage(data: object) -> Usage | None:
     reasoning = count(_inside(data, "completion_tokens_details", "reasoning_tokens"))
     if reasoning is None:
         reasoning = count(data.get("reasoning_tokens"))
+    # xAI and Gemini count thoughts in the total alone; they are paid like the answer
+    completion = max(completion, (count(data.get("total_tokens")) or 0) - prompt)
     return Usage(prompt, completion, min(cached or 0, prompt), min(reasoning or 0, completion))
+
+
+def if_counted(usage: Usage | None, choices: Sequence[Choice]) -> Usage | None:
+    """Return None for zeros where there was a prompt, or a text: nothing was counted."""
+    if usage is None or not usage.prompt:
+        return None
+    return usage if usage.completion or not any(choice.text for choice in choices) else None
 
 
 def _counts_one(usage: Usage, timings: object) -> bool:
@@ -126,8 +143,13 @@ def _of_all(usage: Usage, counted: Choice, choices: Sequence[Choice]) -> Usage:
 
 
 def finish_of(value: object, known: Mapping[str, FinishReason]) -> FinishReason:
-    """Return why a sample ended; whatever is not among the ``known`` names is ``other``."""
-    return known.get(value, "other") if isinstance(value, str) else "other"
+    """Return why a sample ended; whatever is not among the ``known`` names is ``other``.
+
+    Names come in capitals, too, and with a detail behind a colon.
+    """
+    if not isinstance(value, str):
+        return "other"
+    return known.get(value) or known.get(value.partition(":")[0].strip().lower(), "other")
 
 
 def _choice(data: Mapping[str, object]) -> Choice:
@@ -140,13 +162,23 @@ def _choice(data: Mapping[str, object]) -> Choice:
     refusal = _text(message.get("refusal"))
     if refusal and not text:
         return Choice(refusal, "refusal")
+    if not text and finish == "stop":
+        text = _misplaced(message)
     return Choice(text, finish)
 
 
+def _misplaced(message: Mapping[str, object]) -> str:
+    """Return the object that stands among the thoughts, where vLLM's parsers put answers to a schema."""
+    thoughts = _text(message.get("reasoning_content") or message.get("reasoning")).strip()
+    return thoughts if thoughts.startswith("{") and thoughts.endswith("}") else ""
+
+
 def _text(value: object) -> str:
-    """Return a text, joining the text parts of a list; anything else is empty."""
+    """Return a text, joining the text parts of a list; an object is what a schema asked for."""
     if isinstance(value, str):
         return value
+    if isinstance(value, dict):
+        return orjson.dumps(value).decode()
     if isinstance(value, list):
         parts = [part.get("text") for part in value if isinstance(part, dict)]
         return "".join(part for part in parts if isinstance(part, str))

@@ -53,7 +53,7 @@ OUT_OF_RANGE = refusal("Field 'n': Value must be between 1 <= value <= 2, but go
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("message", ["Field 'n': Value must be between 1 <= value <= 2", "no", ""])
-@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize("status", [400, 413, 422])
 async def test_a_refusal_of_several_samples_is_tried_once_with_one_whatever_it_says(
     message, status
 ):
@@ -66,6 +66,14 @@ async def test_a_refusal_of_several_samples_is_tried_once_with_one_whatever_it_s
     assert bench.notices == [
         "the endpoint rejects n = 4; samples are asked for one by one from now on"
     ]
+
+
+@pytest.mark.anyio
+async def test_several_samples_beyond_a_limit_of_tokens_a_minute_are_asked_for_singly():
+    large = refusal("Request too large for m on tokens per min (TPM): Limit 9, Requested 40", 429)
+    provider = ByRule(lambda r: large if r.n > 1 else reply(SOUND))
+    assert len(await Bench(provider).ask(0, 1, 2, 3)) == 4
+    assert provider.asked == [(4, "native")] + [(1, "native")] * 4
 
 
 @pytest.mark.anyio

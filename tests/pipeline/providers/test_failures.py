@@ -29,6 +29,19 @@ SENT = frozenset(
 )
 
 
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+GEMINI = (
+    f"{QUOTA} For more information, head to: https://ai.google.dev/gemini-api/docs/rate-limits.\n"
+    "* Quota exceeded for metric: generate_content_free_tier_requests, limit: 10\n"
+    "Please retry in 34.074824224s."
+)
+TOO_LARGE = (
+    "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000,"
+    " Requested 30601. The input or output tokens must be reduced in order to run successfully."
+)
+MODERATED = "Your chosen model requires moderation and your input was flagged"
+
+
 def fail(status, body, headers=None, secrets=()):
     data = body if isinstance(body, bytes) else orjson.dumps(body)
     return from_status(status, headers or {}, data, sent=SENT, secrets=secrets)
@@ -50,6 +63,17 @@ def openai(message, code=None, param=None, kind="invalid_request_error"):
         ({"type": "error", "error": {"type": "api_error", "message": "went wrong"}}, "went wrong"),
         ([{"error": {"code": 400, "message": "went wrong"}}], "went wrong"),
         (b"went wrong", "went wrong"),
+        ({"success": False, "errors": [{"code": 7, "message": "went wrong"}]}, "went wrong"),
+        (
+            {
+                "error": {
+                    "message": "Provider returned error",
+                    "code": 400,
+                    "metadata": {"raw": '{"error": {"message": "went wrong"}}'},
+                }
+            },
+            "Provider returned error: went wrong",
+        ),
         (b"<html>bad gateway</html>", ""),
         ({}, ""),
         ([], ""),
@@ -73,6 +97,23 @@ def test_the_message_is_found_in_whatever_shape_the_body_has(body, message):
             {"error": {"type": "invalid_request_error", "message": "credit balance is too low"}},
             OutOfFunds,
         ),
+        (429, openai("Your account is not active", "billing_not_active"), OutOfFunds),
+        (429, openai("Budget has been exceeded! Max budget: 1", "budget_exceeded"), OutOfFunds),
+        (400, openai("Budget has been exceeded! Current cost: 26.1"), OutOfFunds),
+        (400, openai("You have reached your specified API usage limits."), OutOfFunds),
+        (403, {"error": "Your newly created team doesn't have any credits yet."}, OutOfFunds),
+        (429, openai("Your team has used all available credits."), OutOfFunds),
+        (429, openai(f"OpenAIException - {QUOTA}"), OutOfFunds),
+        (429, [{"error": {"code": 429, "message": GEMINI}}], RateLimited),
+        (429, openai(f"GeminiException - {GEMINI}"), RateLimited),
+        (429, openai(TOO_LARGE, "rate_limit_exceeded", kind="tokens"), BadRequest),
+        (413, openai(TOO_LARGE, "rate_limit_exceeded", kind="tokens"), BadRequest),
+        (403, {"error": {"message": MODERATED, "code": 403}}, BadRequest),
+        (403, openai("Refused", "content_policy_violation"), BadRequest),
+        (403, openai("This key may not use the model"), Unauthorised),
+        (400, {"error": "Incorrect API key provided: xa***."}, Unauthorised),
+        (400, [{"error": {"code": 400, "message": "API key not valid."}}], Unauthorised),
+        (405, {"detail": "Method Not Allowed"}, UnknownModel),
         (429, openai("slow down", "rate_limit_exceeded"), RateLimited),
         (429, {"error": "Too many requests, try again"}, RateLimited),
         (529, {"type": "error", "error": {"type": "overloaded_error"}}, RateLimited),
@@ -250,6 +291,29 @@ def test_a_field_out_of_range_or_not_ours_is_the_users_to_mend(body):
             ),
             (40000, 32768),
         ),
+        (
+            openai(
+                "This model's maximum prompt length is 131072 but the request contains 150000"
+                " tokens."
+            ),
+            (150000, 131072),
+        ),
+        (
+            openai(
+                "Input tokens exceed the configured limit of 272000 tokens. Your messages"
+                " resulted in 300000 tokens.",
+                "context_length_exceeded",
+            ),
+            (300000, 272000),
+        ),
+        (
+            {
+                "error": "The number of tokens to keep from the initial prompt is greater than the"
+                " context length. Try to load the model with a larger context length"
+            },
+            (None, None),
+        ),
+        ({"error": "Input is too long for requested model."}, (None, None)),
         (openai("Please reduce the length.", "context_length_exceeded"), (None, None)),
     ],
 )
@@ -285,6 +349,23 @@ def test_the_pause_asked_for_and_the_request_id_are_kept():
     assert error.request_id == "req-1"
 
 
+@pytest.mark.parametrize(
+    ("message", "pause_s"),
+    [
+        (GEMINI, 34.074824224),
+        ("Limit 3, Used 3. Please try again in 7m12s.", 432.0),
+        ("Please try again in 1h2m3.5s. Visit", 3723.5),
+        ("Please try again in 20ms.", 0.02),
+        ("Try again in 60 seconds.", 60.0),
+        ("please retry in a while", None),
+        ("retry in 9999999999999999999999s", None),
+    ],
+)
+def test_the_pause_is_found_in_the_words_where_no_header_names_it(message, pause_s):
+    assert fail(429, {"error": message}).retry_after_s == pytest.approx(pause_s)
+    assert fail(429, {"error": message}, {"retry-after": "5"}).retry_after_s == 5
+
+
 def test_a_key_in_the_answer_is_masked():
     error = fail(401, openai("Incorrect API key: hunter2-secret"), secrets=("hunter2-secret",))
     assert "hunter2" not in str(error)
@@ -316,5 +397,7 @@ def test_only_what_surely_was_not_computed_is_free():
     assert was_surely_free(NotConnected("no"))
     assert not was_surely_free(timed_out(3))
     assert not was_surely_free(fail(408, b""))
+    assert not was_surely_free(fail(504, b"")), "who stands behind the gateway may have computed"
+    assert not was_surely_free(fail(524, b""))
     assert not was_surely_free(Unreachable("broke"))
     assert not was_surely_free(ServerFault("unreadable"))

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.providers.errors import ServerFault
+from pipeline.providers.connection import HttpProvider
+from pipeline.providers.errors import OutOfFunds, RateLimited, ServerFault
+from pipeline.providers.failures import was_surely_free
 from pipeline.providers.protocol import Choice, Usage
 from pipeline.providers.wire_openai import body_of, read_reply, read_usage
 from scenarios.arms import Parameters
@@ -76,7 +78,20 @@ def test_choices_come_in_the_order_of_their_index():
         (choice(finish=["stop"]), Choice("hi", "other")),
         (choice(finish={"reason": "stop"}), Choice("hi", "other")),
         (choice(finish=7), Choice("hi", "other")),
+        (choice(finish="STOP"), Choice("hi", "stop")),
+        (choice(finish="MAX_TOKENS"), Choice("hi", "length")),
+        (choice(content=None, finish="content_filter: PROHIBITED_CONTENT"), Choice("", "refusal")),
+        (choice(content=None, finish="SAFETY"), Choice("", "refusal")),
         (choice(content=[{"type": "text", "text": "a"}, {"text": "b"}]), Choice("ab", "stop")),
+        (
+            choice(content=[{"type": "thinking", "thinking": [{"text": "?"}]}, {"text": "b"}]),
+            Choice("b", "stop"),
+        ),
+        (choice(content={"utterance": "hi"}), Choice('{"utterance":"hi"}', "stop")),
+        (choice(content=None, reasoning_content=' {"a": 1}\n'), Choice('{"a": 1}', "stop")),
+        (choice(content="", reasoning='{"a": 1}'), Choice('{"a": 1}', "stop")),
+        (choice(content="", reasoning="Let me see."), Choice("", "stop")),
+        (choice(content="", finish="length", reasoning='{"a": {}}'), Choice("", "length")),
         ({"text": "bare", "finish_reason": "stop"}, Choice("bare", "stop")),
     ],
 )
@@ -121,12 +136,73 @@ def test_an_answer_of_another_format_is_a_server_fault(body):
         ({"prompt_tokens": 2**63, "completion_tokens": 4}, None),
         ({"prompt_tokens": 9, "completion_tokens": 1e30}, None),
         ({"prompt_tokens": 9, "completion_tokens": 4, "cached_tokens": 2**64}, Usage(9, 4)),
+        (
+            {
+                "prompt_tokens": 10_120,
+                "completion_tokens": 1_499,
+                "total_tokens": 14_428,
+                "completion_tokens_details": {"reasoning_tokens": 2_809},
+            },
+            Usage(10_120, 4_308, 0, 2_809),
+        ),
+        (
+            {"prompt_tokens": 20, "completion_tokens": 198, "total_tokens": 623},
+            Usage(20, 603),
+        ),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}, Usage(9, 4)),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 0}, Usage(9, 4)),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": "13"}, Usage(9, 4)),
         ({}, None),
         (None, None),
     ],
 )
 def test_usage_is_read_in_every_spelling_and_never_invented(data, expected):
     assert read_usage(data) == expected
+
+
+@pytest.mark.parametrize(
+    ("usage", "text", "expected"),
+    [
+        ({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}, "hi", None),
+        ({"prompt_tokens": 0, "completion_tokens": 4}, "hi", None),
+        ({"prompt_tokens": 9, "completion_tokens": 0}, "hi", None),
+        ({"prompt_tokens": 9, "completion_tokens": 0}, "", Usage(9, 0)),
+    ],
+)
+def test_a_text_of_no_tokens_and_a_prompt_of_none_are_no_usage(usage, text, expected):
+    assert read_reply(answer(choices=[choice(content=text)], usage=usage)).usage == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(429, RateLimited), ("429", RateLimited), (502, ServerFault)]
+)
+def test_a_choice_that_is_an_error_is_none(code, kind):
+    error = {"code": code, "message": "upstream broke"}
+    bad = {"index": 0, "finish_reason": "error", "message": {"content": "He"}, "error": error}
+    kept = read_reply(answer(choices=[bad, choice(1, "b")]))
+    assert [c.text for c in kept.choices] == ["b"]
+    with pytest.raises(kind, match="upstream broke") as raised:
+        HttpProvider("http://x", None, {}).read(read_reply, answer(choices=[bad]), {}, ())
+    assert was_surely_free(raised.value) is (kind is RateLimited)
+
+
+def test_an_error_beside_an_empty_list_of_choices_is_that_error():
+    body = answer(error={"code": 402, "message": "Insufficient credits"})
+    with pytest.raises(OutOfFunds):
+        HttpProvider("http://x", None, {}).read(read_reply, body, {}, ())
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"\n<!doctype html><html>", "web page"),
+        (b'data: {"choices": []}\n\n', "stream of events"),
+        (b"", "not JSON"),
+    ],
+)
+def test_what_is_no_json_is_called_what_it_is(body, says):
+    with pytest.raises(ServerFault, match=says):
+        read_reply(body)
 
 
 @pytest.mark.parametrize(
