@@ -28,8 +28,8 @@ REFUSALS = frozenset({400, 404, 422, 501})
 MANY_REFUSED = frozenset({400, 413, 422, 429})
 """Statuses with which an endpoint turns down how many samples are asked for at once."""
 BOUNDS_FIELD = "maxLength"
-"""The keyword of a schema that bounds a text."""
-_BOUNDS_REFUSED = re.compile(r"max_?length|grammar|repetition", re.IGNORECASE)
+"""The keyword of a schema that bounds a text, and stands for that which bounds a list, too."""
+_BOUNDS_REFUSED = re.compile(r"max_?(?:length|items)|grammar|repetition", re.IGNORECASE)
 """How servers speak of bounds they do not take; llama.cpp compiles schemas into grammars."""
 IGNORED_REPLIES = 3
 """Samples that a schema cannot have shaped, none before them keeping to it, after which it counts
@@ -105,7 +105,7 @@ class EndpointCapabilities:
             self.omit |= {BOUNDS_FIELD}
             self._report(
                 f"the endpoint turns the answer's schema down ({why});"
-                f" it is sent without '{BOUNDS_FIELD}' from now on"
+                f" it is sent without '{BOUNDS_FIELD}' and 'maxItems' from now on"
             )
 
     def refuse_native(self, why: str) -> None:

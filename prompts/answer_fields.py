@@ -321,6 +321,19 @@ def text_bounds(fields: Sequence[AnswerField]) -> dict[str, int]:
     return {f.key: f.bound for f in fields if isinstance(f, TextField | UtteranceField)}
 
 
+def list_bounds(fields: Sequence[AnswerField]) -> dict[str, int]:
+    """Return how many values each list may have, by key: every label once."""
+    multiple = [
+        f for f in fields if isinstance(f, LabelField) and f.dimension.measurement == "multi"
+    ]
+    return {f.key: len(f.dimension.labels) for f in multiple if f.dimension.labels}
+
+
+def is_list(schema: Mapping[str, Any], key: str) -> bool:
+    """Return whether a list stands under a key of an object."""
+    return "array" in schema.get("properties", {}).get(key, {}).get("type", "")
+
+
 def usual_size(schema: Mapping[str, Any], bounds: Mapping[str, int]) -> int:
     """Return how many bytes an object usually has, as JSON on several lines.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from prompts.answer_fields import THOUGHTS_BOUND
+from prompts.answer_fields import THOUGHTS_BOUND, is_list
 from prompts.environment import MultilineText, Templates
 from prompts.question import Message, Question
 from prompts.responses import ResponseFormat
@@ -74,7 +74,11 @@ def make_prompt(
     variables = {**(static or {}), "skeleton": MultilineText(answer.skeleton)}
     if not templates.shipped:
         # Nobody knows how long the texts are that templates of the user's ask for.
-        answer = replace(answer, bounds=dict.fromkeys(answer.bounds, THOUGHTS_BOUND))
+        bounds = {
+            key: bound if is_list(answer.schema, key) else THOUGHTS_BOUND
+            for key, bound in answer.bounds.items()
+        }
+        answer = replace(answer, bounds=bounds)
     shown = templates.render(system or f"{name}_system.j2", variables)
     return Prompt(name, shown, templates, answer)
 

@@ -16,6 +16,7 @@ from prompts.answer_fields import (
     LabelField,
     TextField,
     UtteranceField,
+    list_bounds,
     object_schema,
     skeleton,
     text_bounds,
@@ -60,8 +61,9 @@ class ResponseFormat(Generic[T_co]):
     build: Callable[[Answer, Findings], T_co]
     """Turns the parsed object into the result and notes what is wrong with it."""
     bounds: Mapping[str, int] = field(default_factory=dict)
-    """Characters each text may have, by key. They are no part of the schema: endpoints that take
-    ``maxLength`` get them along with it, so that a model cannot go round in a string for ever. What
+    """Characters each text may have, and values each list, by key. They are no part of the schema:
+    endpoints that take ``maxLength`` and ``maxItems`` get them along with it, so that a model cannot
+    go round in a string, or repeat one value, for ever. What
     an answer means is the same without them, and so are the keys under which answers are stored."""
 
     def read(self, text: str) -> T_co:
@@ -100,7 +102,12 @@ def response_format(
             "a dimension of the scheme is called like a field of the answer: rename the dimension",
         )
     return ResponseFormat(
-        name, object_schema(fields), skeleton(fields), keys, build, text_bounds(fields)
+        name,
+        object_schema(fields),
+        skeleton(fields),
+        keys,
+        build,
+        text_bounds(fields) | list_bounds(fields),
     )
 
 

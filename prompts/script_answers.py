@@ -35,7 +35,9 @@ class ScriptForm:
 
     def of(self, turns: Sequence[ScriptTurn]) -> ResponseFormat[Script]:
         """Return the format that reads exactly these turns."""
-        return replace(self.base, build=partial(_read, self.labelled, tuple(turns)))
+        bounds = {**self.base.bounds, TURNS: len(turns)}
+        build = partial(_read, self.labelled, tuple(turns))
+        return replace(self.base, build=build, bounds=bounds)
 
 
 def script_form(scheme: Scheme, cast: Mapping[RoleKey, bool]) -> ScriptForm:

@@ -15,6 +15,7 @@ from prompts.answer_fields import (
     THOUGHTS_BOUND,
     Findings,
     TextField,
+    list_bounds,
     object_schema,
     text_bounds,
     usual_size,
@@ -240,10 +241,14 @@ class WholePrompts:
         )
 
     def _bounds(self, forms: Iterable[LabelForm]) -> dict[str, int]:
-        """Return how long texts may be, by key, in whichever object they stand."""
+        """Return how long texts and lists may be, by key, in whichever object they stand."""
+        forms = tuple(forms)
+        lists = {name: bound for f in forms for name, bound in list_bounds(f.fields).items()}
         bounds = {name: bound for f in forms for name, bound in text_bounds(f.fields).items()}
         # Nobody knows how long the texts are that templates of the user's ask for.
-        return bounds if self._templates.shipped else dict.fromkeys(bounds, THOUGHTS_BOUND)
+        return lists | (
+            bounds if self._templates.shipped else dict.fromkeys(bounds, THOUGHTS_BOUND)
+        )
 
 
 def answer_sizes(answer: ResponseFormat[WholeReading]) -> tuple[int, int]:

@@ -35,13 +35,14 @@ class Request:
     omit: frozenset[str] = frozenset()
     """Body fields this endpoint has rejected before and which are therefore left out."""
     bounds: Mapping[str, int] = field(default_factory=dict)
-    """Characters each text of the answer may have, by key; empty: the schema sets no bounds."""
+    """Characters each text of the answer may have, and values each list, by key; empty: the schema
+    sets no bounds."""
     patience: int = 1
     """How many times the usual time it may take: more for one that timed out before."""
 
     @property
     def bounded_schema(self) -> Mapping[str, object]:
-        """The schema with its bounds as ``maxLength``."""
+        """The schema with its bounds as ``maxLength`` and ``maxItems``."""
         return _bounded(self.schema, self.bounds).schema
 
     @property
@@ -63,16 +64,28 @@ MOST_BOUNDED = 64
 
 
 def _with_bounds(source: Mapping[str, object], bounds: Mapping[str, int]) -> dict[str, object]:
-    """Return a schema with the bounds of its texts, those of objects in it included."""
-    schema, properties = dict(source), source.get("properties")
+    """Return a schema with the bounds of its texts and lists, those of objects in it included."""
+    schema = dict(source)
+    properties, items, options = (source.get(key) for key in ("properties", "items", "anyOf"))
     if isinstance(properties, Mapping):
         schema["properties"] = {
-            name: {**value, "maxLength": bounds[name]}
-            if name in bounds
-            else _with_bounds(value, bounds)
+            name: _with_bound(_with_bounds(value, bounds), bounds.get(name))
             for name, value in properties.items()
         }
+    if isinstance(items, Mapping):
+        schema["items"] = _with_bounds(items, bounds)
+    if isinstance(options, list):
+        schema["anyOf"] = [_with_bounds(option, bounds) for option in options]
     return schema
+
+
+def _with_bound(schema: dict[str, object], bound: int | None) -> dict[str, object]:
+    """Return the schema of one value with its bound."""
+    if bound is None:
+        return schema
+    kind = schema.get("type")
+    is_list = isinstance(kind, str | list) and "array" in kind
+    return {**schema, "maxItems" if is_list else "maxLength": bound}
 
 
 def _bounded(source: Mapping[str, object], bounds: Mapping[str, int]) -> _Bounded:

@@ -18,9 +18,16 @@ from prompts.tolerant_json import Answer
 MOST: Final = 60
 """Claims of one text; more are no reading of it."""
 LONGEST_QUOTE: Final = 300
+CLAIMS_BOUND: Final = 12
+"""Claims as schemas bound them: a line of one or two sentences makes no more, and as many fit into an
+answer, whereas a small model may repeat one for ever."""
+QUOTE_BOUND: Final = 160
+CHOICE_BOUND: Final = 40
+"""Characters of a quote and of the name of a choice as schemas bound them."""
 _KEY: Final = "claims"
 _AMOUNT = re.compile(r"[-+]?\d+(?:[.,]\d+)?")
 _AMOUNTS: Final = ("amount", "first", "second")
+_CLOSED: Final = ("relation", "extreme", "whose")
 _QUOTE: Final = {"type": "string", "description": "the words that make the claim"}
 
 
@@ -65,7 +72,19 @@ def claims_format() -> ResponseFormat[tuple[QuotedClaim, ...]]:
         "required": [_KEY],
         "additionalProperties": False,
     }
-    return ResponseFormat("claims", schema, f'{{\n  "{_KEY}": [{shape}]\n}}', (_KEY,), _read)
+    shown = f'{{\n  "{_KEY}": [{shape}]\n}}'
+    return ResponseFormat("claims", schema, shown, (_KEY,), _read, _bounds())
+
+
+def _bounds() -> dict[str, int]:
+    """Return how many claims there may be, and how long the texts in them."""
+    choices = {
+        name: CHOICE_BOUND
+        for kind in CLAIM_KINDS
+        for name in _fields(kind)
+        if name not in _AMOUNTS and name not in _CLOSED
+    }
+    return {_KEY: CLAIMS_BOUND, "quote": QUOTE_BOUND, **choices}
 
 
 def _fields(kind: type[AboutGame]) -> list[str]:
@@ -79,7 +98,7 @@ def _options(name: str, kind: type[AboutGame]) -> tuple[str, ...]:
 def _shown(name: str, kind: type[AboutGame]) -> str:
     if name in _AMOUNTS:
         return "a number"
-    if name in ("relation", "extreme", "whose"):
+    if name in _CLOSED:
         return " or ".join(_options(name, kind))
     return {"mine": "the speaker's choice", "theirs": "the other's choice"}.get(name, "a choice")
 
@@ -92,7 +111,7 @@ def _schema(kind: type[AboutGame]) -> dict[str, object]:
     for name in _fields(kind):
         if name in _AMOUNTS:
             properties[name] = {"type": "number"}
-        elif name in ("relation", "extreme", "whose"):
+        elif name in _CLOSED:
             properties[name] = {"type": "string", "enum": list(_options(name, kind))}
         else:
             properties[name] = {"type": "string"}

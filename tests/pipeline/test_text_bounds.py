@@ -1,5 +1,7 @@
 """Bounds of texts in the schema: who is sent them, and what happens where they are not taken."""
 
+from dataclasses import replace
+
 import pytest
 
 from hipo.app.endpoints import EndpointPool, local_run, providers_for
@@ -9,14 +11,19 @@ from pipeline.providers.errors import FieldRejected
 from pipeline.recipe import Limits
 from pipeline.stop import Stop
 from pipeline.store.run_store import RunStore
+from pipeline.verifiers.claim_format import claims_format
+from prompts.answer_fields import LabelField
+from prompts.responses import response_format
 from scenarios.arms import ModelSpec, Parameters
 from scenarios.run_configuration import RunConfiguration
+from scenarios.schemes.model import Dimension
 from tests.pipeline.endpoint_bench import bench, said, seeds
-from tests.pipeline.providers.asking import echo
+from tests.pipeline.providers.asking import echo, make_request
 from tests.pipeline.scripted import CONTEXT, QUESTION
 from tests.wire.faults import Faults
 from tests.wire.server import WireServer
 
+NO_LISTS = "Invalid schema: 'maxItems' is not permitted."
 LLAMA_CPP = "Failed to initialize samplers: failed to parse grammar"
 STRICT = "Invalid schema for response_format 'utterance': 'maxLength' is not permitted."
 
@@ -63,7 +70,9 @@ async def test_texts_are_bounded_where_no_strict_mode_refuses_it(server, tmp_pat
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("says", [LLAMA_CPP, STRICT, "no", "response_format cannot be compiled"])
+@pytest.mark.parametrize(
+    "says", [LLAMA_CPP, STRICT, NO_LISTS, "no", "response_format cannot be compiled"]
+)
 async def test_bounds_that_are_refused_are_left_out_and_the_schema_is_kept(server, says):
     server.faults = Faults(no_bounds=says)
     async with bench(server, bounds_texts=True) as b:
@@ -73,7 +82,7 @@ async def test_bounds_that_are_refused_are_left_out_and_the_schema_is_kept(serve
         assert {attempt.structured for attempt in b.attempts} == {"native"}
         assert b.attempts[-1].omitted == "maxLength"
         (notice,) = b.notices
-        assert "without 'maxLength' from now on" in notice
+        assert "without 'maxLength' and 'maxItems' from now on" in notice
 
 
 @pytest.mark.anyio
@@ -122,3 +131,30 @@ async def test_a_prompt_alone_carries_no_bounds(server):
     async with bench(server, bounds_texts=True, structured="instruct") as b:
         await b.ask()
         assert bounds_sent(server) == [None]
+
+
+def bounded(answer):
+    """Return the schema of an answer as an endpoint that takes bounds gets it."""
+    return replace(make_request(), schema=answer.schema, bounds=answer.bounds).bounded_schema
+
+
+def test_claims_are_bounded_in_their_number_and_in_their_texts():
+    claims = bounded(claims_format())["properties"]["claims"]
+    assert claims["maxItems"] == 12
+    for kind in claims["items"]["anyOf"]:
+        for name, value in kind["properties"].items():
+            is_open = value["type"] == "string" and "enum" not in value
+            assert ("maxLength" in value) is is_open, name
+    assert "maxItems" not in str(claims_format().schema), "the key of stored answers changed"
+
+
+def test_a_list_of_labels_holds_each_of_them_once():
+    dimension = Dimension(
+        id="d",
+        question="Which?",
+        level="utterance",
+        measurement="multi",
+        labels=[{"id": x, "definition": x} for x in "abc"],
+    )
+    labels = response_format("x", [LabelField(dimension)], lambda *_: None)
+    assert bounded(labels)["properties"][LabelField(dimension).key]["maxItems"] == 3

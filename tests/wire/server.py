@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -205,7 +206,7 @@ class WireServer:
             says = f"{wire.schema_field} is not supported" if self.faults.names_schema else "no"
             status = self.faults.no_schema
             return web.json_response(wire.error(status, says, None), status=status)
-        if self.faults.no_bounds is not None and "maxLength" in json.dumps(body):
+        if self.faults.no_bounds is not None and re.search("maxLength|maxItems", json.dumps(body)):
             return web.json_response(wire.error(400, self.faults.no_bounds, None), status=400)
         for field in sorted(self.faults.reject & body.keys()):
             says = f"Unsupported parameter: '{field}' is not supported with this model."
