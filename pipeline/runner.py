@@ -79,6 +79,8 @@ class RunOutcome:
     """Dialogues that needed nothing: done before, or failed before and not to be retried."""
     failed: Counter[str] = field(default_factory=Counter)
     """By reason code."""
+    unjudged: Counter[str] = field(default_factory=Counter)
+    """Dialogues that were to be judged as they were generated and could not be, by reason code."""
     stopped: str | None = None
     """Why it ended before everything was done, in a sentence; or None."""
     stop_code: str = ""

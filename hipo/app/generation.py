@@ -247,7 +247,7 @@ def played_in_all(
     for outcome in outcomes:
         whole.done += outcome.done
         whole.failed += outcome.failed
-    whole.failed += judging
+    whole.unjudged += judging
     if stop.code != ENOUGH:
         whole.stopped, whole.stop_code, whole.advice = stop.reason, stop.code, stop.advice
     return whole
@@ -259,5 +259,5 @@ def _record_ending(store: RunStore, outcome: RunOutcome) -> None:
         store.set_state(f"stopped:{outcome.stop_code}")
         return
     state = store.state()
-    failures = bool(outcome.failed or state.failed)
+    failures = bool(outcome.failed or outcome.unjudged or state.failed)
     store.set_state(ended(failures=failures), planned=state.settled)

@@ -65,6 +65,7 @@ class SaturatedPlay:
             outcome = await (self.play or play_plan)(window)
             whole.done += outcome.done
             whole.failed += outcome.failed
+            whole.unjudged += outcome.unjudged
             if outcome.stopped is not None:
                 whole.stopped, whole.stop_code = outcome.stopped, outcome.stop_code
                 whole.advice = outcome.advice

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,6 +67,8 @@ class StudyOutcome:
     result: StudyResult
     calls: int
     """Requests that were sent now."""
+    unjudged: Counter[str]
+    """Dialogues that could not be judged now, by reason code."""
     stopped: str | None
     """Why it ended early, if it did; the same call goes on."""
     stop_code: str = ""
@@ -172,7 +175,7 @@ async def play_study(
         signals: whether the first SIGINT, SIGTERM or SIGHUP stops after the calls in flight.
     """
     watching: Watcher = watcher or Silent()
-    calls, outcome = 0, RunOutcome()
+    calls, unjudged, outcome = 0, Counter[str](), RunOutcome()
     for leg in plan.legs:
         prepared = replace(leg.prepared, spent_elsewhere=_spent_by_others(leg, plan.legs))
         if not is_run(leg.folder) and (spent := _spent_up(prepared)) is not None:
@@ -184,12 +187,13 @@ async def play_study(
         )
         calls += run.calls
         outcome = run.outcome or outcome
+        unjudged += outcome.unjudged
         if outcome.stopped is not None:
             break
     result = read_study([leg.folder for leg in plan.legs if is_run(leg.folder)])
     _write(result, plan.folder)
     return StudyOutcome(
-        plan.folder, result, calls, outcome.stopped, outcome.stop_code, outcome.advice
+        plan.folder, result, calls, unjudged, outcome.stopped, outcome.stop_code, outcome.advice
     )
 
 

@@ -71,17 +71,22 @@ def run_prepared(
     outcome = run.outcome
     if outcome is not None and outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
-    failed = run.state().failed
+    failed = run.state().failed or (outcome is not None and outcome.unjudged)
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 
 
 def _as_json(
     run: Run, play: VerifiedPlay | None, ending: SaturatedPlay | None
 ) -> dict[str, object]:
-    """Return the state of a run, and the curve where it was to end at saturation."""
+    """Return the state of a run, and what judging it at once and ending at saturation add to it.
+
+    ``unjudged``: with ``--verify``, dialogues that could not be judged just now, by reason code.
+    """
     standing = _quota_of(run.folder, play)
     quota = None if standing is None else quota_as_json(standing)
     state = state_as_json(run.folder, run.state(), quota)
+    if play is not None and run.outcome is not None:
+        state["unjudged"] = dict(run.outcome.unjudged)
     if ending is None or ending.curve is None:
         return state
     return {**state, "saturation": saturation_as_json(ending.curve)}

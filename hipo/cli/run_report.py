@@ -159,7 +159,8 @@ def summary(run: Run) -> str:
         return state_as_text(run.folder, state)
     failed = sum(outcome.failed.values())
     lines = []
-    if run.calls == 0 and not outcome.done and not failed and outcome.stopped is None:
+    idle = run.calls == 0 and not outcome.done and not failed and not outcome.unjudged
+    if idle and outcome.stopped is None:
         there = plural(state.generated, "dialogue")
         lines.append(f"0 calls, nothing to do: {there} there already")
     else:
@@ -173,6 +174,11 @@ def summary(run: Run) -> str:
         if first is not None and first.reason:
             lines.append(f"  the first, {first.id}: {one_line(first.reason, 160)}")
         lines.append(f"  the reasons: hipo show {run.folder} --failed; again: --retry-failed")
+    if outcome.unjudged:
+        lines.append(
+            f"not judged: {reasons(outcome.unjudged)}; hipo verify {run.folder}, or the same "
+            "command, tries them again"
+        )
     tokens = state.prompt_tokens + state.completion_tokens
     lines.append(
         f"run so far: {plural(state.generated, 'dialogue')}, {_calls(state)}, "

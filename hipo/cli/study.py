@@ -12,7 +12,7 @@ from hipo.app.option_values import split
 from hipo.app.recipe_options import RecipeChanges
 from hipo.app.study import StudyOutcome, StudyPlan, plan_study, play_study
 from hipo.app.verification_overrides import VerificationOverrides
-from hipo.cli.console import Format, columns, dollars, hush, number, plural, write_json
+from hipo.cli.console import Format, columns, dollars, hush, number, plural, reasons, write_json
 from hipo.cli.errors import ExitCode, StoppedEarly
 from hipo.cli.estimate_report import plan_as_json, plan_as_text
 from hipo.cli.main import command_app
@@ -80,7 +80,7 @@ def study(
         write_text(study_as_text(outcome))
     if outcome.stopped is not None:
         raise StoppedEarly(outcome.stopped, outcome.stop_code, outcome.advice)
-    failed = any(effort.failed for effort in outcome.result.efforts)
+    failed = outcome.unjudged or any(effort.failed for effort in outcome.result.efforts)
     return ExitCode.FAILED_CASES if failed else ExitCode.DONE
 
 
@@ -106,6 +106,8 @@ def study_as_text(outcome: StudyOutcome) -> str:
             f"failed, {plural(effort.calls, 'call')}, {number(effort.tokens)} tokens, "
             f"{dollars(effort.cost_usd)}{unknown if effort.unpriced_calls else ''}"
         )
+    if outcome.unjudged:
+        lines.append(f"not judged: {reasons(outcome.unjudged)}; the same command tries them again")
     lines += ["", f"page: {outcome.page}", f"data: {outcome.data}"]
     return "\n".join(lines)
 

@@ -202,7 +202,9 @@ def test_what_could_not_be_judged_is_tried_again_by_the_next_command_and_not_by_
     first = hipo(*command)
     assert len(tries) > 4
     assert set(tries.values()) == {1}
-    assert first.out.startswith(f"40 generated, {len(tries)} failed, ")
+    assert first.code == 1
+    assert first.out.startswith("40 generated, 0 failed, ")
+    assert f"not judged: {len(tries)} provider_error; " in first.out
     hipo(*command)
     assert set(tries.values()) == {2}
 

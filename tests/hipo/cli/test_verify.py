@@ -259,6 +259,36 @@ def test_dialogues_are_verified_as_they_are_generated(hipo: Hipo, tmp_path: Path
     assert hipo("runs", "show", "run", "--format", "json").data["calls"] == calls
 
 
+def test_dialogues_that_cannot_be_judged_as_they_are_generated_are_told_and_end_with_one(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    (tmp_path / "broken.py").write_text(BROKEN_GATE)
+    playing = ("generate", "quick.yaml", "--model", "offline/rules", "--scenarios", "used_car",
+               "-n", "3", "--turns", "1", "-o", "run", "--verify")  # fmt: skip
+    broken = (*playing, "--plugin", "broken.py", "--gate", "broken")
+    first = hipo(*broken)
+    assert first.code == 1
+    assert first.out.startswith("3 generated, 0 failed, ")
+    assert "not judged: 3 internal_error; hipo verify run, or the same" in first.out
+    again = hipo(*broken, "--format", "json")
+    assert (again.code, again.data["unjudged"]) == (1, {"internal_error": 3})
+    assert hipo(*playing, "--quiet").code == 0
+
+
+def test_a_study_with_dialogues_that_cannot_be_judged_ends_with_one(
+    hipo: Hipo, tmp_path: Path
+) -> None:
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    (tmp_path / "broken.py").write_text(BROKEN_GATE)
+    studied = ("study", "quick.yaml", "--models", "offline/rules", "--scenarios", "used_car",
+               "-n", "2", "--turns", "1", "--judge", "offline/judge", "-o", "study")  # fmt: skip
+    broken = hipo(*studied, "--plugin", "broken.py", "--gate", "broken")
+    assert broken.code == 1
+    assert "not judged: " in broken.out
+    assert hipo(*studied, "--quiet").code == 0
+
+
 def test_a_judge_that_cannot_be_is_refused_before_anything_is_made(
     hipo: Hipo, tmp_path: Path
 ) -> None:
