@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from outputs.selection import OpenSelection
+from scenarios.plural import plural
 
 NOT_SELECTED: Final = "not_selected"
 IN_EARLIER_RUN: Final = "in_earlier_run"
@@ -90,16 +91,16 @@ class LeftOut:
             ways: whether commands are named that bring left out dialogues in.
         """
         share = f" ({self.taken / self.generated:.0%})" if self.generated else ""
-        yield f"{self.taken:,} of {self.generated:,} dialogues{share} are in the set"
+        yield f"{self.taken:,} of {plural(self.generated, 'dialogue')}{share} {'is' if self.taken == 1 else 'are'} in the set"
         yield from self.reasons(ways=ways)
 
     def reasons(self, *, ways: bool = False) -> Iterator[str]:
         """Yield one line for each reason; see :meth:`sentences`."""
         for reason, n in self.dialogues.items():
             way = f" ({_WAYS[reason]})" if ways and reason in _WAYS else ""
-            yield f"left out: {n:,} dialogues {WORDS.get(reason, reason)}{way}"
+            yield f"left out: {plural(n, 'dialogue')} {WORDS.get(reason, reason)}{way}"
         for reason, n in self.rows.items():
-            yield f"left out: {n:,} rows {_ROWS.get(reason, reason)}"
+            yield f"left out: {plural(n, 'row')} {_ROWS.get(reason, reason)}"
 
     def plain(self) -> dict[str, object]:
         """Return it as plain data."""

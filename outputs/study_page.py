@@ -39,6 +39,7 @@ from outputs.study import (
     StudyResult,
 )
 from outputs.study_outcome import outcome_sentence, seats, shown_differences
+from scenarios.plural import plural
 from scenarios.verdicts import Source
 
 _METHOD = (
@@ -245,7 +246,7 @@ def _effort(study: StudyResult) -> ReportSection:
             count(effort.calls),
             count(effort.tokens),
             dollars(effort.cost_usd)
-            + (f" + {effort.unpriced_calls:,} calls of unknown cost"
+            + (f" + {plural(effort.unpriced_calls, 'call')} of unknown cost"
                if effort.unpriced_calls and effort.cost_usd is not None else ""),
         )
         for effort in study.efforts

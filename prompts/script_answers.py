@@ -14,6 +14,7 @@ from prompts.speaker_answers import speaker_format
 from prompts.speaker_view import speaker_name
 from prompts.tolerant_json import Answer, squash
 from scenarios.dialogue import Draft
+from scenarios.plural import plural
 from scenarios.schemes.model import Scheme
 from scenarios.terms import RoleKey
 
@@ -97,7 +98,7 @@ def _read(
 ) -> Script:
     """Return the turns, where there are as many as planned and everybody speaks when planned."""
     listed = value_of(answer, TURNS)
-    expected = f"a list of {len(turns)} turns, those without fixed words, in order"
+    expected = f"a list of {plural(len(turns), 'turn')}, those without fixed words, in order"
     if listed is ABSENT or listed is None:
         findings.missing(TURNS, expected)
         return ()
@@ -105,7 +106,7 @@ def _read(
         findings.wrong(TURNS, listed, expected)
         return ()
     if len(listed) != len(turns):
-        findings.wrong(TURNS, f"{len(listed)} turns", expected)
+        findings.wrong(TURNS, plural(len(listed), "turn"), expected)
         return ()
     script = tuple(
         _turn(labelled.get(turn.key) if turn.labelled else None, turn, item, findings)

@@ -12,6 +12,7 @@ from math import comb
 
 from quality.bootstrap import Interval
 from quality.findings import Finding, QcSettings
+from scenarios.plural import plural
 from scenarios.reviews import AttentionAnswer
 
 _STEPS = 60
@@ -54,7 +55,7 @@ def attention_findings(scores: Sequence[AttentionScore], settings: QcSettings) -
             continue
         told = (
             f"failed {score.failed} of {score.items} attention items "
-            f"({score.right} of {score.asked} questions right; guessing gets {score.guessed:.1f})"
+            f"({score.right} of {plural(score.asked, 'question')} right; guessing gets {score.guessed:.1f})"
         )
         if score.chance > settings.attention_chance:
             reason, value, threshold = (

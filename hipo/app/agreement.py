@@ -15,6 +15,7 @@ from quality.selections import AnnotationSelection, read_selection, selected
 from quality.tables.measured import Numbers
 from scenarios.annotations import HUMAN
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 from scenarios.schemes.model import Scheme
 
 
@@ -97,7 +98,7 @@ def agreement(
 
 
 def _nothing(annotated: Annotated, kinds: Sequence[str]) -> UsageError:
-    given = ", ".join(f"{c.kind}:{c.who} ({c.labels:,} labels)" for c in annotated.counts)
+    given = ", ".join(f"{c.kind}:{c.who} ({plural(c.labels, 'label')})" for c in annotated.counts)
     return UsageError(
         f"{annotated.sources[0]} holds no annotation of kind {' or '.join(kinds)}",
         f"there are: {given}; choose with --of KIND[:WHO]" if given else "nothing is labelled",

@@ -16,6 +16,7 @@ from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Turn
 from scenarios.errors import UsageError
 from scenarios.lines.library import scenarios_with
+from scenarios.plural import plural
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme
@@ -58,7 +59,7 @@ def attention_mixing(
     lines = list(_lines(study, material, _openings(store, study)))
     if len(lines) < count:
         raise UsageError(
-            f"{len(lines)} lines with known labels fit the study, fewer than --attention {count}",
+            f"{plural(len(lines), 'line')} with known labels for the study, fewer than --attention {count}",
             "lines are about scenarios of which the study has English dialogues of one exchange,"
             " so that they look like these: ask for fewer, or for more such dialogues",
         )

@@ -27,6 +27,7 @@ from pipeline.store.queries.left_batches import LeftBatch
 from pipeline.store.run_store import RunStore
 from scenarios.errors import UsageError
 from scenarios.extensions import imported
+from scenarios.plural import plural
 
 SenderFactory = Callable[[Provider, float], Sender]
 """Makes what requests are sent with, from a provider and the seconds allowed for a request."""
@@ -110,7 +111,7 @@ def left_notes(batches: Sequence[LeftBatch]) -> list[str]:
     count = sum(batch.requests for batch in batches)
     if not count:
         return []
-    requests = "1 request" if count == 1 else f"{count:,} requests"
+    requests = plural(count, "request")
     told = (
         f"{requests} in batches are paid for and not used yet: the command that asked, with --batch,"
         " picks them up in the new folder; go on there alone, or what comes after is paid for twice"

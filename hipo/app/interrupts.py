@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from pipeline.open_requests import OpenSummary
 from pipeline.stop import INTERRUPTED, Stop
+from scenarios.plural import plural
 
 TOLD_EVERY_S = 15.0
 """Seconds between two lines about what is waited for."""
@@ -94,7 +95,7 @@ def _interrupted_if(cancelled_by_signal: Callable[[], bool]) -> Iterator[None]:
 
 def in_words(waited_for: OpenSummary) -> str:
     """Return e.g. ``2 calls in flight, the longest for 213 s, at most 387 s more``."""
-    calls = "1 call" if waited_for.count == 1 else f"{waited_for.count:,} calls"
+    calls = plural(waited_for.count, "call")
     return (
         f"{calls} in flight, the longest for {waited_for.longest_s:.0f} s, "
         f"at most {waited_for.left_s:.0f} s more"

@@ -17,6 +17,7 @@ from pipeline.store.reading import open_snapshot
 from quality.verify import Verification
 from scenarios.case import Case
 from scenarios.dialogue import Dialogue
+from scenarios.plural import plural
 
 NAMED = 3
 """Cells that are named in one line."""
@@ -61,7 +62,7 @@ class QuotaRounds:
             return "judging what is there"
         played = len(self._finished)
         if self._judging:
-            return f"round {self._round}, judging {played:,} dialogues, accepted"
+            return f"round {self._round}, judging {plural(played, 'dialogue')}, accepted"
         return f"round {self._round}, {played:,} of {self._dialogues:,} played, accepted"
 
     async def play(self) -> None:

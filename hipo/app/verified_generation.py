@@ -38,6 +38,7 @@ from pipeline.store.run_store import RunStore
 from prompts.judges import JudgePrompts
 from quality.verify import Verification
 from scenarios.dialogue import Dialogue
+from scenarios.plural import plural
 
 FIRST_YIELD = 0.5
 """Share of dialogues expected to be accepted before any was."""
@@ -273,7 +274,8 @@ class _Rounds:
                 stop.request(f"none of {played:,} dialogues was accepted", NOT_ENOUGH)
             elif grown == size:
                 stop.request(
-                    f"all {size:,} cases are played, {accepted:,} dialogues accepted", NOT_ENOUGH
+                    f"all of {plural(size, 'case')} played, {plural(accepted, 'dialogue')} accepted",
+                    NOT_ENOUGH,
                 )
             else:
                 size = grown

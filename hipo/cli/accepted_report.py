@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from hipo.app.accepted_costs import UTTERANCES, AcceptedCosts, ModelCosts
 from hipo.cli.console import columns, dollars, number, plain
+from scenarios.plural import plural
 
 MOST_OF_PROVIDER = 4
 """Models of one provider that are shown to people; the cheapest."""
@@ -48,7 +49,7 @@ def accepted_as_text(costs: AcceptedCosts) -> str:
         judges = ""
     title = f"{number(UTTERANCES)} accepted utterances would cost ({_basis(costs)}):"
     hidden = len(costs.models) - len(shown)
-    more = f"; {number(hidden)} more models: --format json" if hidden else ""
+    more = f"; {plural(hidden, 'more model')}: --format json" if hidden else ""
     note = f"({judges}list prices, nothing from a cache{more})"
     return "\n".join([title, columns(header, rows), note])
 
@@ -60,7 +61,7 @@ def _basis(costs: AcceptedCosts) -> str:
         return "if all are accepted" if costs.judged else "generated ones, if none fails"
     verb = "accepted" if costs.judged else "generated"
     where = "in the pilot" if share.basis == "pilot" else "in the run so far"
-    of = f"{number(share.accepted)} of {number(share.played)} dialogues"
+    of = f"{number(share.accepted)} of {plural(share.played, 'dialogue')}"
     return f"{100 * share.share:.0f}% {verb}: {of} {where}"
 
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import orjson
 
+from scenarios.plural import plural as plural  # noqa: PLC0414 - printed by most commands
+
 _CHATTY = ("sentence_transformers", "transformers", "huggingface_hub", "httpx2", "asyncio")
 """Loggers of libraries that are of no use to somebody at a terminal."""
 _WARNING = (
@@ -90,11 +92,6 @@ def dollars(cost: float | None) -> str:
 def number(count: float) -> str:
     """Return a whole number with thousands separated."""
     return f"{round(count):,}"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return ``1 case``, ``2 cases``."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def reasons(failed: Mapping[str, int]) -> str:

@@ -347,7 +347,7 @@ def _forecast_as_text(piloted: Piloted) -> str:
     if piloted.accepted is None:
         n = piloted.dialogues
         lines.append(
-            f"all {number(n)} dialogues: about {number(n * forecast.yield_share)} accepted "
+            f"all of {plural(n, 'dialogue')}: about {number(n * forecast.yield_share)} accepted "
             f"({number(n * forecast.yield_low)} to {number(n * forecast.yield_high)}), "
             f"{dollars(forecast.cost_of(n))}"
         )

@@ -15,6 +15,7 @@ from hipo.cli.review_agreement import print_agreement
 from hipo.cli.review_files import ModeChoice, export_answers, import_answers, list_reports
 from hipo.cli.review_people import app as people_app
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 if TYPE_CHECKING:
     from hipo.app.reviewing import ReviewOptions
@@ -147,7 +148,9 @@ def _serve(folder: Path, options: ReviewOptions, address: Address) -> None:
     with service.store, listening(address) as listener:
         serving = server(build_app(service), address)
         items = len(service.store.sheets.items(service.study))
-        say(f"{items} items, {options.per_item} annotators each; Ctrl-C ends the page")
+        say(
+            f"{plural(items, 'item')}, {plural(options.per_item, 'annotator')} each; Ctrl-C ends the page"
+        )
         if service.access.accounts:
             say(f"  people with an account log in at {address.url}/login")
         else:

@@ -73,7 +73,7 @@ def state_as_json(
 
 def state_as_text(folder: Path, state: RunState) -> str:
     """Return the state of a run the way ``hipo runs show RUN`` prints it."""
-    dialogues = f"{number(state.generated)} of {number(state.planned)} dialogues generated"
+    dialogues = f"{number(state.generated)} of {plural(state.planned, 'dialogue')} generated"
     if state.failed:
         dialogues += f", {number(sum(state.failed.values()))} failed ({reasons(state.failed)})"
     prompt = f"{number(state.prompt_tokens)} prompt tokens ({number(state.cached_tokens)} cached)"

@@ -112,7 +112,7 @@ def _dry_run(ready: ReadyTranslation, output_format: Format) -> ExitCode:
         return ExitCode.DONE
     print(
         f"{plural(estimate.scenarios, 'scenario')} into {ready.settings.language},"
-        f" {number(estimate.texts)} texts; {number(estimate.present)} there already"
+        f" {plural(estimate.texts, 'text')}; {number(estimate.present)} there already"
     )
     print(
         f"{plural(estimate.scenarios, 'call')} to {ready.use.spec.name},"

@@ -29,6 +29,7 @@ from outputs.training.trainers import TrainingInterrupted
 from outputs.training.training_set import TrainingKind, TrainingSet, read_training_set
 from pipeline import stop
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 app = command_app()
 
@@ -222,12 +223,12 @@ def tuned_as_text(
     ]
     if summary.offline_rows:
         lines.append(
-            f"note: {number(summary.offline_rows)} rows were written by rules, not by a language "
+            f"note: {plural(summary.offline_rows, 'row')} written by rules, not by a language "
             "model: what is learnt is template recognition"
         )
     if summary.deceptive_rows:
         lines.append(
-            f"note: {number(summary.deceptive_rows)} rows teach to deceive; the card says so"
+            f"note: {plural(summary.deceptive_rows, 'row')} of deception, which can teach to deceive; the card says so"
         )
     lines.append(f"{tuned.adapter}: the adapter, its tokenizer and its card (README.md)")
     if results is None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from outputs.audit.findings import Audit, ShortcutFinding
 from outputs.audit.probes import ProbeKind
 from outputs.dataset.told_audit import AuditTable, ToldAudit
+from scenarios.plural import plural
 
 MUST_NOT = "Must tell nothing (! for certain better than chance)"
 ONLY_TOLD = "Read off the words themselves, or off tied labels: told, never gated"
@@ -109,24 +110,25 @@ def audit_sentences(audit: Audit) -> list[str]:
             *remarks,
         ]
     found = len(audit.shortcuts)
-    share = "" if audit.dialogues == audit.of else f" of {audit.of:,}"
+    some = "" if audit.dialogues == audit.of else f"{audit.dialogues:,} of "
+    of = f"{some}{plural(audit.of, 'dialogue')},"
     what = f"{found} shortcut{'' if found == 1 else 's'}" if found else "no shortcut"
     seen = (
-        f"{what} in {audit.dialogues:,}{share} dialogues, {audit.answers:,} answers, "
-        f"{audit.scenarios} scenarios; {audit.tests} readings were to be no better than chance"
+        f"{what} in {of} {plural(audit.answers, 'answer')}, "
+        f"{plural(audit.scenarios, 'scenario')}; {audit.tests} readings were to be no better than chance"
     )
     lines = [seen, _HOW.format(tests=audit.tests)]
     gated = [f.visible for f in audit.findings if f.kind == "must-not"]
     told = [value for value in gated if value is not None]
     if len(told) < len(gated) or not gated:
         lines.append(
-            f"With {audit.scenarios} scenarios some readings could see nothing at all: no shortcut "
+            f"With {plural(audit.scenarios, 'scenario')} some readings could see nothing at all: no shortcut "
             "found does not mean that there is none."
         )
     else:
         middle = sorted(told)[len(told) // 2]
         lines.append(
-            f"With {audit.scenarios} scenarios and this many answers, a difference from chance below "
+            f"With {plural(audit.scenarios, 'scenario')} and this many answers, a difference from chance below "
             f"{100 * middle:.1f} points (the middle one; {100 * min(told):.1f} to "
             f"{100 * max(told):.1f}) could not be told from chance."
         )

@@ -12,6 +12,7 @@ import orjson
 from outputs.dataset.manifest import Column, ColumnKind, ExportedFile, ExportFacts
 from prompts.plain_text import one_line
 from scenarios.errors import InputError, Problem, UsageError
+from scenarios.plural import plural
 
 CROISSANT = "croissant.json"
 
@@ -161,7 +162,7 @@ def _description(facts: ExportFacts) -> str:
     deception = " Holds deceptive utterances as targets." if facts.includes_deception else ""
     return (
         f"Synthetic, fictional dialogues with private knowledge, labelled after the scheme "
-        f"{facts.scheme.id}: {facts.dialogues} dialogues on {facts.scenarios} scenarios, made "
+        f"{facts.scheme.id}: {plural(facts.dialogues, 'dialogue')} on {plural(facts.scenarios, 'scenario')}, made "
         f"with hipo {facts.code_version}.{baseline}{deception}"
     )
 
@@ -184,7 +185,7 @@ def _file_object(file: ExportedFile) -> dict[str, object]:
         "@type": "cr:FileObject",
         "@id": file.path,
         "name": file.path,
-        "description": f"{file.rows} rows of the subset {file.subset}, split {file.split}.",
+        "description": f"{plural(file.rows, 'row')} of the subset {file.subset}, split {file.split}.",
         "contentUrl": file.path,
         "contentSize": f"{file.size} B",
         "encodingFormat": _ENCODING[file.format],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from outputs.dataset.manifest import ExportFacts
+from scenarios.plural import plural
 
 UNKNOWN = "not measured"
 OFFLINE = "offline"
@@ -20,7 +21,7 @@ def at_a_glance(facts: ExportFacts) -> list[tuple[str, str]]:
         ("Declared labels confirmed blind (whole runs)", "; ".join(_confirmed(facts)) or UNKNOWN),
         ("Foils, wrong labels shown to judges (whole runs)", _foils(facts)),
         ("Human readings (whole runs)", _human_readings(facts)),
-        ("Labels decided by an expert", f"{facts.adjudicated:,} utterances"),
+        ("Labels decided by an expert", f"{plural(facts.adjudicated, 'utterance')}"),
         ("What the goal label means at the first lines", _goal_at_first_lines(facts)),
     ]
 
@@ -62,7 +63,7 @@ def _human_readings(facts: ExportFacts) -> str:
     """Count people's readings as soon as there are two of the same words."""
     known = facts.reliability
     if known.read_twice:
-        return f"{known.read_twice:,} labels by {known.people} people"
+        return f"{plural(known.read_twice, 'label')} by {known.people} people"
     alone = " (one person's answers, with nobody's to compare them with)" if known.people else ""
     return f"0{alone}"
 

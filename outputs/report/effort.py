@@ -11,6 +11,7 @@ from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table,
 from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.report_rows import RequestCount
+from scenarios.plural import plural
 
 _AGAIN = {
     "repair": "with what was wrong",
@@ -147,7 +148,7 @@ def quantile(times: Sequence[tuple[int, int]], share: float) -> float | None:
 def _totals(run: Gathered) -> Tiles:
     state = run.state
     unpriced = (
-        f"{count(state.unpriced_calls)} calls of unknown cost" if state.unpriced_calls else ""
+        f"{plural(state.unpriced_calls, 'call')} of unknown cost" if state.unpriced_calls else ""
     )
     per = state.cost_usd / run.generated if state.cost_usd is not None and run.generated else None
     tokens = state.prompt_tokens + state.completion_tokens
@@ -155,7 +156,7 @@ def _totals(run: Gathered) -> Tiles:
         (
             Tile(dollars(state.cost_usd), "cost", unpriced or f"{dollars(per)} a dialogue"),
             Tile(count(tokens), "tokens", f"{count(state.completion_tokens)} of them written"),
-            Tile(count(state.calls), "requests", f"{count(state.cached_calls)} answers reused"),
+            Tile(count(state.calls), "requests", f"{plural(state.cached_calls, 'answer')} reused"),
             Tile(
                 count(sum(r.n for r in run.requests if r.code != "ok")),
                 "failed requests",

@@ -94,7 +94,7 @@ def overview_section(run: Gathered) -> ReportSection:
         *_confirmed(run),
     ]
     tokens = run.state.prompt_tokens + run.state.completion_tokens
-    remark = f"{count(run.state.calls)} calls, {count(tokens)} tokens"
+    remark = f"{counted(run.state.calls, 'call')}, {count(tokens)} tokens"
     if run.state.bound_usd:
         unknown = counted(run.state.unpriced_calls + run.state.calls_in_flight, "call")
         remark += f"; at most {dollars(run.state.bound_usd)} more for {unknown} of unknown usage"
@@ -133,7 +133,7 @@ def _confirmed(run: Gathered) -> Iterator[Tile]:
             continue
         confirmed = ConfirmedShare(sum(v.yes for v in votes), sum(v.judged for v in votes))
         who = ", ".join(sorted({vote.judge for vote in votes}))
-        judged = f"{count(confirmed.judged)} labels judged by {who}"
+        judged = f"{counted(confirmed.judged, 'label')} judged by {who}"
         yield Tile(
             percent(confirmed.value), name, judged if confirmed.judged else "not verified yet"
         )
@@ -170,7 +170,7 @@ def funnel_section(run: Gathered) -> ReportSection:
     if verified:
         others = f", the policy on the others ({', '.join(run.policies)})" if run.policies else ""
         text = (
-            f"People decided on {count(people)} of the {count(settled)} dialogues that are settled"
+            f"People decided on {count(people)} of the {counted(settled, 'dialogue')} that {'is' if settled == 1 else 'are'} settled"
             f"{others}. A dialogue can have several flags, so that counts of flags add up to more."
         )
         blocks += [Remark(text), *policy_blocks(run)]

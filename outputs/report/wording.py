@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from scenarios.plural import plural
 from scenarios.schemes.model import Scheme
 from scenarios.terms import LabelValue
 
@@ -18,14 +19,13 @@ FEW = 10
 """Scenarios below which a percentile bootstrap over them is hardly worth its name."""
 
 
+counted = plural
+"""The words of :func:`scenarios.plural.plural`, for pages."""
+
+
 def count(number: int | None) -> str:
     """Return a whole number with thousands separated."""
     return NOTHING if number is None else f"{number:,}"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return ``1 dialogue``, ``2 dialogues``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(value: float | None) -> str:

@@ -9,6 +9,7 @@ from math import ceil
 
 from outputs.training.training_set import Conversation, TrainingRow
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 CountTokens = Callable[[Sequence[Conversation]], Sequence[int]]
 """Returns how many tokens each of some whole conversations has, as the model would read it."""
@@ -50,7 +51,7 @@ class LengthPlan:
         if not self.lengths:
             return []
         spread = ", ".join(f"{100 * q:g}% have at most {self.quantile(q):,}" for q in QUANTILES)
-        lines = [f"{split}: {len(self.lengths):,} rows; of tokens {spread}, the longest {max(self.lengths):,}"]  # fmt: skip
+        lines = [f"{split}: {plural(len(self.lengths), 'row')}; of tokens {spread}, the longest {max(self.lengths):,}"]  # fmt: skip
         if self.left_out:
             lines.append(
                 f"{split}: {self.left_out:,} of {len(self.lengths):,} rows are left out: they have "

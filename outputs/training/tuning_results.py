@@ -10,6 +10,7 @@ from outputs.evaluation.evaluated import REFERENCES, Contender, Evaluated, Refer
 from outputs.result_tables.model import ResultBlock, ResultColumn, ResultTable, TableRow
 from quality.evaluation.scores import Scores
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 RESULTS: Final = "results.md"
 _TEMPLATES = (
@@ -153,14 +154,14 @@ def _notes(
     known = [one for scores in both for one in scores if one is not None]
     if known:
         most = max(known, key=lambda one: one.items)
-        of = f"{most.items:,} items of {most.scenarios} scenario{'s' * (most.scenarios != 1)}"
+        of = f"{plural(most.items, 'item')} of {plural(most.scenarios, 'scenario')}"
         few = ", too few for a claim about new scenarios" if most.scenarios < _ENOUGH else ""
         yield f"{of}{few}."
     for place, of_base, of_tuned in zip(places, *both, strict=True):
         for name, one in (("base", of_base), ("tuned model", of_tuned)):
             if one is not None and (unread := _unread(one)):
                 yield (
-                    f"{place[0]}, {place[1]}: {unread} of {one.n} answers of the {name} could not "
+                    f"{place[0]}, {place[1]}: {unread} of {plural(one.n, 'answer')} of the {name} could not "
                     "be read, and count as wrong."
                 )
     if places and view == evaluated.references(*places[0])[0]:

@@ -24,6 +24,7 @@ from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.rate_limiter import ModelAddress, Sleep, loop_time
 from pipeline.stop import BUDGET, Stop
 from pipeline.store.batches import BatchLog
+from scenarios.plural import plural
 
 
 def digest_of(request: Request, provider: Provider) -> bytes:
@@ -157,7 +158,7 @@ class Batcher:
             count = sum(row.requests for row in left)
             batches = "a batch" if len(left) == 1 else f"{len(left)} batches"
             self._notice(
-                f"{batches} of {count:,} requests in all stay at the provider and are paid for;"
+                f"{batches} of {plural(count, 'request')} in all stay at the provider and are paid for;"
                 " the same command picks them up"
             )
 

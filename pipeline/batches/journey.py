@@ -30,6 +30,7 @@ from pipeline.stop import INTERRUPTED, Stop, Stopped
 from pipeline.store.batches import BatchLog, BatchRow, PlacedRequest
 from scenarios.durations import in_words
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 STORED_AT_ONCE = 200
 """Results written in one transaction."""
@@ -316,7 +317,7 @@ class Journey:
         if row is not None and row.submitted_at is not None:
             since = f" since {in_words(max(0.0, around.clock() - row.submitted_at))}"
         around.notice(
-            f"{around.model}: a batch of {size:,} requests is at the provider{since} ({remote});"
+            f"{around.model}: a batch of {plural(size, 'request')} is at the provider{since} ({remote});"
             " Ctrl-C leaves it there, and the same command picks it up"
         )
 
@@ -328,7 +329,7 @@ class Journey:
         lacking = f", {missing:,} without a result" if missing else ""
         around.notice(
             f"{around.model}: batch {remote} {status.outcome} after {lasted}:"
-            f" {row.requests:,} requests{lacking}"
+            f" {plural(row.requests, 'request')}{lacking}"
         )
 
     def _unknown(self, remote: str, says: str) -> UsageError:

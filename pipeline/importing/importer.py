@@ -16,6 +16,7 @@ from scenarios.catalogue import Catalogue
 from scenarios.dialogue import Dialogue
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.pack import FAMILIES
+from scenarios.plural import plural
 from scenarios.schemes.registry import load_scheme
 from scenarios.text_file import shown_path
 
@@ -96,7 +97,9 @@ def _checked(path: Path, reader: Reader) -> int:
     if len(problems) > MOST_PROBLEMS:
         rest = len(problems) - MOST_PROBLEMS
         last = problems[MOST_PROBLEMS]
-        more = Problem(last.file, last.line, "", f"{rest:,} more lines with problems", "none")
+        more = Problem(
+            last.file, last.line, "", f"{plural(rest, 'more line')} with problems", "none"
+        )
         problems = [*problems[:MOST_PROBLEMS], more]
     if problems:
         raise InputError(problems)

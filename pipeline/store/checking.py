@@ -18,6 +18,7 @@ from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import read_state
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, StoreDamaged, connect_readonly, parsing
+from scenarios.plural import plural
 
 SHOWN = 20
 """Findings of one kind that SQLite lists at most."""
@@ -111,7 +112,10 @@ def _references(connection: sqlite3.Connection) -> Iterator[Damage]:
     for table, _, parent, _ in connection.execute("pragma foreign_key_check"):
         counts[table, parent] = counts.get((table, parent), 0) + 1
     for (table, parent), n in counts.items():
-        yield Damage(table, f"{n:,} rows of {table} refer to rows of {parent} that are not there")
+        yield Damage(
+            table,
+            f"{plural(n, 'row')} of {table} {'refers' if n == 1 else 'refer'} to rows of {parent} that are not there",
+        )
 
 
 def _configs(connection: sqlite3.Connection) -> Iterator[Damage]:
@@ -165,7 +169,10 @@ def _prompts(connection: sqlite3.Connection) -> Iterator[Damage]:
             texts.add(seq)
             changed += not is_text_whole(seq, digest, text)
     if changed:
-        yield Damage("texts", f"{changed:,} texts are not what was sent")
+        yield Damage(
+            "texts",
+            f"{plural(changed, 'text')} {'is' if changed == 1 else 'are'} not what was sent",
+        )
     lost = 0
     with parsing(connection, "a prompt"):
         for (layout,) in connection.execute("select layout from prompts"):

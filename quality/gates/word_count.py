@@ -9,6 +9,7 @@ from pydantic import Field
 
 from quality.gates.protocol import GatedDialogue, GateExtension
 from scenarios.conversation import Length
+from scenarios.plural import plural
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
 from scenarios.wording import words
@@ -49,7 +50,9 @@ class WordCount:
             if not fewest <= count <= most:
                 wanted = f"{fewest} to {most} are wanted"
                 found.append(
-                    subject.flag(self.code, f"{count} words, {wanted}", turn, float(count))
+                    subject.flag(
+                        self.code, f"{plural(count, 'word')}, {wanted}", turn, float(count)
+                    )
                 )
         return found
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from quality.tables.oddities import Oddity, Place, shown
 from quality.tables.parquet import MAGIC, parquet_rows
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 from scenarios.text_file import read_bytes, shown_path, unmarked
 
 MOST_BYTES = 256 << 20
@@ -261,12 +262,12 @@ class _Delimited:
                 self.table.odd("other_delimiter", found, f"separated by {other!r}", at=at)
                 return again
         if len(cells) < len(names):
-            found = f"{len(cells)} cells for {len(names)} columns"
+            found = f"{plural(len(cells), 'cell')} for {plural(len(names), 'column')}"
             self.table.odd("short_row", found, "the last columns count as empty", at=at)
             return [*cells, *[""] * (len(names) - len(cells))]
         rest = cells[len(names) :]
         if any(cell.strip() for cell in rest):
-            found = f"{len(cells)} cells for {len(names)} columns, beyond them {shown(rest)}"
+            found = f"{plural(len(cells), 'cell')} for {plural(len(names), 'column')}, beyond them {shown(rest)}"
             self.table.odd("long_row", found, "what is beyond the last column is not read", at=at)
         else:
             found = f"{len(rest)} separators too many at the end"

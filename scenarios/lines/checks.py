@@ -30,6 +30,7 @@ from scenarios.lines.model import (
 )
 from scenarios.located import Located, Step, shortened
 from scenarios.pack import FAMILIES, LIBRARY_PLUS
+from scenarios.plural import plural
 from scenarios.schemes.misleading import ruled_out_by_truth
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.registry import load_scheme
@@ -144,7 +145,7 @@ def _words(checked: _Checked, place: Place, text: str) -> Iterator[Problem]:
     count = len(text.split())
     if not FEWEST <= count <= MOST:
         expected = f"{FEWEST} to {MOST} words"
-        yield checked.error((*place, "text"), f"{count} words", expected, "length")
+        yield checked.error((*place, "text"), plural(count, "word"), expected, "length")
 
 
 def _labels(checked: _Checked, place: Place, line: LabelledLine) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import Field
 
 from scenarios.errors import InputError
+from scenarios.plural import plural
 from scenarios.schemes.dimension import Dimension, Identifier
 from scenarios.schemes.model import Scheme
 from scenarios.strict import Strict
@@ -216,4 +217,4 @@ def _keys(
 
 def _counts(at: tuple[str, ...], expected: int, found: int) -> Iterator[_Difference]:
     if expected != found:
-        yield at, f"{found} texts", f"{expected}, in the order of the scheme"
+        yield at, plural(found, "text"), f"{expected}, in the order of the scheme"

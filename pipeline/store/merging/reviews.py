@@ -10,6 +10,7 @@ from pathlib import Path
 from pipeline.store.merging.target import MergeTarget, numbered
 from pipeline.store.people_database import PEOPLE, connect_people, run_mark
 from pipeline.store.sqlite import connect_readonly
+from scenarios.plural import plural
 
 _DONE = """on conflict (item, annotator) do update set state = excluded.state,
     labelled_at = excluded.labelled_at, done_at = excluded.done_at, origin = excluded.origin
@@ -133,7 +134,7 @@ class ReviewMerging:
         )
         (left_out,) = run.execute(_LEFT_OUT).fetchone()
         if left_out:
-            yield f"{left_out:,} answers of people are left out with the dialogues they are about"
+            yield f"left out with the dialogues they are about: {plural(left_out, 'answer')} of people"
 
     def take_private(self, source: Path, folder: Path) -> Iterator[str]:
         """Take names, accounts, notes and half-filled forms of the attached source.

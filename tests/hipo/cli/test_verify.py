@@ -321,7 +321,7 @@ def test_generation_that_runs_out_of_cases_says_so(hipo: Hipo, tmp_path: Path) -
                   "2", "--policy", "none.yaml", "-o", "run")  # fmt: skip
     assert result.code == 1
     assert "same command" not in result.err
-    assert "all 3 cases are played, 0 dialogues accepted" in result.err
+    assert "all of 3 cases played, 0 dialogues accepted" in result.err
 
 
 def test_a_pilot_forecasts_and_keeps_nothing(hipo: Hipo, tmp_path: Path) -> None:
