@@ -48,6 +48,7 @@ LONG = (
     "swap",
     "audit_power",
     "train",
+    "trainers",
     "interval_coverage",
     "agreement_coverage",
     "probe",

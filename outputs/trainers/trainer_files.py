@@ -18,6 +18,9 @@ MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
 """What is trained where nothing else is named: small, and anybody may load it."""
 AXOLOTL, LLAMA_FACTORY, DATASET_INFO = "axolotl.yaml", "llamafactory.yaml", "dataset_info.json"
 _SCRIPTS = Path(__file__).parents[1] / "templates"
+_TEMPLATE = 256
+"""Tokens of a chat template that stand for nothing in a row; of a row no tokenizer makes more than it
+has bytes, and its JSON has more."""
 _ROOM = 1.3
 """What lengths are multiplied by: they are estimates, and nothing is to be cut."""
 
@@ -37,12 +40,13 @@ def write_trainer_files(
     if not any(file.split == "train" for file in lines):
         return
     (folder / TRAINERS).mkdir()
-    for file in lines:
-        _write_messages(folder / file.path, folder / _path(file), pairs=pairs)
+    most = max(
+        _write_messages(folder / file.path, folder / _path(file), pairs=pairs) for file in lines
+    )
     longest = _rounded(max((one.longest for one in lengths), default=DEFAULT_WINDOW))
     for path, content in (
         (AXOLOTL, _yaml(_AXOLOTL_HEAD, axolotl(lines, longest, pairs=pairs))),
-        (LLAMA_FACTORY, _yaml(_LLAMA_HEAD, llama_factory(lines, longest, pairs=pairs))),
+        (LLAMA_FACTORY, _yaml(_LLAMA_HEAD, llama_factory(lines, most, pairs=pairs))),
         (DATASET_INFO, _json(dataset_info(lines, pairs=pairs))),
         (f"train_{'dpo' if pairs else 'sft'}.py", script(lines, pairs=pairs)),
     ):
@@ -66,6 +70,7 @@ _AXOLOTL_HEAD = """\
 _LLAMA_HEAD = """\
 # In this folder: llamafactory-cli train llamafactory.yaml
 # Of a conversation the last line alone is learnt (mask_history). The template is the model's own.
+# It cuts longer rows in silence, so cutoff_len is more than any tokenizer can make of the longest.
 """
 
 
@@ -117,8 +122,8 @@ def _axolotl_entry(file: ExportedFile, *, pairs: bool) -> dict[str, object]:
     }
 
 
-def llama_factory(lines: Sequence[ExportedFile], longest: int, *, pairs: bool) -> dict[str, object]:
-    """Return the configuration of LLaMA-Factory."""
+def llama_factory(lines: Sequence[ExportedFile], most: int, *, pairs: bool) -> dict[str, object]:
+    """Return the configuration of LLaMA-Factory; no row has ``most`` tokens, and none is cut."""
     named = {
         split: ",".join(_name(file) for file in lines if file.split == split)
         for split in ("train", "validation")
@@ -133,7 +138,7 @@ def llama_factory(lines: Sequence[ExportedFile], longest: int, *, pairs: bool) -
         "lora_target": "all",
         "dataset_dir": ".",
         "dataset": named["train"],
-        "cutoff_len": longest,
+        "cutoff_len": most,
         "output_dir": "./tuned-llamafactory",
         "per_device_train_batch_size": 1,
         "gradient_accumulation_steps": 16,
@@ -173,11 +178,16 @@ def _name(file: ExportedFile) -> str:
     return f"hipo_{file.subset}_{file.split}"
 
 
-def _write_messages(source: Path, target: Path, *, pairs: bool) -> None:
+def _write_messages(source: Path, target: Path, *, pairs: bool) -> int:
+    """Write the messages of a file, and return how many tokens no row of it can exceed."""
+    most = 0
     with source.open("rb") as lines, target.open("wb") as out:
         for line in lines:
             made = _pair(orjson.loads(line)) if pairs else _conversation(orjson.loads(line))
-            out.write(orjson.dumps(made, option=orjson.OPT_APPEND_NEWLINE))
+            written = orjson.dumps(made, option=orjson.OPT_APPEND_NEWLINE)
+            out.write(written)
+            most = max(most, len(written))
+    return -(-(most + _TEMPLATE) // 256) * 256
 
 
 def _conversation(row: Mapping[str, Any]) -> dict[str, object]:

@@ -59,6 +59,20 @@ def test_the_configurations_read_files_that_are_there_and_learn_the_last_message
     ) == len(rows_in(folder))
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_llama_factory_cuts_no_row_whatever_the_tokenizer(sets, name):
+    """It cuts in silence, and of another language a tokenizer may make a token of every byte."""
+    folder = sets / name
+    limit = yaml.safe_load((folder / "llamafactory.yaml").read_text())["cutoff_len"]
+    for file in (folder / "trainers").glob("*.json"):
+        for row in map(orjson.loads, file.read_bytes().splitlines()):
+            said = [
+                *row["messages"],
+                *(row[side] for side in ("chosen", "rejected") if side in row),
+            ]
+            assert sum(len(one["content"].encode()) + 8 for one in said) < limit
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
