@@ -92,7 +92,7 @@ def test_the_dialogue_of_the_worse_answer_is_told_as_that(tmp_path):
     _, done = pairs(tmp_path, run)
     assert done.facts.left_out.dialogues == {"worse_side": 1}
     found = without_rows(tmp_path / "none", run, pairs=["judges"], min_margin=0.9)
-    assert "1 dialogues all of whose pairs were left out; 1 dialogues to whose answers" in found
+    assert "1 dialogue all of whose pairs were left out; 1 dialogue to whose answers" in found
 
 
 def test_two_answers_that_stand_alike_are_told_from_those_of_which_nothing_was_wanted(tmp_path):

@@ -193,7 +193,7 @@ def test_a_study_that_lines_would_stand_out_in_is_refused(
         attention_mixing(None, gold, None, 2)
     assert "hipo review agreement RUN" in in_gold.value.hint
     with (
-        pytest.raises(UsageError, match="fit the study, fewer than --attention 500"),
+        pytest.raises(UsageError, match="for the study, fewer than --attention 500"),
         served(quiz_folder, mode="quiz", attention=500),
     ):
         pass
