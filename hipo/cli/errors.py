@@ -34,7 +34,7 @@ class ExitCode(IntEnum):
 
 MEANINGS: Mapping[ExitCode, str] = {
     ExitCode.DONE: "done",
-    ExitCode.FAILED_CASES: "some cases failed",
+    ExitCode.FAILED_CASES: "some cases failed or were not judged",
     ExitCode.USAGE: "usage",
     ExitCode.INTERRUPTED: "interrupted",
     ExitCode.BUDGET: "budget or funds",
