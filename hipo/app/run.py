@@ -53,6 +53,10 @@ class Run:
     calls: int = 0
     """Requests that :func:`hipo.generate` sent."""
 
+    def __post_init__(self) -> None:
+        """Take the folder as a text, too."""
+        object.__setattr__(self, "folder", Path(self.folder))
+
     def state(self) -> RunState:
         """Return where the run stands; what its recipe plans counts, not only what was begun."""
         return read_run_state(self.folder)

@@ -46,8 +46,14 @@ class RunLock:
                 f"{folder} is being written by {who}",
                 "wait for it to end, stop it, or write to another folder (-o)",
             )
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, str(os.getpid()).encode(), 0)
+        try:
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, str(os.getpid()).encode(), 0)
+        except OSError as error:
+            os.close(self._file)  # or nobody could take the lock as long as this process lives
+            raise UsageError(
+                f"{path} cannot be written: {error.strerror}", _what_to_do(path, error)
+            ) from error
 
     def release(self) -> None:
         """Give the lock back; harmless when repeated."""

@@ -133,13 +133,20 @@ def migrate(
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> Path:
     """Copy the database beside itself, under a name nothing has yet, for the owner's eyes alone.
 
-    Runs of hipo 0.1 hold what is personal about reviewers.
+    Runs of hipo 0.1 hold what is personal about reviewers. What has the name is whole: a copy that
+    is broken off is begun anew.
     """
     backup = path.with_name(f"{path.stem}.schema-{version}.backup.sqlite")
     copies = 1
     while backup.exists():
         copies += 1
         backup = path.with_name(f"{path.stem}.schema-{version}.backup-{copies}.sqlite")
-    backup.touch(0o600)
-    connection.execute("vacuum into ?", (str(backup),))
-    return backup
+    draft = backup.with_name(f"{backup.name}.new")
+    draft.unlink(missing_ok=True)
+    draft.touch(0o600)
+    try:
+        connection.execute("vacuum into ?", (str(draft),))
+    except BaseException:
+        draft.unlink()
+        raise
+    return draft.replace(backup)

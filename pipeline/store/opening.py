@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from pipeline.store.calls import charge_lost
@@ -43,5 +44,8 @@ def start_writing(
     charge_lost(connection)
     connection.execute("commit")
     texts = TextTable()
-    reader = connect_readonly(path)
-    return reader, Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget), texts
+    with ExitStack() as undo:
+        reader = undo.enter_context(closing(connect_readonly(path)))
+        writer = Writer(connection, patience_s=PATIENCE_S, rolled_back=texts.forget)
+        undo.pop_all()
+    return reader, writer, texts

@@ -13,6 +13,7 @@ nothing refers to.
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
@@ -21,7 +22,14 @@ from typing import Self
 
 import orjson
 
-from pipeline.store.people_database import NO_NOTE, PEOPLE, Note, connect_people, new_number
+from pipeline.store.people_database import (
+    NO_NOTE,
+    PEOPLE,
+    Note,
+    connect_people,
+    create_people,
+    new_number,
+)
 from pipeline.store.sqlite import (
     DATABASE,
     connect,
@@ -33,31 +41,63 @@ from scenarios.reviews import FormDraft
 
 
 class PeopleFile:
-    """The open file: a connection to read with, and a writer."""
+    """The file as it is used: a connection to read with, and a writer.
 
-    def __init__(self, reader: sqlite3.Connection, writer: Writer) -> None:
-        """Join the parts; use :meth:`open`."""
-        self.reader = reader
-        self.writer = writer
+    It is made when something is first written: whoever only looks leaves no empty one behind.
+    """
+
+    def __init__(self, folder: Path, mark: str) -> None:
+        """Remember where the file is; use :meth:`open`."""
+        self._path = folder / PEOPLE
+        self._mark = mark
+        self._opening = threading.Lock()
+        self._opened: tuple[sqlite3.Connection, Writer] | None = None
+        self._nothing = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        create_people(self._nothing, mark)
 
     @classmethod
     def open(cls, folder: Path, mark: str) -> Self:
-        """Open the file beside the run in ``folder``, made if need be.
+        """Open the file beside the run in ``folder``, if there is one.
 
         Raises:
             UsageError: it belongs to another run, or was written by a newer hipo.
         """
         with ExitStack() as undo:
-            writing = undo.enter_context(closing(connect_people(folder, mark)))
-            reader = undo.enter_context(closing(connect_readonly(folder / PEOPLE)))
-            opened = cls(reader, Writer(writing))
+            file = undo.enter_context(closing(cls(folder, mark)))
+            _ = file.reader
             undo.pop_all()
-        return opened
+        return file
+
+    @property
+    def reader(self) -> sqlite3.Connection:
+        """What is read with; it finds nothing as long as nobody, here or elsewhere, has written."""
+        if self._opened is None and not self._path.exists():
+            return self._nothing
+        return self._open()[0]
+
+    @property
+    def writer(self) -> Writer:
+        """What is written with; the file is made if need be."""
+        return self._open()[1]
+
+    def _open(self) -> tuple[sqlite3.Connection, Writer]:
+        with self._opening:
+            if self._opened is None:
+                with ExitStack() as undo:
+                    folder = self._path.parent
+                    writing = undo.enter_context(closing(connect_people(folder, self._mark)))
+                    reader = undo.enter_context(closing(connect_readonly(self._path)))
+                    self._opened = reader, Writer(writing)
+                    undo.pop_all()
+            return self._opened
 
     def close(self) -> None:
-        """Bring everything to disk and close."""
-        self.reader.close()
-        self.writer.close()
+        """Bring everything to disk and close; harmless when repeated."""
+        if self._opened is not None:
+            reader, writer = self._opened
+            reader.close()
+            writer.close()
+        self._nothing.close()
 
     # Notes
 

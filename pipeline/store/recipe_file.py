@@ -14,7 +14,9 @@ from scenarios.fingerprint import canonical_json
 
 
 def write_recipe(folder: Path, recipe: Mapping[str, object]) -> None:
-    """Write the recipe as ``run.yaml``; a kill leaves the old one or the new one."""
+    """Write the recipe as ``run.yaml``, unless it is there; a kill leaves the old one or the new one."""
     plain = orjson.loads(canonical_json(dict(recipe)))
     text = yaml.safe_dump(plain, sort_keys=True, allow_unicode=True)
-    write_text(folder / RECIPE, text)
+    path = folder / RECIPE
+    if not path.is_file() or path.read_bytes() != text.encode():
+        write_text(path, text)

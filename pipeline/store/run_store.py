@@ -282,11 +282,13 @@ class RunStore:
     def record_config(self, config: RunConfiguration, material: Sequence[MaterialItem] = ()) -> int:
         """Go on under this configuration, with this material, and return its epoch.
 
-        Nothing is written if they are what is in force.
+        Nothing is written if they are what is in force, and the recipe is in ``run.yaml``: a process
+        may have ended between the two.
         """
         now = self.config
         if canonical_json(config.fields()) == canonical_json(now.config.fields()):
             self.add_materials(material)
+            write_recipe(self.folder, config.recipe)
             return now.epoch
         epoch = required(self._writer).run(lambda c: add_config(c, config, material))
         self._configs = read_configs(self._connection)

@@ -11,13 +11,15 @@ _BY_IDS = """
     join src.arms sa on sa.seq = s.arm_seq join main.arms a on a.id = sa.id"""
 _ENDED = f"""
     create temp table ended as
-    select s.seq as old, c.seq as case_seq, a.seq as arm_seq, s.status, d.seq as there,
-        d.status as status_there
+    select s.seq as old, c.seq as case_seq, a.seq as arm_seq, s.status, s.retry_epoch as tries,
+        d.seq as there, d.status as status_there, d.retry_epoch as tries_there
     from src.dialogues s {_BY_IDS}
         left join main.dialogues d on d.case_seq = c.seq and d.arm_seq = a.seq
     order by s.seq"""  # noqa: S608 - constants only
 _ENDING = "status, code, reason, retry_epoch, config_epoch, finished_at"
-_RETRIED = "e.status = 'generated' and e.status_there = 'failed'"
+_RETRIED = "e.status_there = 'failed' and (e.status = 'generated' or e.tries > e.tries_there)"
+"""A dialogue takes the place of a failure; of two failures the one after more tries counts, since the
+answers to these tries are in the run and none of them is drawn again."""
 _KEEP_FAILURES = f"""
     insert into main.failures
     select d.seq, d.retry_epoch, d.code, d.reason, d.config_epoch, d.finished_at

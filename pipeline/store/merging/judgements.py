@@ -25,6 +25,11 @@ _SUPERSEDED = """
                 and (os.who = s.who or s.kind = 'adjudicated')
                 and (os.config = s.config or s.kind not in ('human', 'adjudicated'))
                 and (o.made_at, o.seq) > (passes.made_at, passes.seq))"""
+# What ``JudgementLog`` would not have stored: a policy never overrules a person.
+_OVERRULED = """
+    delete from temp.staged_decisions where "by" like 'policy:%' and exists (
+        select 1 from temp.staged_decisions p where p.dialogue = staged_decisions.dialogue
+            and p."by" not like 'policy:%' and p.decided_at <= staged_decisions.decided_at)"""
 _STAGED = ("assessments", "decisions")
 _AT = {"assessments": "assessed_at", "decisions": "decided_at"}
 _SAME = {
@@ -103,6 +108,8 @@ class JudgementMerging:
         run = self._target.connection
         run.execute("begin")
         run.execute(_SUPERSEDED)
+        run.execute("create index temp.staged_decisions_of on staged_decisions(dialogue)")
+        run.execute(_OVERRULED)
         for table in _STAGED:
             same, kept = _SAME[table], [c for c in self._target.columns(table) if c != "seq"]
             names = ", ".join(f'"{column}"' for column in kept)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -93,3 +94,14 @@ def is_refused(folder: Path, mounts: Path) -> bool:
     except UsageError:
         return True
     return False
+
+
+def test_a_lock_that_cannot_be_signed_is_given_back(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", full)
+        with pytest.raises(UsageError, match="lock cannot be written: No space left"):
+            RunLock(tmp_path)
+    RunLock(tmp_path).release()

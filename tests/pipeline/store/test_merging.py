@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import shutil
 import sqlite3
 import tempfile
 from collections import Counter
@@ -211,3 +213,41 @@ def test_the_merge_knows_every_table_of_a_run(tmp_path):
     tables = {name for name in counts(run) if not name.startswith("sqlite_")}
     forgotten = {t for t in tables - NOT_COPIED if not re.search(rf'"{t}"|main\.{t}\b', source)}
     assert forgotten == set()
+
+
+def test_a_policy_does_not_overrule_a_person_of_another_copy(tmp_path):
+    source = run_of(tmp_path / "a", ["One.", None, None, None])
+    copy = tmp_path / "b"
+    shutil.copytree(source, copy)
+    case = make_case(repetition=0).id
+    with RunStore.open(source) as store:
+        store.judgements.decide_now(Decision(case, ARM, "discarded", "expert", "no", ""))
+    with RunStore.open(copy) as store:
+        store.judgements.decide_now(Decision(case, ARM, "accepted", "policy:review", "fine", ""))
+    for number, order in enumerate(([source, copy], [copy, source])):
+        folder = tmp_path / f"m{number}"
+        merged(folder, order)
+        with RunStore.open(folder, readonly=True) as store:
+            (said,) = store.judgements.decisions([(case, ARM)]).values()
+            assert [one.verdict for one in said] == ["pending", "discarded"]
+            assert store.state().verification.verdicts == {"discarded": 1}
+        assert check_database(folder) == []
+
+
+def test_of_two_failures_the_one_after_more_tries_counts(tmp_path):
+    """Else the tries to come are those whose answers lie in the run, and fail as they did."""
+    source = run_of(tmp_path / "a", ["failed", None, None, None])
+    copy = tmp_path / "b"
+    shutil.copytree(source, copy)
+    case = make_case(repetition=0)
+    with RunStore.open(copy) as store:
+        for epoch in (1, 2):
+            asyncio.run(store.fail(case, ARM, "refusal", f"try {epoch}", epoch))
+    for number, order in enumerate(([source, copy], [copy, source])):
+        folder = tmp_path / f"m{number}"
+        merged(folder, order)
+        with RunStore.open(folder, readonly=True) as store:
+            assert store.pending([case], ARM, retry_failed=True) == [(case, 3)]
+            assert store.state().failed == {"refusal": 1}
+        assert rows(folder, "select retry_epoch from failures order by 1") == [(0,), (1,)]
+        assert check_database(folder) == []

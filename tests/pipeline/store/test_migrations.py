@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from pipeline.store.migrations import MIGRATIONS, check_current, migrate, schema_version
-from pipeline.store.sqlite import connect
+from pipeline.store.sqlite import DATABASE, connect
 from scenarios.errors import UsageError
 
 
@@ -142,3 +142,15 @@ def test_a_run_from_before_evaluations_gets_their_tables_and_keeps_what_it_has(t
             connection.execute(
                 "insert into answers values (1, 'i', 'guessed', 0, '', '', '{}', null, 0)"
             )
+
+
+def test_a_backup_that_cannot_be_finished_leaves_nothing_that_looks_like_one(tmp_path):
+    path = tmp_path / DATABASE
+    with closing(connect(path)) as connection:
+        migrate(connection, path, MIGRATIONS[:-1])
+    # Within a transaction the copy is refused when its file has been made.
+    with closing(connect(path)) as connection:
+        connection.execute("begin")
+        with pytest.raises(sqlite3.OperationalError, match="VACUUM"):
+            migrate(connection, path)
+    assert [found.name for found in tmp_path.glob("*backup*")] == []

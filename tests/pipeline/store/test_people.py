@@ -277,3 +277,16 @@ def test_an_empty_note_needs_no_row(tmp_path):
     file = PeopleFile.open(tmp_path, "mark")
     with closing(file):
         assert file.notes([None]) == {None: file.note(None)}
+
+
+def test_whoever_only_looks_makes_no_file(tmp_path):
+    begun(tmp_path / "run").close()
+    with ReviewStore.open(tmp_path / "run") as looking:
+        assert looking.people.everybody() == []
+        assert looking.attention.given("review") == []
+        assert not (tmp_path / "run" / PEOPLE).exists()
+        with ReviewStore.open(tmp_path / "run") as other:
+            other.people.add_account("Ada", "annotator", "hash")
+        assert [one.name for one in looking.people.everybody()] == ["Ada"]
+        looking.people.add_account("Bo", "expert", "hash")
+        assert [one.name for one in looking.people.everybody()] == ["Ada", "Bo"]

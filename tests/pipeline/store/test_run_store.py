@@ -10,7 +10,9 @@ import yaml
 
 from pipeline.store.call_rows import CallReport
 from pipeline.store.locks import RunLock
+from pipeline.store.reading import RECIPE
 from pipeline.store.run_store import RunStore
+from pipeline.store.sqlite import connect_readonly
 from scenarios.errors import UsageError
 from tests.factories import ARM, make_choice_row
 from tests.pipeline.store.samples import CONFIG, begun, case, dialogue, request
@@ -170,3 +172,35 @@ def test_closing_twice_is_harmless_and_leaves_one_file(tmp_path):
     store.close()
     store.close()
     assert not (tmp_path / "run.sqlite-wal").exists()
+
+
+def test_a_recipe_that_a_killed_process_did_not_write_is_there_once_the_run_goes_on(tmp_path):
+    begun(tmp_path / "run").close()
+    recipe = tmp_path / "run" / RECIPE
+    written = recipe.read_bytes()
+    for left in (None, b"scenarios: [other]\n"):
+        recipe.unlink() if left is None else recipe.write_bytes(left)
+        with RunStore.open(tmp_path / "run") as store:
+            store.record_config(CONFIG)
+        assert recipe.read_bytes() == written
+
+
+def test_nothing_stays_open_where_the_writer_cannot_start(tmp_path, monkeypatch):
+    begun(tmp_path / "run").close()
+    opened = []
+
+    def remembered(path):
+        opened.append(connect_readonly(path))
+        return opened[-1]
+
+    def refused(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("pipeline.store.opening.connect_readonly", remembered)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refused)
+        with pytest.raises(RuntimeError, match="new thread"):
+            RunStore.open(tmp_path / "run")
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("select 1")
+    RunStore.open(tmp_path / "run").close()
