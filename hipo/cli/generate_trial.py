@@ -17,6 +17,7 @@ from hipo.cli.generate_until import Until
 from hipo.cli.wrapping import write_text
 from pipeline.recipe import Recipe
 from scenarios.errors import UsageError
+from scenarios.plural import plural
 
 
 def forecast(
@@ -27,12 +28,17 @@ def forecast(
     cases: int,
     until: Until,
 ) -> int:
-    """Play some cases, keep nothing, and forecast yield and cost of the plan."""
+    """Play some cases, keep nothing, and forecast yield and cost of the plan.
+
+    A plan of fewer cases is played as a whole, and no more of it is paid for.
+    """
     if recipe.shard is not None:
         raise UsageError("--pilot makes a forecast of the whole plan", "leave --shard out")
-    piloted = asyncio.run(
-        run_pilot(prepare(recipe), overrides, cases=cases, accepted=until.accepted)
-    )
+    prepared = prepare(recipe)
+    if until.accepted is None and cases > len(prepared.plan):
+        cases = len(prepared.plan)
+        say(f"the pilot plays the whole plan, which has no more than {plural(cases, 'case')}")
+    piloted = asyncio.run(run_pilot(prepared, overrides, cases=cases, accepted=until.accepted))
     if output_format is Format.JSON:
         write_json(pilot_as_json(piloted))
     else:

@@ -339,6 +339,14 @@ def test_a_pilot_forecasts_and_keeps_nothing(hipo: Hipo, tmp_path: Path) -> None
     assert hipo("generate", "--model", "offline/rules", "--pilot", "6").code == 2
 
 
+def test_a_pilot_plays_no_more_than_the_plan_has(hipo: Hipo, tmp_path: Path) -> None:
+    (tmp_path / "quick.yaml").write_text(yaml.safe_dump(QUICK))
+    result = hipo("generate", "quick.yaml", "--model", "offline/rules", "-n", "2", "--dry-run",
+                  "--pilot", "6", "--format", "json")  # fmt: skip
+    assert (result.code, result.data["pilot"]["generated"]) == (0, 2)
+    assert "plays the whole plan, which has no more than 2 cases" in result.err
+
+
 def test_a_pilot_sends_no_batch_that_would_be_lost_with_it(
     hipo: Hipo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
