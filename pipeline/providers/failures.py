@@ -198,31 +198,36 @@ def from_status(
             sizes=sizes,
         )
 
-    says = f"{reported.kind} {reported.message}"
-    error: ProviderError
-    if status == 402 or (status in {400, 403, 429} and _NO_FUNDS.search(says)):
-        error = make(OutOfFunds, "top the account up, then resume the run")
-    elif status == 403 and _FLAGGED.search(says):
-        error = make(BadRequest, "a moderation in front of the model turned this prompt down")
-    elif status in {401, 403} or (status == 400 and _WRONG_KEY.search(says)):
-        error = make(Unauthorised, key_hint)
-    elif status in {413, 429} and _TOO_LARGE.search(says):  # at no time will it pass
-        error = make(BadRequest, "lower max_tokens, or have the account's limits raised")
-    elif status in {429, 529}:
-        pause_s = retry_after(headers)
-        error = make(
-            RateLimited, pause_s=asked_in_words(reported.message) if pause_s is None else pause_s
-        )
-    elif status == 408:
-        error = make(TimedOut)
-    elif status in {409, 425} or status >= 500:
+    lasting = _lasting(status, f"{reported.kind} {reported.message}", key_hint, make)
+    if lasting is not None:
+        return lasting
+    pause_s = retry_after(headers)
+    if status in {429, 529}:
+        asked = asked_in_words(reported.message) if pause_s is None else pause_s
+        return make(RateLimited, pause_s=asked)
+    if status == 408:
+        return make(TimedOut)
+    if status in {409, 425} or status >= 500:
         # 501 is no passing fault, but retries are bounded and some gateways mean 503 by it
-        error = make(ServerFault, pause_s=retry_after(headers))
-    elif 300 <= status < 400:
-        error = make(BadRequest, "redirects are not followed; give the final one as --base-url")
-    else:
-        error = _refusal(status, reported, sent, make)
-    return error
+        return make(ServerFault, pause_s=pause_s)
+    if 300 <= status < 400:
+        return make(BadRequest, "redirects are not followed; give the final one as --base-url")
+    return _refusal(status, reported, sent, make)
+
+
+def _lasting(
+    status: int, says: str, key_hint: str, make: Callable[..., ProviderError]
+) -> ProviderError | None:
+    """Return what waiting does not mend, whatever the status promises: funds, key, a limit of size."""
+    if status == 402 or (status in {400, 403, 429} and _NO_FUNDS.search(says)):
+        return make(OutOfFunds, "top the account up, then resume the run")
+    if status == 403 and _FLAGGED.search(says):
+        return make(BadRequest, "a moderation in front of the model turned this prompt down")
+    if status in {401, 403} or (status == 400 and _WRONG_KEY.search(says)):
+        return make(Unauthorised, key_hint)
+    if status in {413, 429} and _TOO_LARGE.search(says):
+        return make(BadRequest, "lower max_tokens, or have the account's limits raised")
+    return None
 
 
 def _refusal(
