@@ -42,7 +42,7 @@ def test_it_says_what_it_came_to_and_that_rules_wrote_the_rows(hipo, label_set, 
     assert done.code == 0, done.err
     assert "loss in training: " in done.out
     assert "loss on validation rows: " in done.out
-    assert "were written by rules, not by a language model" in done.out
+    assert "written by rules, not by a language model" in done.out
     assert "step 2 of 2: loss" in done.err
     assert (
         "> **Template recognition, no training data.**" in Path("out/adapter/README.md").read_text()

@@ -36,6 +36,12 @@ def test_any_number_of_rows_is_inserted_in_order_and_found(table, count):
     assert next_number(table, "things") == count + 1
 
 
+def test_ids_are_found_whole_whatever_signs_they_have(table):
+    ids = ["a\0b", "a", '"', "\\", "\U0010a222", ""]
+    insert_rows(table, "things (id, x)", [(id_, 0.0) for id_ in ids])
+    assert numbers_of(table, "things", ids) == {id_: at for at, id_ in enumerate(ids, 1)}
+
+
 @pytest.mark.parametrize("count", COUNTS)
 def test_only_the_rows_that_are_named_are_deleted(table, count):
     insert_rows(table, "things (id)", [(str(i),) for i in range(count)])
