@@ -70,7 +70,7 @@ _AXOLOTL_HEAD = """\
 _LLAMA_HEAD = """\
 # In this folder: llamafactory-cli train llamafactory.yaml
 # Of a conversation the last line alone is learnt (mask_history). The template is the model's own.
-# It cuts longer rows in silence, so cutoff_len is more than any tokenizer can make of the longest.
+# It cuts longer rows in silence, so cutoff_len is as many tokens as the longest has bytes.
 """
 
 
