@@ -74,9 +74,9 @@ class EndpointGate:
         """Let somebody else go: this call is not sent after all."""
         self.settle(admission, "nothing")
 
-    def settle(self, admission: Admission, sign: Sign) -> None:
+    def settle(self, admission: Admission, sign: Sign, status: int | None = None) -> None:
         """Take in what became of a call, and let those through whom that concerns."""
-        self._announce(self._availability.settled(admission, sign, self._clock()))
+        self._announce(self._availability.settled(admission, sign, self._clock(), status))
         if self._waiting or sign != "answered":  # else it concerns nobody
             self._go_through()
 

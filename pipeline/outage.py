@@ -132,6 +132,8 @@ class Availability:
         """The admission of the one that is under way."""
         self._nobody_until = 0.0
         self._outage: _Outage | None = None
+        self._status: int | None = None
+        """Of the last answer."""
         self._unserved_since: float | None = None
         self._refused_since: float | None = None
 
@@ -187,8 +189,14 @@ class Availability:
 
     # Coming back
 
-    def settled(self, admission: Admission, sign: Sign, now: float) -> OutageNews | None:
-        """Take in what became of a call; return what people should be told of it."""
+    def settled(
+        self, admission: Admission, sign: Sign, now: float, status: int | None = None
+    ) -> OutageNews | None:
+        """Take in what became of a call; return what people should be told of it.
+
+        ``status`` is the HTTP status that it was answered with, if any.
+        """
+        self._status = status
         if self._alone.get(admission.role) == admission.number:
             del self._alone[admission.role]
             if sign == "refused":
@@ -268,7 +276,7 @@ class Availability:
             return f"no connection to {self._where}"
         if sign == "broken":
             return f"connections to {self._where} break"
-        return f"{self._where} does not serve {self._name} (status 503)"
+        return f"{self._where} does not serve {self._name} (status {self._status})"
 
     # Time passing
 

@@ -221,7 +221,7 @@ class LocalRun:
         self._ledger.settle(permit.reservation, row.charged_usd, row.charged_tokens, bound=unknown)
         gate = self._gate(permit.request.address)
         if gate is not None and permit.admission is not None:
-            gate.settle(permit.admission, sign_of(settlement.outcome, row))
+            gate.settle(permit.admission, sign_of(settlement.outcome, row), row.status)
         if permit.request.address is None or permit.entry is None:
             return
         used = (

@@ -19,6 +19,7 @@ from pipeline.providers.errors import (
     Unreachable,
 )
 from pipeline.providers.failures import NotConnected
+from pipeline.providers.outcome import UNSERVED
 from pipeline.providers.rate_limiter import Sleep, pause
 from pipeline.providers.retry import Backoff, RetryPolicy
 from pipeline.stop import UNAVAILABLE, Stop
@@ -70,14 +71,15 @@ class PatientCalls:
         """
         admission = await self._gate.enter(ROLE)
         sign: Sign = "nothing"
+        status: int | None = None
         try:
             result = await call()
             sign = "answered"
         except ProviderError as error:
-            sign = _sign_of(error)
+            sign, status = _sign_of(error), error.status
             raise
         finally:
-            self._gate.settle(admission, sign)
+            self._gate.settle(admission, sign, status)
         return result
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
@@ -160,7 +162,7 @@ def _sign_of(error: ProviderError) -> Sign:
     """Return what a failed call says of the endpoint."""
     if isinstance(error, NotConnected):
         return "unconnected"
-    if error.status == 503:
+    if error.status in UNSERVED:
         return "unserved"
     if isinstance(error, Unreachable):
         return "broken"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pipeline.providers.errors import ProviderError, RateLimited
 from pipeline.providers.failures import NotConnected
@@ -10,7 +10,10 @@ from pipeline.providers.failures import NotConnected
 CallOutcome = Literal["answered", "slow_down", "unavailable", "failed"]
 """``answered``: the endpoint did its work, whatever can be made of it; ``slow_down``: it refused
 because too much is sent (429, 529); ``unavailable``: there is no connection, or it says that it
-cannot serve now (503); ``failed``: everything else, a request that was broken off included."""
+cannot serve now (``UNSERVED``); ``failed``: everything else, a request that was broken off included."""
+UNSERVED: Final = frozenset({502, 503, 521, 522, 523, 530})
+"""Statuses by which a server, or a gateway that cannot reach the one behind it, says that it cannot
+serve now; those above 511 are Cloudflare's."""
 
 
 def outcome_of(error: BaseException) -> CallOutcome:
@@ -19,6 +22,6 @@ def outcome_of(error: BaseException) -> CallOutcome:
         return "slow_down"
     if isinstance(error, NotConnected):
         return "unavailable"
-    if isinstance(error, ProviderError) and error.status == 503:
+    if isinstance(error, ProviderError) and error.status in UNSERVED:
         return "unavailable"
     return "failed"

@@ -22,8 +22,8 @@ class Watched:
     def admit(self, role="initiator"):
         return self.it.admit(role, self.now)
 
-    def settle(self, admission, sign):
-        told = self.it.settled(admission, sign, self.now)
+    def settle(self, admission, sign, status=None):
+        told = self.it.settled(admission, sign, self.now, status)
         if told:
             self.news.append(told)
 
@@ -203,13 +203,13 @@ def test_refusals_to_serve_are_an_outage_after_ten_seconds_without_a_success():
         w.after(1.0)
     w.settle(w.admit(), "answered")
     for _ in range(10):
-        w.settle(w.admit(), "unserved")
+        w.settle(w.admit(), "unserved", 503)
         assert not w.it.away
         w.after(1.0)
-    w.settle(w.admit(), "unserved")
+    w.settle(w.admit(), "unserved", 502)
     assert w.it.away
     (told,) = w.news
-    assert "does not serve compatible/m (status 503)" in told.message
+    assert "does not serve compatible/m (status 502)" in told.message
     assert told.seconds == 10.0
 
 
@@ -276,6 +276,7 @@ def row(code, status=None):
         ("slow_down", "rate_limited", 429, "slow_down"),
         ("unavailable", "unreachable", None, "unconnected"),
         ("unavailable", "server_fault", 503, "unserved"),
+        ("unavailable", "server_fault", 502, "unserved"),
         ("failed", "unreachable", None, "broken"),
         ("failed", "unauthorised", 401, "refused"),
         ("failed", "unknown_model", 404, "refused"),

@@ -28,7 +28,7 @@ from tests.wire.server import WireServer
 
 WORKERS = [None, pytest.param(2, marks=pytest.mark.slow)]
 """In the process of the run, and in two others."""
-BUSY = (503, {"error": {"message": "the model is loading"}})
+BUSY = {"error": {"message": "the model is loading"}}
 
 
 @pytest.fixture(autouse=True)
@@ -124,12 +124,15 @@ def test_a_server_that_is_started_after_the_run_is_waited_for(
     assert len(watcher.outages) == 2
 
 
-@pytest.mark.parametrize("workers", WORKERS)
-def test_a_server_that_answers_503_for_a_while_costs_no_case(
-    server: WireServer, tmp_path: Path, workers: int | None
+@pytest.mark.parametrize(
+    ("status", "workers"),
+    [(503, None), pytest.param(503, 2, marks=pytest.mark.slow), (502, None), (522, None)],
+)
+def test_a_server_that_cannot_serve_for_a_while_costs_no_case(
+    server: WireServer, tmp_path: Path, status: int, workers: int | None
 ) -> None:
     def busy() -> None:
-        server.faults = Faults(canned=BUSY)
+        server.faults = Faults(canned=(status, BUSY))
 
     def ready() -> None:
         server.faults = Faults()
@@ -137,7 +140,7 @@ def test_a_server_that_answers_503_for_a_while_costs_no_case(
     watcher = Meddler(10, busy, ready)
     generate(recipe(server), output=tmp_path / "run", watcher=watcher, workers=workers)
     assert_nothing_lost(tmp_path / "run", server, 30)
-    assert "(status 503)" in watcher.outages[0]
+    assert f"(status {status})" in watcher.outages[0]
     assert len(watcher.outages) == 2
 
 
