@@ -11,6 +11,7 @@ from pipeline.providers.errors import (
     BadRequest,
     ContextExceeded,
     FieldRejected,
+    Moderated,
     ProviderError,
     UnknownModel,
 )
@@ -226,7 +227,7 @@ class StructureProbe:
             return False
         if isinstance(error, UnknownModel) and error.field is not None:
             return False
-        if isinstance(error, ContextExceeded):
+        if isinstance(error, ContextExceeded | Moderated):
             return False
         # Others may have learnt, while this one was under way, that bounds are not taken.
         outdated = bool(sent.bounds) and not self._capabilities.bounds_texts
@@ -268,7 +269,7 @@ class SamplesProbe:
         refused = isinstance(error, BadRequest | FieldRejected) and error.status in MANY_REFUSED
         if (
             not refused
-            or isinstance(error, ContextExceeded)
+            or isinstance(error, ContextExceeded | Moderated)
             or self._refused is not None
             or sent.n <= self._capabilities.most_at_once
         ):

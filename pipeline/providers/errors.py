@@ -109,6 +109,12 @@ class BadRequest(ProviderError):
     code = "bad_request"
 
 
+class Moderated(BadRequest):
+    """A filter in front of the model turned the prompt down (400, 403)."""
+
+    code = "refusal"
+
+
 class ContextExceeded(BadRequest):
     """The prompt, with the longest answer, does not fit into the model's context; see ``sizes``."""
 

@@ -14,6 +14,7 @@ from pipeline.providers.errors import (
     BadRequest,
     ContextExceeded,
     FieldRejected,
+    Moderated,
     NotProcessed,
     OutOfFunds,
     ProviderError,
@@ -49,6 +50,12 @@ _FLAGGED = re.compile(
     r"requires moderation|input was flagged|content[_ ](?:filter|policy|management)|\brefusal\b",
     re.IGNORECASE,
 )
+_FILTERED = re.compile(
+    r"^(?:\S+ )?content_filter\b|content[_ ]?policy[_ ]?violation|responsibleaipolicyviolation"
+    r"|content management policy|flagged as potentially violating",
+    re.IGNORECASE,
+)
+"""What a filter says with status 400, which means much else; ``content_filter`` as its code."""
 _WRONG_KEY = re.compile(
     r"\binvalid_api_key\b|\b(?:invalid|incorrect|expired) api key|api key (?:not valid|expired)",
     re.IGNORECASE,
@@ -218,11 +225,12 @@ def from_status(
 def _lasting(
     status: int, says: str, key_hint: str, make: Callable[..., ProviderError]
 ) -> ProviderError | None:
-    """Return what waiting does not mend, whatever the status promises: funds, key, a limit of size."""
+    """Return what waiting does not mend, whatever the status promises: funds, filters, key, size."""
     if status == 402 or (status in {400, 403, 429} and _NO_FUNDS.search(says)):
         return make(OutOfFunds, "top the account up, then resume the run")
-    if status == 403 and _FLAGGED.search(says):
-        return make(BadRequest, "a moderation in front of the model turned this prompt down")
+    flagged = _FLAGGED if status == 403 else _FILTERED
+    if status in {400, 403} and flagged.search(says):
+        return make(Moderated, "a moderation in front of the model turned this prompt down")
     if status in {401, 403} or (status == 400 and _WRONG_KEY.search(says)):
         return make(Unauthorised, key_hint)
     if status in {413, 429} and _TOO_LARGE.search(says):

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from pipeline.providers.errors import BadRequest, RateLimited
+from pipeline.providers.errors import BadRequest, Moderated, RateLimited
 from pipeline.providers.failures import from_status
 from pipeline.providers.protocol import Choice, Reply, Usage
 from pipeline.schema_evidence import keeps_to_schema
@@ -85,6 +85,18 @@ async def test_a_mistake_that_one_sample_has_too_surfaces_and_teaches_nothing():
     assert [n for n, _ in provider.asked] == [4, 1]
     assert not bench.endpoint.capabilities.one_by_one
     assert not bench.notices
+
+
+@pytest.mark.anyio
+async def test_a_filter_that_turns_a_prompt_down_is_asked_once_and_teaches_nothing():
+    filtered = refusal("Your prompt was flagged as potentially violating our usage policy")
+    provider = ByRule(lambda r: filtered)
+    bench = Bench(provider)
+    with pytest.raises(Moderated):
+        await bench.ask(0, 1, 2, 3)
+    assert provider.asked == [(4, "native")]
+    assert not bench.endpoint.capabilities.one_by_one
+    assert bench.codes == ["refusal"]
 
 
 @pytest.mark.anyio

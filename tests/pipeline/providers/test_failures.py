@@ -7,6 +7,7 @@ from pipeline.providers.errors import (
     BadRequest,
     ContextExceeded,
     FieldRejected,
+    Moderated,
     OutOfFunds,
     RateLimited,
     ServerFault,
@@ -38,6 +39,10 @@ GEMINI = (
 TOO_LARGE = (
     "Request too large for gpt-4o in organization org-x on tokens per min (TPM): Limit 30000,"
     " Requested 30601. The input or output tokens must be reduced in order to run successfully."
+)
+FILTERED = (
+    "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
+    " Please modify your prompt and retry."
 )
 MODERATED = "Your chosen model requires moderation and your input was flagged"
 
@@ -108,8 +113,17 @@ def test_the_message_is_found_in_whatever_shape_the_body_has(body, message):
         (429, openai(f"GeminiException - {GEMINI}"), RateLimited),
         (429, openai(TOO_LARGE, "rate_limit_exceeded", kind="tokens"), BadRequest),
         (413, openai(TOO_LARGE, "rate_limit_exceeded", kind="tokens"), BadRequest),
-        (403, {"error": {"message": MODERATED, "code": 403}}, BadRequest),
-        (403, openai("Refused", "content_policy_violation"), BadRequest),
+        (403, {"error": {"message": MODERATED, "code": 403}}, Moderated),
+        (403, openai("Refused", "content_policy_violation"), Moderated),
+        (400, openai(FILTERED, "content_filter", "prompt", kind=None), Moderated),
+        (400, openai("The prompt was not let through", "content_filter"), Moderated),
+        (400, openai("litellm.ContentPolicyViolationError: no", "400"), Moderated),
+        (
+            400,
+            openai("Your prompt was flagged as potentially violating our usage policy"),
+            Moderated,
+        ),
+        (400, openai("Unrecognized request argument supplied: content_filter"), BadRequest),
         (403, openai("This key may not use the model"), Unauthorised),
         (400, {"error": "Incorrect API key provided: xa***."}, Unauthorised),
         (400, [{"error": {"code": 400, "message": "API key not valid."}}], Unauthorised),
