@@ -33,14 +33,22 @@ _SUMS = {
     "charged_usd": "coalesce(sum(charged_usd), 0)",
     "charged_tokens": "coalesce(sum(charged_tokens), 0)",
 }
-_TALLY = """
-    select count(*) from (
-        select arm_seq, status, coalesce(code, '') as code, count(*) as n from dialogues group by 1, 2, 3
-        except select arm_seq, status, code, n from tally)"""
-_VERDICTS = """
-    select count(*) from (
-        select verdict, count(*) from newest_decisions group by 1
-        except select name, n from verification_tally where kind = 'verdict')"""
+_TALLIES = {
+    "dialogues": (
+        "tally",
+        "select arm_seq, status, coalesce(code, ''), count(*) from dialogues group by 1, 2, 3",
+        "select arm_seq, status, code, n from tally where n <> 0",
+    ),
+    "verdicts": (
+        "verification_tally",
+        "select verdict, count(*) from newest_decisions group by 1",
+        "select name, n from verification_tally where kind = 'verdict' and n <> 0",
+    ),
+}
+"""What is counted: the table that says how much there is, what the rows say, and what it says."""
+_UNLIKE = """
+    select exists (select * from ({0}) except select * from ({1}))
+        or exists (select * from ({1}) except select * from ({0}))"""
 _WITHOUT_TURNS = """
     select count(*) from dialogues d where status = 'generated' and not exists (
         select 1 from turns t where t.dialogue = d.seq)"""
@@ -138,15 +146,15 @@ def _totals(connection: sqlite3.Connection) -> Iterator[Damage]:
     for name, counted, kept in zip(_SUMS, row, stored, strict=True):
         if abs(counted - kept) > 1e-6 * max(1.0, abs(counted)):
             yield Damage("totals", f"{name} is {kept:,}, and the requests add up to {counted:,}")
-    for about, message, statement in (
-        ("totals", "the number of cases is not that of the rows",
-         "select abs((select cases from totals) - (select count(*) from cases))"),
-        ("tally", "the tally of dialogues is not that of the rows", _TALLY),
-        ("verification_tally", "the tally of verdicts is not that of the rows", _VERDICTS),
-    ):  # fmt: skip
-        (wrong,) = connection.execute(statement).fetchone()
+    (wrong,) = connection.execute(
+        "select (select cases from totals) <> (select count(*) from cases)"
+    ).fetchone()
+    if wrong:
+        yield Damage("totals", "the number of cases is not that of the rows")
+    for what, (about, counted, kept) in _TALLIES.items():
+        (wrong,) = connection.execute(_UNLIKE.format(counted, kept)).fetchone()
         if wrong:
-            yield Damage(about, message)
+            yield Damage(about, f"the tally of {what} is not that of the rows")
 
 
 def _turns(connection: sqlite3.Connection) -> Iterator[Damage]:

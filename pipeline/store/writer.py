@@ -117,6 +117,8 @@ class Writer:
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._gate = threading.Lock()
         self._closed = False
+        self._gave_up = False
+        """Whether the last group waited for the database in vain: the next does not wait as long."""
         self._thread = threading.Thread(target=self._work, name="hipo-store", daemon=True)
         self._thread.start()
 
@@ -202,6 +204,12 @@ class Writer:
         """Commit all together, or, where one of them fails, the others without it."""
         try:
             self._begin()
+        except sqlite3.Error as error:  # no transaction, no write
+            self._undo()
+            for item in items:
+                item.error = self._explained(error)
+            return
+        try:
             for write_all, contents in _alike(items).items():
                 write_all(self._connection, contents)
             for item in items:
@@ -236,13 +244,13 @@ class Writer:
                 item.error = item.error or self._explained(error)
 
     def _begin(self) -> None:
-        """Begin a transaction; whoever holds the database is waited for, within reason."""
+        """Begin a transaction; whoever holds the database is waited for, within reason, once."""
         give_up: float | None = None
         while True:
             try:
                 self._connection.execute("begin immediate")
             except sqlite3.OperationalError as error:
-                if not is_busy(error) or self._patience_s <= 0:
+                if not is_busy(error) or self._patience_s <= 0 or self._gave_up:
                     raise
                 if give_up is None:
                     give_up = self._clock() + self._patience_s
@@ -252,8 +260,10 @@ class Writer:
                         self._patience_s,
                     )
                 elif self._clock() >= give_up:
+                    self._gave_up = True
                     raise
             else:
+                self._gave_up = False
                 return
 
     def _undo(self) -> None:

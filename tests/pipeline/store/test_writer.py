@@ -175,6 +175,19 @@ def test_who_holds_the_database_too_long_ends_the_wait_with_what_to_do(tmp_path,
     assert rows(tmp_path) == [2]
 
 
+@pytest.mark.anyio
+async def test_writes_that_pile_up_behind_a_lock_wait_for_it_once(tmp_path, monkeypatch):
+    writer, readings, other = locked_by_another(tmp_path, monkeypatch, gives_way_after=99)
+    for groups in (1, 2):
+        posted = [writer.post(insert(x)) for x in range(3)]
+        failed = await asyncio.gather(*posted, return_exceptions=True)
+        assert [type(error) for error in failed] == [StoreFailed] * 3
+        assert readings == [0.0, 20.0, 40.0, 60.0], f"after {groups} groups"
+    other.close()
+    writer.close()
+    assert rows(tmp_path) == []
+
+
 def test_a_damaged_page_that_is_written_is_not_a_matter_of_room(tmp_path):
     connection = connect(tmp_path / "t.sqlite")
     connection.execute("create table t (x integer primary key)")
