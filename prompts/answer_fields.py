@@ -22,6 +22,8 @@ LONGEST_UTTERANCE = 2_000
 UTTERANCE_BOUND = 450
 """Characters of an utterance as schemas bound it: half as much again as 45 words of a language with
 long ones. Nothing that is within its length is cut off."""
+WORD_BOUND = 10
+"""The same of each word, where a scenario wants more of them."""
 SENTENCE_BOUND = 220
 """Characters of a reason or a plan that is to be one short sentence."""
 REASON_BOUND = 600
@@ -119,8 +121,13 @@ class UtteranceField:
     """The utterance itself: it must be there and be something a person can say."""
 
     key: str = "utterance"
-    bound: int = UTTERANCE_BOUND
-    """Characters it may have where an endpoint takes bounds."""
+    words: int = 0
+    """So many are wanted at most; 0: one or two sentences."""
+
+    @property
+    def bound(self) -> int:
+        """Characters it may have where an endpoint takes bounds."""
+        return max(UTTERANCE_BOUND, WORD_BOUND * self.words)
 
     @property
     def schema(self) -> dict[str, object]:
@@ -145,7 +152,7 @@ class UtteranceField:
         text = spoken(value)
         if not any(map(str.isalnum, text)) or text == "<text>":
             findings.wrong(self.key, value, expected)
-        elif len(text) > LONGEST_UTTERANCE:
+        elif len(text) > max(LONGEST_UTTERANCE, self.bound):
             findings.wrong(self.key, f"{len(text):,} characters", expected)
         return text
 
@@ -317,8 +324,9 @@ def object_schema(fields: Sequence[AnswerField]) -> dict[str, object]:
 
 
 def text_bounds(fields: Sequence[AnswerField]) -> dict[str, int]:
-    """Return how many characters each text may have, by key."""
-    return {f.key: f.bound for f in fields if isinstance(f, TextField | UtteranceField)}
+    """Return how many characters each text may have, by key; none where servers take no such bound."""
+    texts = [f for f in fields if isinstance(f, TextField | UtteranceField)]
+    return {f.key: f.bound for f in texts if f.bound <= THOUGHTS_BOUND}
 
 
 def list_bounds(fields: Sequence[AnswerField]) -> dict[str, int]:
@@ -330,8 +338,12 @@ def list_bounds(fields: Sequence[AnswerField]) -> dict[str, int]:
 
 
 def is_list(schema: Mapping[str, Any], key: str) -> bool:
-    """Return whether a list stands under a key of an object."""
-    return "array" in schema.get("properties", {}).get(key, {}).get("type", "")
+    """Return whether a list stands under a key of an object, or of one of those it lists."""
+    values = schema.get("properties", {})
+    if key in values:
+        return "array" in values[key].get("type", "")
+    items = [value["items"] for value in values.values() if "items" in value]
+    return any(is_list(one, key) for item in items for one in item.get("anyOf", [item]))
 
 
 def usual_size(schema: Mapping[str, Any], bounds: Mapping[str, int]) -> int:

@@ -111,9 +111,12 @@ def response_format(
     )
 
 
-def utterance_format() -> ResponseFormat[str]:
-    """Return the format of an initiator's answer: the utterance alone."""
-    utterance = UtteranceField()
+def utterance_format(words: int = 0) -> ResponseFormat[str]:
+    """Return the format of an initiator's answer: the utterance alone.
+
+    ``words`` are wanted at most; 0: it is one or two sentences.
+    """
+    utterance = UtteranceField(words=words)
     return response_format("utterance", [utterance], utterance.read)
 
 

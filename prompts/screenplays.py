@@ -43,8 +43,10 @@ class ScreenplayPrompts:
         """
         self._templates = templates
         self._scheme = scheme
-        self._casts: dict[tuple[tuple[RoleKey, bool], ...], tuple[Prompt[Script], ScriptForm]] = {}
-        self.sample: Prompt[object] = self._of(_SAMPLE)[0]
+        self._casts: dict[
+            tuple[tuple[tuple[RoleKey, bool], ...], int], tuple[Prompt[Script], ScriptForm]
+        ] = {}
+        self.sample: Prompt[object] = self._of(_SAMPLE, 0)[0]
         """What is hashed of the prompts besides the templates."""
 
     def write(self, view: ScriptView) -> Question[Script]:
@@ -53,18 +55,20 @@ class ScreenplayPrompts:
         # In the order of the people, so that a family's requests have one system message.
         keys = (one.view.key for one in view.people)
         cast = {key: labelled[key] for key in keys if key in labelled}
-        prompt, form = self._of(cast)
+        prompt, form = self._of(cast, max((turn.words for turn in view.written), default=0))
         question = prompt.render({"view": view})
         return replace(
             question, answer=form.of(view.written), objections=partial(_objections, view)
         )
 
-    def _of(self, cast: Mapping[RoleKey, bool]) -> tuple[Prompt[Script], ScriptForm]:
-        key = tuple(cast.items())
+    def _of(self, cast: Mapping[RoleKey, bool], words: int) -> tuple[Prompt[Script], ScriptForm]:
+        """Return the prompt for a cast whose longest turns are to have so many words."""
+        key = tuple(cast.items()), words
         if key not in self._casts:
-            form = script_form(self._scheme, cast)
-            told = _told(self._scheme, [role for role, labelled in key if labelled])
-            self._casts[key] = (make_prompt("screenplay", self._templates, form.base, told), form)
+            form = script_form(self._scheme, cast, words)
+            told = _told(self._scheme, [role for role, labelled in cast.items() if labelled])
+            prompt = make_prompt("screenplay", self._templates, form.base, told)
+            self._casts[key] = (prompt, replace(form, base=prompt.answer))
         return self._casts[key]
 
 

@@ -33,26 +33,33 @@ class ScriptForm:
     base: ResponseFormat[Script]
     """Schema and skeleton; it reads nothing, since which turns there are is the case's."""
     labelled: Mapping[RoleKey, ResponseFormat[Draft]]
+    plain: ResponseFormat[str]
+    """Of those that are not labelled."""
 
     def of(self, turns: Sequence[ScriptTurn]) -> ResponseFormat[Script]:
         """Return the format that reads exactly these turns."""
         bounds = {**self.base.bounds, TURNS: len(turns)}
-        build = partial(_read, self.labelled, tuple(turns))
+        build = partial(_read, self.labelled, self.plain, tuple(turns))
         return replace(self.base, build=build, bounds=bounds)
 
 
-def script_form(scheme: Scheme, cast: Mapping[RoleKey, bool]) -> ScriptForm:
+def script_form(scheme: Scheme, cast: Mapping[RoleKey, bool], words: int = 0) -> ScriptForm:
     """Return the form of the answers of a cast.
 
     Args:
         scheme: the labels.
         cast: by id of every role for which words are to be written: whether they are labelled.
+        words: so many are wanted of a turn at most; 0: one or two sentences.
 
     Raises:
         UsageError: a dimension of the scheme is called like another field of the answer.
     """
-    labelled = {role: speaker_format(scheme, role, plan=False) for role, has in cast.items() if has}
-    plain = utterance_format()
+    labelled = {
+        role: speaker_format(scheme, role, plan=False, words=words)
+        for role, has in cast.items()
+        if has
+    }
+    plain = utterance_format(words)
     forms: dict[RoleKey, ResponseFormat[object]] = {
         role: labelled.get(role, plain) for role in cast
     }
@@ -65,8 +72,11 @@ def script_form(scheme: Scheme, cast: Mapping[RoleKey, bool]) -> ScriptForm:
     }
     shapes = ",\n".join(_shape(speaker_name(role), form) for role, form in forms.items())
     skeleton = f'{{\n  "{TURNS}": [\n{shapes}\n  ]\n}}'
-    base = ResponseFormat("script", schema, skeleton, (TURNS,), partial(_read, labelled, ()))
-    return ScriptForm(base, labelled)
+    bounds = {key: bound for form in forms.values() for key, bound in form.bounds.items()}
+    base = ResponseFormat(
+        "script", schema, skeleton, (TURNS,), partial(_read, labelled, plain, ()), bounds
+    )
+    return ScriptForm(base, labelled, plain)
 
 
 def _schema(speaker: str, form: ResponseFormat[object]) -> dict[str, object]:
@@ -92,6 +102,7 @@ def _shape(speaker: str, form: ResponseFormat[object]) -> str:
 
 def _read(
     labelled: Mapping[RoleKey, ResponseFormat[Draft]],
+    plain: ResponseFormat[str],
     turns: Sequence[ScriptTurn],
     answer: Answer,
     findings: Findings,
@@ -109,7 +120,7 @@ def _read(
         findings.wrong(TURNS, plural(len(listed), "turn"), expected)
         return ()
     script = tuple(
-        _turn(labelled.get(turn.key) if turn.labelled else None, turn, item, findings)
+        _turn(labelled.get(turn.key) if turn.labelled else None, plain, turn, item, findings)
         for turn, item in zip(turns, listed, strict=True)
     )
     if len(findings.reasons) > MOST_REASONS:
@@ -119,7 +130,11 @@ def _read(
 
 
 def _turn(
-    form: ResponseFormat[Draft] | None, turn: ScriptTurn, item: object, findings: Findings
+    form: ResponseFormat[Draft] | None,
+    plain: ResponseFormat[str],
+    turn: ScriptTurn,
+    item: object,
+    findings: Findings,
 ) -> Draft:
     where, nothing = f"turn {turn.number}", Draft("", "", ())
     if not isinstance(item, Mapping):
@@ -131,11 +146,7 @@ def _turn(
         findings.wrong(f"{where}, {_SPEAKER}", found, turn.speaker)
         return nothing
     own = Findings()
-    draft = (
-        Draft(utterance_format().build(item, own), "", ())
-        if form is None
-        else form.build(item, own)
-    )
+    draft = Draft(plain.build(item, own), "", ()) if form is None else form.build(item, own)
     if own.reasons:
         findings.kind = own.kind if not findings.reasons else "invalid"
         findings.reasons += [f"{where}, {reason}" for reason in own.reasons]

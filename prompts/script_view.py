@@ -29,6 +29,8 @@ class ScriptTurn:
     """Its words, where they are fixed; None: they are to be written."""
     labelled: bool
     wanted: Wanted = ()
+    words: int = 0
+    """So many are wanted at most; 0 where it is as people talk."""
 
     @property
     def speaker(self) -> str:
@@ -118,6 +120,7 @@ def script_view(
             turn.text,
             turn.labelled,
             next(wishes, ()) if turn.labelled else (),
+            turn.phase.length.words[1] if turn.phase and turn.phase.length else 0,
         )
         for number, turn in enumerate(planned, 1)
     )

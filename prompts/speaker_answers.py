@@ -28,7 +28,9 @@ PLAN_ABOUT: Final = "a few words: the labels, and what you mean to achieve with 
 Labels = Mapping[str, LabelValue | None]
 
 
-def speaker_format(scheme: Scheme, role: RoleKey, *, plan: bool) -> ResponseFormat[Draft]:
+def speaker_format(
+    scheme: Scheme, role: RoleKey, *, plan: bool, words: int = 0
+) -> ResponseFormat[Draft]:
     """Return the format of a labelled speaker's answer: plan, utterance, goal, labels with reasons.
 
     A label that its conditions rule out beside the others is refused, as an unknown one is; one
@@ -38,11 +40,12 @@ def speaker_format(scheme: Scheme, role: RoleKey, *, plan: bool) -> ResponseForm
         scheme: the labels.
         role: who speaks.
         plan: whether a plan comes first.
+        words: so many are wanted at most; 0: one or two sentences.
 
     Raises:
         UsageError: a dimension of the scheme is called like another field of the answer.
     """
-    utterance = UtteranceField()
+    utterance = UtteranceField(words=words)
     goal = LabelField(scheme.goal) if scheme.assigned else None
     asked = [_SpokenLabel.of(d, role) for d in spoken_dimensions(scheme, role)]
 

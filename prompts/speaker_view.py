@@ -64,6 +64,8 @@ class SpeakerView:
     """Which round of the part it is, of how many."""
     length: str = ""
     """How long the turn is to be, where it is not as people talk."""
+    words: int = 0
+    """So many are wanted at most; 0 where it is as people talk."""
 
     @property
     def speaker(self) -> str:
@@ -122,6 +124,7 @@ def speaker_view(
         round=planned.round + 1,
         rounds=planned.rounds,
         length=phase.length.told if phase and phase.length else "",
+        words=phase.length.words[1] if phase and phase.length else 0,
     )
 
 

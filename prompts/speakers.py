@@ -57,24 +57,23 @@ class SpeakerPrompts:
         self._templates = templates
         self._scheme = scheme
         self._plan = plan
-        words = {"scheme": None, "plan": False}
-        self._words = make_prompt("speaker", templates, utterance_format(), words)
-        self._labelled: dict[RoleKey, _LabelledSpeaker] = {}
-        some = self._of(_SOME_ROLE)
+        self._words: dict[int, Prompt[str]] = {}
+        self._labelled: dict[tuple[RoleKey, int], _LabelledSpeaker] = {}
+        some = self._of(_SOME_ROLE, 0)
         self.samples: tuple[Prompt[object], ...] = (
-            self._words, some.speak, some.reflect, some.revise,
+            self._unlabelled(0), some.speak, some.reflect, some.revise,
         )  # fmt: skip
         """What is hashed of the prompts besides the templates: those of one role."""
 
     def say(self, view: SpeakerView, history: History) -> Question[str]:
         """Ask for the next utterance of somebody whose words are not labelled."""
-        question = self._words.render(_variables(view, history, ()))
+        question = self._unlabelled(view.words).render(_variables(view, history, ()))
         objections = partial(against_utterance, history=history)
         return replace(question, objections=objections, frame=self._frame)
 
     def answer(self, view: SpeakerView, history: History, wanted: Wanted) -> Question[Draft]:
         """Ask for the next utterance of a labelled role, and its labels."""
-        question = self._of(view.key).speak.render(_variables(view, history, wanted))
+        question = self._of(view.key, view.words).speak.render(_variables(view, history, wanted))
         objections = partial(against_draft, history=history)
         return replace(question, objections=objections, frame=self._frame)
 
@@ -83,7 +82,7 @@ class SpeakerPrompts:
     ) -> Question[tuple[Critique, ...]]:
         """Ask whether a draft carries the labels it declares, and whether it can be said."""
         variables = {**_variables(view, history, wanted), **draft_variables(draft)}
-        return self._of(view.key).reflect.render(variables)
+        return self._of(view.key, view.words).reflect.render(variables)
 
     def revise(
         self,
@@ -95,23 +94,34 @@ class SpeakerPrompts:
     ) -> Question[Draft]:
         """Ask for a draft that mends what was criticised."""
         variables = {**_variables(view, history, wanted), **draft_variables(draft)}
-        question = self._of(view.key).revise.render({**variables, "critiques": tuple(critiques)})
+        question = self._of(view.key, view.words).revise.render(
+            {**variables, "critiques": tuple(critiques)}
+        )
         objections = partial(against_draft, history=history)
         return replace(question, objections=objections, frame=self._frame)
 
-    def _of(self, role: RoleKey) -> _LabelledSpeaker:
-        if role not in self._labelled:
+    def _unlabelled(self, words: int) -> Prompt[str]:
+        if words not in self._words:
+            static = {"scheme": None, "plan": False}
+            self._words[words] = make_prompt(
+                "speaker", self._templates, utterance_format(words), static
+            )
+        return self._words[words]
+
+    def _of(self, role: RoleKey, words: int) -> _LabelledSpeaker:
+        """Return the prompts of a role for turns of so many words at most."""
+        if (role, words) not in self._labelled:
             static = {"scheme": speaker_scheme(self._scheme, role), "plan": self._plan}
-            spoken = speaker_format(self._scheme, role, plan=self._plan)
+            spoken = speaker_format(self._scheme, role, plan=self._plan, words=words)
             critiques = critique_format(
                 self._scheme, dimensions=spoken_dimensions(self._scheme, role)
             )
-            self._labelled[role] = _LabelledSpeaker(
+            self._labelled[role, words] = _LabelledSpeaker(
                 make_prompt("speaker", self._templates, spoken, static),
                 make_prompt("speaker_reflect", self._templates, critiques, static),
                 make_prompt("speaker_revise", self._templates, spoken, static),
             )
-        return self._labelled[role]
+        return self._labelled[role, words]
 
     def _frame(self) -> str:
         return self._templates.render("reframe.j2", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from prompts.responses import Unreadable
 from prompts.script_view import script_view
 from scenarios.flow import planned_turns
 from tests.flows import make_flow_case, make_hearing, make_watched
+from tests.pipeline.providers.asking import make_request
 
 SCHEME, HEARING, CASE = make_watched(), make_hearing(), make_flow_case()
 PLANNED = planned_turns(HEARING, CASE)
@@ -117,3 +119,25 @@ def test_prompts_of_runs_without_a_screenplay_stay_the_same():
     assert PROMPTS.fingerprint != PLAIN.fingerprint
     stored = Templates(stored=PROMPTS.templates.sources(PROMPTS.names))
     assert ActorPrompts(stored, SCHEME).fingerprint == PROMPTS.fingerprint
+
+
+def test_every_text_of_every_turn_is_bounded_for_servers_that_take_bounds():
+    request = replace(make_request(), schema=QUESTION.answer.schema, bounds=QUESTION.answer.bounds)
+    shapes = request.bounded_schema["properties"]["turns"]["items"]["anyOf"]
+    texts = [
+        value
+        for shape in shapes
+        for name, value in shape["properties"].items()
+        if value.get("type") == "string" and "enum" not in value
+    ]
+    assert len(texts) == 3 + 5  # the utterances of three roles, the reasons of two
+    assert all(value["maxLength"] <= 450 for value in texts)
+
+
+def test_a_part_with_long_turns_and_templates_of_ones_own_leave_room_for_them(tmp_path):
+    turns = [replace(turn, words=140) for turn in VIEW.turns]
+    assert PROMPTS.screenplay(replace(VIEW, turns=turns)).answer.bounds["utterance"] == 1_400
+    (tmp_path / "screenplay_user.j2").write_text("Write speeches.\n", encoding="utf-8")
+    own = ActorPrompts(Templates(tmp_path), SCHEME, script=True).screenplay(VIEW).answer.bounds
+    assert own["utterance"] == own["move_rationale"] == 1_900
+    assert own["turns"] == len(VIEW.written)

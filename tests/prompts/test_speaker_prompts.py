@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from prompts.actors import ActorPrompts
@@ -61,3 +64,31 @@ def test_labels_that_do_not_go_together_are_refused_and_those_not_asked_for_left
     for wrong in (("ask", "jokes"), ("dodge", "does not apply")):
         with pytest.raises(Unreadable):
             form.read(answer % wrong)
+
+
+@pytest.mark.parametrize("role", ["clerk", "first_witness"])
+@pytest.mark.parametrize(("words", "bound"), [(40, 450), (140, 1_400), (190, 1_900), (500, None)])
+def test_a_speech_is_neither_cut_nor_refused_for_the_length_that_was_asked_for(role, words, bound):
+    speech = "I saw it. " * (words // 3)
+    view = replace(view_of(role), length=f"about {words} words", words=words)
+    ask = PROMPTS.responder if view.labelled else PROMPTS.initiator
+    form = ask(view, HISTORY).answer
+    labels = {"move": "tell", "way": "does not apply", "ease": 4}
+    read = form.read(json.dumps({"plan": "", "utterance": speech, **labels}))
+    assert (read.text if view.labelled else read) == speech.strip()
+    assert form.bounds.get("utterance") == bound
+    assert bound is None or bound >= len(speech)
+    with pytest.raises(Unreadable, match="characters"):
+        form.read(json.dumps({"plan": "", "utterance": speech * 20, **labels}))
+
+
+def test_the_room_for_a_turn_is_that_of_its_part_of_the_conversation():
+    speeches = {
+        "id": "speeches",
+        "who": ["counsel"],
+        "length": {"sentences": 5, "words": [40, 140]},
+    }
+    hearing = make_hearing(flow=[speeches, {"id": "talk", "who": ["counsel"]}])
+    planned = planned_turns(hearing, make_flow_case(hearing))
+    views = [answering_view(hearing, SCHEME, CASE, turn, ()) for turn in planned]
+    assert [PROMPTS.responder(v, ()).answer.bounds["utterance"] for v in views] == [1_400, 450]
