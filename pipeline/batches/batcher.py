@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -20,9 +21,10 @@ from pipeline.endpoint_gate import EndpointGates
 from pipeline.outage import WaitRules
 from pipeline.providers.batch_api import BatchApi, BatchLine
 from pipeline.providers.batch_results import custom_id, loaded
+from pipeline.providers.errors import ProviderError
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.rate_limiter import ModelAddress, Sleep, loop_time
-from pipeline.stop import BUDGET, Stop
+from pipeline.stop import BUDGET, Stop, Stopped
 from pipeline.store.batches import BatchLog
 from scenarios.plural import plural
 
@@ -75,6 +77,21 @@ class _Queue:
     """Requests in a batch; 0: as many as the rules allow."""
     rests_until: float | None = None
     """The provider had no room: batches go one after the other, the next not before this time."""
+    no_room_since: float | None = None
+    """Since when it had none, not even for a single request."""
+
+    def too_large(self, count: int, error: ProviderError, rest_s: float) -> None:
+        """Rest, then send half as much; have the run leave where one request waits for too long."""
+        calls = self.around.calls
+        self.most = max(1, count // 2)
+        self.rests_until = calls.clock() + rest_s
+        if count == 1:
+            with suppress(Stopped):  # whoever waits learns it from the stop of the run
+                self.no_room_since = calls.leave_if_late(self.no_room_since, error)
+
+    def fitted(self) -> None:
+        """Send twice as much next time, where there was no room before."""
+        self.most, self.no_room_since = 2 * self.most, None
 
 
 class Batcher:
@@ -274,18 +291,14 @@ class Batcher:
             lines.append(line)
         taken, queue.gathered = queue.gathered[: len(lines)], queue.gathered[len(lines) :]
         queue.oldest = self._clock()
-        count = len(lines)
-
-        def refused_for_size() -> None:
-            queue.most = max(1, (count + 1) // 2)
-            queue.rests_until = self._clock() + self._rules.poll_s
-
+        count, rest_s = len(lines), self._rules.poll_s
         journey = Journey(
             queue.around,
             token,
             waiting=dict(enumerate(taken)),
             lines=lines,
-            refused_for_size=refused_for_size,
+            no_room=lambda error: queue.too_large(count, error, rest_s),
+            had_room=queue.fitted,
         )
         self._start(queue, journey)
 

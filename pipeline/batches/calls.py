@@ -57,7 +57,7 @@ class PatientCalls:
         self._leaving = leaving
         self._wait_s = wait_s
         self._sleep = sleep
-        self._clock = clock
+        self.clock = clock
         policy = RetryPolicy().endless()
         self._policy = replace(policy, max_total_s=math.inf, max_refused_s=math.inf)
         self._rng = rng or random.Random()
@@ -114,7 +114,7 @@ class PatientCalls:
         Returns:
             When the first of them came.
         """
-        now = self._clock()
+        now = self.clock()
         if since is not None and now - since > self._wait_s:
             self._leaving.request(f"the batch API fails: {error.message}", UNAVAILABLE)
         self._leaving.check()

@@ -109,8 +109,10 @@ class Journey:
     """Whether it may have arrived at the provider."""
     voided: Callable[[], None] = lambda: None
     """Is called when it turns out that it was never sent."""
-    refused_for_size: Callable[[], None] = lambda: None
+    no_room: Callable[[RateLimited], None] = lambda _: None
     """Is called when the provider has no room for a batch of this size at the moment."""
+    had_room: Callable[[], None] = lambda: None
+    """Is called when it turns out that it had."""
     over: bool = False
 
     async def run(self) -> None:
@@ -141,9 +143,10 @@ class Journey:
         status = await self._ended(remote)
         if isinstance(status.refusal, RateLimited):
             self.around.notice(f"{self.around.model}: {status.refusal.message}")
-            self.refused_for_size()
+            self.no_room(status.refusal)
             await self._void()
             return
+        self.had_room()
         await self._collect(remote, status)
 
     @property

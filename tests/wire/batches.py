@@ -13,7 +13,7 @@ import random
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -38,6 +38,8 @@ class BatchFaults:
     """Statuses with which the next calls of a step are refused, which do nothing then."""
     end: Literal["completed", "expired", "cancelled", "failed", "full"] = "completed"
     """How the next batches end; ``full``: there is no room for them."""
+    room: int | None = None
+    """The most requests that there is room for; None: for any number."""
     processed: float = 1.0
     """Share of the requests that are processed where a batch expires or is cancelled."""
     errored: float = 0.0
@@ -85,6 +87,8 @@ class Batches:
         """Whether batches do not end."""
         self.foreign = 0
         """Batches of others, of the same size, that are listed before each of ours."""
+        self.on_poll: Callable[[], None] = lambda: None
+        """Is called whenever somebody asks about a batch."""
         self.interrupts = False
         """Whether this process is interrupted, as by Ctrl-C, when it next asks about a batch."""
         self._number = 0
@@ -300,6 +304,7 @@ class Batches:
 
     def _asked_about(self, request: web.Request) -> Batch | None:
         batch = self._find(request.match_info["name"])
+        self.on_poll()
         if self.interrupts:
             self.interrupts = False
             os.kill(os.getpid(), signal.SIGINT)
@@ -318,7 +323,9 @@ class Batches:
     def _end(self, batch: Batch) -> None:
         """Process a batch, as far as its end allows, and write its results in any order."""
         faults, dice = batch.faults, random.Random(batch.id)
-        batch.state = "failed" if faults.end in {"failed", "full"} else faults.end
+        if faults.room is not None and len(batch.requests) > faults.room:
+            batch.faults = replace(faults, end="full")
+        batch.state = "failed" if batch.faults.end in {"failed", "full"} else faults.end
         if batch.state == "failed":
             return
         for place, (custom, body) in enumerate(batch.requests):

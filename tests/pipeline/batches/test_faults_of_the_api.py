@@ -56,6 +56,36 @@ def test_an_api_that_never_takes_a_batch_is_waited_for_no_longer_than_any_other(
     assert_whole(tmp_path / "run", server, 12)
 
 
+def test_room_that_comes_back_is_used_again(server: WireServer, tmp_path: Path) -> None:
+    def polled() -> None:  # others had used up what the account may have waiting
+        server.batches.faults.room = 100 if len(server.batches.made) >= 4 else 1
+
+    polled()
+    server.batches.on_poll = polled
+    generate(recipe(server), output=tmp_path / "run")
+    assert_whole(tmp_path / "run", server, 12)
+    sizes = [len(batch.requests) for batch in server.batches.made]
+    assert sizes[:7] == [12, 6, 3, 1, 2, 4, 8]
+
+
+def test_a_single_request_without_room_is_waited_for_no_longer_than_any_other(
+    server: WireServer, tmp_path: Path
+) -> None:
+    server.batches.faults = BatchFaults(room=0)
+    hasty = recipe(server, limits={"wait_for_endpoint": 0})
+    first = generate(hasty, output=tmp_path / "run")
+    assert first.outcome is not None
+    assert (first.outcome.stop_code, first.outcome.failed) == ("unavailable", {})
+    assert "Enqueued token limit reached" in str(first.outcome.stopped)
+    assert count(tmp_path / "run", "reservations") == count(tmp_path / "run", "requests") == 0
+    assert [len(batch.requests) for batch in server.batches.made] == [12, 6, 3, 1, 1]
+    server.batches.faults = BatchFaults()
+    generate(hasty, output=tmp_path / "run")
+    assert rows(tmp_path / "run", "select status, count(*) from dialogues group by 1") == [
+        ("generated", 12)
+    ]
+
+
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 @pytest.mark.parametrize("step", ["list", "poll", "download"])
 def test_a_key_that_may_not_look_at_a_batch_loses_nothing_of_it(
