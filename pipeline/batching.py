@@ -36,7 +36,8 @@ class BatchThread(Generic[In, Out]):
 
     The thread waits for one item and takes along what else is there. What coroutines ask for in one
     step of their event loop arrives together, so that those whom one batch woke up are the next one.
-    While a batch is worked off, the next one gathers by itself. What ``work`` raises goes to everyone in its batch.
+    While a batch is worked off, the next one gathers by itself. What ``work`` raises goes to everyone in its batch,
+    a panic inside a library written in Rust (tokenizers, llguidance) included, which is no ``Exception``.
 
     Args:
         name: of the thread.
@@ -106,6 +107,10 @@ class BatchThread(Generic[In, Out]):
                 _settle(zip(batch, outcomes, strict=True))
             except Exception as error:  # noqa: BLE001 - whoever waits for it gets to see it
                 _settle((job, error) for job in batch)
+            except BaseException as panic:  # noqa: BLE001 - nobody may wait for a thread that died
+                broken = RuntimeError(f"{self._name} broke down: {panic!r}")
+                broken.__cause__ = panic
+                _settle((job, broken) for job in batch)
 
     def _next_batch(self) -> list[BatchJob[In, Out]]:
         """Return what is worked off next; nothing at the end."""

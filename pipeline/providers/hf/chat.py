@@ -21,6 +21,15 @@ PLAIN_TEMPLATE: Final = (
 )
 """For models that were never taught to chat, in training and after it: the role on a line of its own,
 as ``<|user|>``, then the text and the token that ends a sequence."""
+_FAULTS: Final = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What the program that a template is may raise; it concerns one prompt, not its batch."""
 _log = logger("models")
 
 
@@ -48,13 +57,13 @@ class ChatFormat:
         rows = [{"role": message.role, "content": message.content} for message in messages]
         try:
             text = self._rendered(rows)
-        except TemplateError as error:
+        except _FAULTS as error:
             folded = without_system(rows)
             if folded == rows:
                 raise self._refused(error) from error
             try:
                 text = self._rendered(folded)
-            except TemplateError as again:
+            except _FAULTS as again:
                 raise self._refused(again) from again
         # The template writes the special tokens itself.
         tokens: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -70,7 +79,7 @@ class ChatFormat:
         )
         return text
 
-    def _refused(self, error: TemplateError) -> BadRequest:
+    def _refused(self, error: Exception) -> BadRequest:
         return BadRequest(f"the chat template of {self._name} refuses the messages: {error}")
 
 

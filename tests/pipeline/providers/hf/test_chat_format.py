@@ -41,9 +41,17 @@ def test_a_template_that_knows_no_system_message_gets_it_with_the_first_of_the_u
     assert text == "<user>Be.\n\nWhy?<assistant>So."
 
 
-def test_a_template_that_refuses_the_order_of_messages_fails_the_case():
-    form, _ = chat("{{ raise_exception('roles must alternate') }}")
-    with pytest.raises(BadRequest, match="hf/tiny refuses the messages: roles must alternate"):
+@pytest.mark.parametrize(
+    ("template", "why"),
+    [
+        ("{{ raise_exception('roles must alternate') }}", "roles must alternate"),
+        ("{{ messages[0].content + 1 }}", "can only concatenate str"),
+        ("{{ 1 // ((messages | length) - 2) }}", "division"),
+    ],
+)
+def test_a_template_that_refuses_the_messages_fails_the_case(template, why):
+    form, _ = chat(template)
+    with pytest.raises(BadRequest, match=f"hf/tiny refuses the messages: .*{why}"):
         form.tokens([Message("user", "Why?"), Message("user", "Why?")])
 
 
