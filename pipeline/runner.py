@@ -6,17 +6,22 @@ what one job is and how its result or its failure is stored; everything else is 
 
 from __future__ import annotations
 
+import errno
 import traceback
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import gettempdir
 from typing import Generic, Literal, Protocol, TypeVar
 
 from pipeline.call_records import REFUSAL
 from pipeline.client import AnswerUnusable
 from pipeline.providers.errors import OutOfFunds, ProviderError, Unauthorised, UnknownModel
-from pipeline.stop import CONFIGURATION, INTERNAL, MustStop, Stop, Stopped
+from pipeline.stop import CONFIGURATION, INTERNAL, STORE, MustStop, Stop, Stopped
 from pipeline.stop_rules import Fault, StopRules
+from pipeline.store.sqlite import no_room
 from scenarios.errors import RunError, UsageError
 from scenarios.log import scrub
 from scenarios.quick_records import quickly_made
@@ -246,7 +251,9 @@ def failure_of(error: Exception) -> JobFailure:
         RunError: ``error`` itself, where the run cannot go on: its store, for one, cannot be
             written.
     """
-    failure = error.failure if isinstance(error, JobFailed) else _foreseen(error)
+    failure = (
+        error.failure if isinstance(error, JobFailed) else _foreseen(error) or _disk_full(error)
+    )
     if failure is not None:
         return failure
     if isinstance(error, RunError):
@@ -278,6 +285,17 @@ def _foreseen(error: Exception) -> JobFailure | None:
         fault = "passing" if error.retryable else "refused"
         return JobFailure("failed", error.code, str(error), fault=fault)
     return None
+
+
+def _disk_full(error: Exception) -> JobFailure | None:
+    """Return what it means that a disk is full, which need not be that of the run."""
+    if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return None
+    # Libraries that lay down what they load do so in the folder for temporary files.
+    with suppress(FileNotFoundError):  # there is none that could be written to
+        place = Path(error.filename or Path(gettempdir(), "file"))
+        return JobFailure("stop", STORE, f"a disk is full: {error}", no_room(place))
+    return JobFailure("stop", STORE, f"a disk is full: {error}", "free some space")
 
 
 def _storable(text: str) -> str:

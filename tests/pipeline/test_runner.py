@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import pickle
+import tempfile
 from collections.abc import AsyncIterator, Iterable
 
 import pytest
@@ -70,6 +72,9 @@ async def stream(jobs: Iterable[int | Exception]) -> AsyncIterator[int | Excepti
         (BudgetReached("$1 spent"), "stop", "budget"),
         (OutOfFunds("no credit"), "stop", "out_of_funds"),
         (StoreFailed("disk full"), "stop", "store"),
+        (OSError(errno.ENOSPC, "No space left on device"), "stop", "store"),
+        (OSError(errno.EDQUOT, "Disk quota exceeded", "/tmp/model"), "stop", "store"),
+        (OSError(errno.EACCES, "Permission denied"), "failed", "internal_error"),
         (Unauthorised("bad key", hint="export KEY"), "usage", "configuration"),
         (UnknownModel("no such model"), "usage", "configuration"),
         (UsageError("no such scenario"), "usage", "configuration"),
@@ -98,6 +103,12 @@ def test_what_keeps_the_run_from_going_on_is_raised(error: Exception) -> None:
     with pytest.raises(type(error)) as raised:
         failure_of(error)
     assert raised.value is error
+
+
+def test_a_full_disk_that_is_not_that_of_the_run_is_named() -> None:
+    failure = failure_of(OSError(errno.ENOSPC, "No space left on device"))
+    assert failure.reason == "a disk is full: [Errno 28] No space left on device"
+    assert failure.hint.startswith(f"free some space on the disk of {tempfile.gettempdir()} (")
 
 
 def test_what_cannot_be_stored_of_an_exception_is_replaced_masked_or_cut() -> None:
