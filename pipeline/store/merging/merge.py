@@ -16,7 +16,7 @@ from pipeline.store.merging.calls import CallMerging
 from pipeline.store.merging.dialogues import DialogueMerging
 from pipeline.store.merging.judgements import JudgementMerging
 from pipeline.store.merging.reviews import ReviewMerging
-from pipeline.store.merging.target import MergeTarget
+from pipeline.store.merging.target import MergeTarget, writing
 from pipeline.store.migrations import migrate
 from pipeline.store.sqlite import DATABASE
 from scenarios.fingerprint import canonical_json
@@ -71,9 +71,10 @@ def merge_databases(
         planned: the ids of the cases of its plan, in order; others come after them.
     """
     path = folder / DATABASE
-    with closing(_created(path)) as connection:
+    place = folder.with_name(name)
+    with writing(place), closing(_created(path)) as connection:
         _begin(connection, name)
-        merged = _Merge(MergeTarget(connection), sources, folder).run(planned)
+        merged = _Merge(MergeTarget(connection, place), sources, folder).run(planned)
         last = connection.execute(
             "select config from config_epochs order by epoch desc limit 1"
         ).fetchone()

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline.store.sqlite import explained, readonly_uri
+from pipeline.store.sqlite import explained, no_room, primary_code, readonly_uri
+from pipeline.store.writer import StoreFailed
 
 _SEQS = """
     create temp table seqs (
@@ -24,9 +25,13 @@ class MergeTarget:
     which is thrown away if anything goes wrong.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Take a connection to an empty database of the newest schema, opened as a URI."""
+    def __init__(self, connection: sqlite3.Connection, place: Path) -> None:
+        """Take a connection to an empty database of the newest schema, opened as a URI.
+
+        ``place`` is where the new run will be, for messages.
+        """
         self.connection = connection
+        self._place = place
         connection.execute(_SEQS)
         self._columns: dict[str, list[str]] = {}
 
@@ -34,7 +39,7 @@ class MergeTarget:
     def attached(self, source: Path) -> Iterator[None]:
         """Attach the database of a source, read-only and as it is at this moment."""
         run = self.connection
-        with explained(source):
+        with explained(source), writing(self._place):
             run.execute("attach database ? as src", (readonly_uri(source),))
             run.execute("begin")
             run.execute("delete from seqs")
@@ -100,6 +105,21 @@ class MergeTarget:
             f" join main.{table} m on {same} where true on conflict do nothing",
             (kind,),
         )
+
+
+@contextmanager
+def writing(place: Path) -> Iterator[None]:
+    """Say of a full disk that it is that of the new run, and not of one that is read.
+
+    Raises:
+        StoreFailed: there is no room left.
+    """
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if primary_code(error) != sqlite3.SQLITE_FULL:
+            raise
+        raise StoreFailed(f"{place} could not be written: {error}", no_room(place)) from error
 
 
 def numbered(kind: str, column: str, name: str = "", *, optional: bool = False) -> str:

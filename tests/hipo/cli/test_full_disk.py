@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.store import opening, run_store, sqlite, writer
+from pipeline.store.merging import merge
 from tests.hipo.cli.conftest import Hipo
 
 GENERATE = (
@@ -85,3 +86,27 @@ def test_a_lock_that_stays_stops_the_run_and_no_case_fails_for_it(
     others[0].close()
     assert hipo(*GENERATE).code == 0
     assert counts()[2] == 60
+
+
+@pytest.mark.parametrize("pages", [0, 20, 60], ids=["at once", "cases", "calls"])
+def test_a_disk_too_small_for_a_merge_is_named_and_nothing_is_left(
+    hipo: Hipo, monkeypatch: pytest.MonkeyPatch, pages: int
+) -> None:
+    assert hipo(*GENERATE).code == 0
+    begin = merge._begin
+
+    def on_a_small_disk(connection: sqlite3.Connection, name: str) -> None:
+        (there,) = connection.execute("pragma page_count").fetchone()
+        connection.execute(f"pragma max_page_count = {there + pages}")
+        begin(connection, name)
+
+    with monkeypatch.context() as full:
+        full.setattr(merge, "_begin", on_a_small_disk)
+        ended = hipo("runs", "merge", "trial", "-o", "runs/all")
+    assert ended.code == 7, ended
+    assert (
+        f"{Path('runs/all').resolve()} could not be written: database or disk is full" in ended.err
+    )
+    assert f"free some space on the disk of {Path('runs').resolve()} (" in ended.err
+    assert sorted(path.name for path in Path("runs").iterdir()) == ["trial"]
+    assert hipo("runs", "merge", "trial", "-o", "runs/all").code == 0
