@@ -5,13 +5,13 @@ A call takes less of the processor than through an SDK (``python -m benchmarks t
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 
 import aiohttp
 import orjson
 from aiohttp.http_exceptions import HttpProcessingError
 
+from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.body import LONGEST_BODY, read_capped
 from pipeline.providers.connection import HttpProvider, connect_within, connection_failure
 from pipeline.providers.posting import PostedAnswer, Poster
@@ -52,7 +52,7 @@ class CompatibleProvider(HttpProvider):
         """
         body = body_of(request)
         try:
-            async with asyncio.timeout(timeout_s):
+            async with AllowedTime(timeout_s):
                 sent = self._opened().post(orjson.dumps(body), connect_within(timeout_s))
                 with await sent as answer:
                     content = await _read(answer)
