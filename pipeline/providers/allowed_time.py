@@ -42,10 +42,10 @@ class AllowedTime:
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> bool | None:
+    ) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        return await self._limit.__aexit__(kind, error, trace)
+        await self._limit.__aexit__(kind, error, trace)
 
     def _end(self) -> None:
         now = asyncio.get_running_loop().time()
