@@ -15,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pipeline.store.merging
-from pipeline.store.call_rows import CallReport
+from pipeline.store.call_rows import CallReport, add_lost
+from pipeline.store.calls import lost_row
 from pipeline.store.checking import check_database
+from pipeline.store.merging import merge
 from pipeline.store.merging.merge import Merged, merge_databases
 from pipeline.store.recipe_file import write_recipe
 from pipeline.store.run_store import RunStore
@@ -184,6 +186,41 @@ def test_of_decisions_about_one_dialogue_the_latest_counts_whichever_run_is_firs
         assert rows(folder, "select verdict from newest_decisions") == [("accepted",)]
         assert rows(folder, "select count(*) from newest_judge_runs") == [(1,)]
         assert check_database(folder) == []
+
+
+def with_lost(folder: Path, times: list[float]) -> Path:
+    """Return a run of which requests were in flight, at these times, when its processes died."""
+    run = run_of(folder, ["One.", None, None, None])
+    with closing(sqlite3.connect(run / DATABASE)) as connection, connection:
+        add_lost(connection, [lost_row(sent_at=at, usd=0.5, tokens=9) for at in times])
+    return run
+
+
+def test_requests_that_were_lost_are_counted_once_and_none_for_another(tmp_path):
+    one = with_lost(tmp_path / "one", [1.0, 2.0, 2.0])
+    other = with_lost(tmp_path / "other", [2.0, 3.0])
+    merged(tmp_path / "m", [one, other, one])
+    lost = "select sent_at, charged_usd from requests where case_id = '' order by 1"
+    assert rows(tmp_path / "m", lost) == [(1.0, 0.5), (2.0, 0.5), (2.0, 0.5), (3.0, 0.5)]
+    assert check_database(tmp_path / "m") == []
+
+
+def test_a_merge_takes_as_long_as_there_are_lost_requests(tmp_path, monkeypatch):
+    create, steps = merge._created, Counter()
+
+    def steps_with(lost):
+        def counting(path):
+            connection = create(path)
+            connection.set_progress_handler(lambda: steps.update([lost]), 1000)
+            return connection
+
+        monkeypatch.setattr(merge, "_created", counting)
+        halves = [float(i) for i in range(lost)], [float(-i) for i in range(lost)]
+        sources = [with_lost(tmp_path / f"{i}-{lost}", half) for i, half in enumerate(halves)]
+        merged(tmp_path / f"m-{lost}", sources)
+        return steps[lost]
+
+    assert steps_with(2_000) < 2.5 * steps_with(1_000)
 
 
 def test_sources_are_only_read(tmp_path):
