@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from scenarios.fixed_lines import Text, as_tuple
+from scenarios.plural import plural
 from scenarios.schemes.model import Identifier
 from scenarios.strict import Strict
 
@@ -56,12 +57,12 @@ class Length(Strict):
     @property
     def told(self) -> str:
         """Say it as an actor is told."""
-        return f"{_span(self.sentences)} sentences, about {_span(self.words)} words"
+        return f"{_span(self.sentences, 'sentence')}, about {_span(self.words, 'word')}"
 
 
-def _span(ends: tuple[int, int]) -> str:
+def _span(ends: tuple[int, int], noun: str) -> str:
     least, most = ends
-    return str(most) if least == most else f"{least} to {most}"
+    return plural(most, noun) if least == most else f"{least} to {plural(most, noun)}"
 
 
 class Phase(Strict):

@@ -82,3 +82,15 @@ def test_a_scenario_without_lengths_keeps_its_hash_and_one_with_them_has_another
 def test_a_length_that_cannot_be_is_refused(wrong):
     with pytest.raises(ValidationError):
         Length.model_validate(wrong)
+
+
+@pytest.mark.parametrize(
+    ("length", "told"),
+    [
+        ({"sentences": 1, "words": [4, 12]}, "1 sentence, about 4 to 12 words"),
+        ({"sentences": [1, 2], "words": 1}, "1 to 2 sentences, about 1 word"),
+        ({"sentences": 5, "words": 90}, "5 sentences, about 90 words"),
+    ],
+)
+def test_a_length_is_told_in_the_number_that_it_has(length, told):
+    assert Length.model_validate(length).told == told
