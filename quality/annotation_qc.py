@@ -67,14 +67,17 @@ def straight_lining(
 
     Giving a label often is right where it is common: where the scheme says so, or where somebody who
     gives it as often as the others do would hardly ever come to less. Few answers of others say
-    nothing about that.
+    nothing about that, and those who never gave another label do not excuse each other.
     """
     given: dict[tuple[str, str], Counter[LabelValue]] = defaultdict(Counter)
     for answer in answers:
         given[answer.annotator, answer.dimension][answer.value] += 1
     everybody: dict[str, Counter[LabelValue]] = defaultdict(Counter)
+    varied: dict[str, Counter[LabelValue]] = defaultdict(Counter)
     for (_, dimension_id), counts in given.items():
         everybody[dimension_id] += counts
+        if len(counts) > 1:
+            varied[dimension_id] += counts
     findings = []
     for dimension in _labelled(scheme):
         common = scheme.common_labels.get(dimension.id, ())
@@ -84,7 +87,7 @@ def straight_lining(
                 continue
             label, count = counts.most_common(1)[0]
             share = count / total
-            others = everybody[asked] - counts
+            others = everybody[asked] - counts if len(counts) > 1 else varied[asked]
             usual = others[label] / others.total() if others else 0.0
             if others.total() >= settings.straight_minimum and (
                 _as_often(count, total, usual) > settings.straight_chance

@@ -119,6 +119,16 @@ def test_a_label_that_everybody_gives_often_is_no_straight_lining():
     assert [one.annotator for one in straight_lining(CEI, [*alone, *few], DEFAULTS)] == ["p0"]
 
 
+def test_those_who_never_gave_another_label_do_not_excuse_each_other():
+    def named(rows):
+        return [one.annotator for one in straight_lining(CEI, emotions(*rows), DEFAULTS)]
+
+    assert named([["joy"] * 2] * 20) == ["p0", "p1"]
+    assert named([["joy", "joy", "fear"]] * 10 + [["joy", "joy", "joy"]] * 10) == ["p0", "p1"]
+    usual = [["joy", "joy", "joy"]] * 19 + [["joy", "joy", "fear"]]
+    assert named(usual) == []  # the third one tells that the label is common
+
+
 def test_a_label_that_the_scheme_calls_common_is_no_straight_lining():
     calm = CEI.model_copy(update={"common_labels": {"emotion": ("joy",)}})
     assert straight_lining(calm, emotions(*[["joy"]] * 20), DEFAULTS) == []
