@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from scenarios.errors import Problem
 from scenarios.extensions import ExtensionPoint
+from scenarios.located import Located
 from scenarios.plugins import PointName
+from scenarios.schemes.model import Scheme
+from scenarios.spelling import suggestion
 from scenarios.terms import LabelValue
 
 Rows = Sequence[Mapping[str, LabelValue | None]]
@@ -39,3 +43,18 @@ DERIVED: Final[ExtensionPoint[DerivedFunction]] = ExtensionPoint(
     },
 )
 """Every function that a scheme's ``derived:`` may name."""
+
+
+def check_derived(scheme: Scheme, located: Located) -> Iterator[Problem]:
+    """Yield the functions that a scheme names and that there are none of."""
+    for number, dimension in enumerate(scheme.dimensions):
+        if dimension.derived is None or DERIVED.find(dimension.derived.function) is not None:
+            continue
+        name = dimension.derived.function
+        yield located.problem(
+            ("dimensions", number, "derived", "function"),
+            found=repr(name),
+            expected="the name of a function of derived dimensions",
+            hint=f"{suggestion(name, DERIVED.names())}; {DERIVED.origin_hint()}",
+            code="unknown-function",
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from scenarios.checks.left_texts import check_left_scheme_texts
@@ -16,12 +16,16 @@ from scenarios.schemes.registry import is_shipped, scheme_names, shipped_files
 from scenarios.text_file import shown_path
 from scenarios.yaml_source import read_yaml, validate_model
 
+SchemeCheck = Callable[[Scheme, Located], Iterable[Problem]]
+"""A check that needs what is not known here, such as which functions there are."""
 
-def inspect_schemes(roots: Sequence[Path] = ()) -> Inspection:
+
+def inspect_schemes(roots: Sequence[Path] = (), checks: Sequence[SchemeCheck] = ()) -> Inspection:
     """Check scheme files, each once.
 
     Args:
         roots: files, and folders with everything below them; none: the schemes that ship.
+        checks: further ones.
 
     Raises:
         UsageError: a root does not exist, or there is no file under any.
@@ -36,17 +40,20 @@ def inspect_schemes(roots: Sequence[Path] = ()) -> Inspection:
     problems = [
         problem
         for path in files.values()
-        for problem in sorted(_of_file(path), key=lambda problem: problem.line or 0)
+        for problem in sorted(_of_file(path, checks), key=lambda problem: problem.line or 0)
     ]
     return Inspection(len(files), tuple(problems))
 
 
-def inspect_scheme(located: Located, path: Path) -> Iterator[Problem]:
+def inspect_scheme(
+    located: Located, path: Path, checks: Sequence[SchemeCheck] = ()
+) -> Iterator[Problem]:
     """Yield what is wrong with the scheme that a file holds.
 
     Args:
         located: what was read.
         path: the file it is of, or is to be.
+        checks: further ones.
     """
     try:
         scheme = validate_model(Scheme, located)
@@ -54,18 +61,20 @@ def inspect_scheme(located: Located, path: Path) -> Iterator[Problem]:
         yield from error.problems
         return
     yield from check_scheme(scheme, located)
+    for check in checks:
+        yield from check(scheme, located)
     if not is_shipped(path):
         yield from _name(scheme, located, path)
         yield from check_left_scheme_texts(located)
 
 
-def _of_file(path: Path) -> Iterator[Problem]:
+def _of_file(path: Path, checks: Sequence[SchemeCheck]) -> Iterator[Problem]:
     try:
         located = read_yaml(path)
     except InputError as error:
         yield from error.problems
     else:
-        yield from inspect_scheme(located, path)
+        yield from inspect_scheme(located, path, checks)
 
 
 def _name(scheme: Scheme, located: Located, path: Path) -> Iterator[Problem]:

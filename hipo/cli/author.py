@@ -10,6 +10,7 @@ import typer
 from hipo.cli.console import dollars
 from hipo.cli.errors import ExitCode, say
 from hipo.cli.main import command_app
+from hipo.cli.options import PLUGINS
 from scenarios.errors import UsageError
 from scenarios.text_file import shown_path
 
@@ -30,6 +31,7 @@ def author(
         help="provider/model that plays previews; what each costs stands on its button.",
     ),
     port: int = typer.Option(8643, "--port", min=1, max=65535, help="On this machine only."),
+    plugins: list[Path] | None = PLUGINS,
 ) -> int:
     """Serve a form for scenarios and label schemes, checked as you type, until interrupted.
 

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import typer
 
+from hipo.app.scheme_validation import validated_schemes
 from hipo.cli.console import Format, write_json
 from hipo.cli.errors import ExitCode
 from hipo.cli.main import command_app
+from hipo.cli.options import PLUGINS
 from hipo.cli.scenario_validate import described, inspection_as_json, inspection_summary
 from hipo.cli.scheme_options import PRINT
-from scenarios.scheme_inspection import inspect_schemes
 
 app = command_app()
 
@@ -27,13 +28,14 @@ def validate(
     ),
     strict: bool = typer.Option(False, "--strict", help="Warnings count as errors."),
     output_format: Format = PRINT,
+    plugins: list[Path] | None = PLUGINS,
 ) -> int:
-    """Check scheme files: form, labels and steps, rules and conditions between dimensions.
+    """Check scheme files: form, labels and steps, rules between dimensions, functions of computed ones.
 
     Prints "file:line: field: found, expected; hint" for every problem of every file. The exit code
     is 1 if there is an error (with --strict: or a warning), 2 for a path that is not there.
     """
-    inspection = inspect_schemes(paths or ())
+    inspection = validated_schemes(paths or ())
     if output_format is Format.JSON:
         write_json(inspection_as_json(inspection))
     else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from quality.derived import check_derived
 from scenarios.atomic_files import new_file, write_text
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import content_id
@@ -118,7 +119,7 @@ class AuthoringDesk:
         text = merged_yaml(read_text(path, within=self.folder), data, name)
         located = read_yaml_text(text, name)
         if _kind_of(data) == "scheme":
-            return list(inspect_scheme(located, path)), text
+            return list(inspect_scheme(located, path, [check_derived])), text
         own = self.schemes().get(str(data.get("scheme", "hipo")))
         return inspect_draft(located, path, self.folder, own), text
 

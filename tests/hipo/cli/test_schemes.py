@@ -107,6 +107,24 @@ def test_all_broken_rules_are_told_at_once_each_with_its_line_and_field(hipo):
     }
 
 
+def test_a_function_that_nothing_computes_is_told_unless_a_plugin_has_it(hipo):
+    text = shipped_files()[[path.stem for path in shipped_files()].index("cobra")].read_text()
+    assert "function: cobra.pat" in text
+    text = text.replace("id: cobra\n", "id: mine\n").replace("cobra.pat", "penlty")
+    Path("mine.yaml").write_text(text, encoding="utf-8")
+    answer = hipo("scheme", "validate", "mine.yaml", "--print", "json")
+    (problem,) = answer.data["problems"]
+    assert (answer.code, problem["code"], problem["found"]) == (1, "unknown-function", "'penlty'")
+    line = next(n for n, told in enumerate(text.splitlines(), 1) if "penlty" in told)
+    assert (problem["line"], problem["field"].endswith(".derived.function")) == (line, True)
+    assert "--plugin" in problem["hint"]
+    Path("own.py").write_text(
+        "from quality.derived import DerivedFunction\n"
+        "EXTENSIONS = [DerivedFunction('penlty', lambda rows, given: [None] * len(rows))]\n"
+    )
+    assert hipo("scheme", "validate", "mine.yaml", "--plugin", "own.py").code == 0
+
+
 def test_two_labels_with_one_definition_and_an_id_that_ships_are_warned_of(hipo):
     text = new_scheme("hipo").replace(
         "definition: It says the mistake, or a part of it that matters.",
