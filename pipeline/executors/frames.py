@@ -103,6 +103,10 @@ class Stream(Generic[M]):
         except ValueError as error:
             raise StreamBroken(f"a message could not be read: {_short(error)}") from error
 
+    def abort(self) -> None:
+        """Close at once; who receives learns that the stream is broken."""
+        self._writer.transport.abort()
+
     async def close(self) -> None:
         """Send what waits and close; closing twice does nothing.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -37,8 +38,14 @@ from pipeline.runner import JobFailed
 from pipeline.stop import Stop
 from pipeline.store.call_rows import RequestRow
 from pipeline.tracing import open_span
+from pipeline.tries import LONGEST_PATIENCE
 from scenarios.dialogue import Dialogue, Turn
 from scenarios.errors import RunError
+
+LOOK_S = 5.0
+"""Pause between two looks at how long requests are out."""
+OVERDUE_S = 60.0
+"""So much longer than it may ever take a request may be out before its worker counts as gone."""
 
 
 class WorkerLost(RunError):
@@ -55,13 +62,17 @@ class SharedRun:
     notice: Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Lease:
     permit: Permit
     granted_at: float
     """Unix time in seconds."""
     open_request: int
     """Its number in the register of what is in flight."""
+    most_s: float
+    """How long it may be out."""
+    out_s: float = 0.0
+    """How long it has been: while this process stands still, nothing is added."""
 
 
 class WorkerSession:
@@ -141,6 +152,7 @@ class WorkerSession:
         Raises:
             StreamBroken: it is gone, or does not keep to the protocol.
         """
+        watching = asyncio.get_running_loop().create_task(self._watch())
         try:
             while True:
                 for message in await self._stream.receive():
@@ -148,7 +160,21 @@ class WorkerSession:
         except (KeyError, ValueError) as error:
             raise StreamBroken(f"worker {self.name} does not keep to the protocol") from error
         finally:
+            watching.cancel()
             self._lose()
+
+    async def _watch(self) -> None:
+        """Break the stream of a worker that is halted: nothing else would ever end its requests."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            for lease in self._leases.values():
+                lease.out_s += LOOK_S
+                if lease.out_s > lease.most_s:
+                    self._shared().notice(
+                        f"worker {self.name} does not answer any more: others play what it had"
+                    )
+                    self._stream.abort()
+                    return
 
     def _take(self, message: FromWorker) -> None:
         """Do what one message says.
@@ -197,9 +223,13 @@ class WorkerSession:
         if self._lost:
             self._shared().link.give_back(permit)
             return
-        provider = "" if request.address is None else request.address.provider
-        open_request = self._open_requests.begin(self._shared().timeout_for(provider))
-        self._leases[number] = _Lease(permit, time.time(), open_request)
+        address = request.address
+        timeout_s = self._shared().timeout_for("" if address is None else address.provider)
+        open_request = self._open_requests.begin(timeout_s)
+        # The time of a model in the worker itself does not count the wait for its turn.
+        travels = address is not None and address.base_url is not None
+        most_s = LONGEST_PATIENCE * timeout_s + OVERDUE_S if travels else math.inf
+        self._leases[number] = _Lease(permit, time.time(), open_request, most_s)
         self._stream.send(
             Granted(
                 number,

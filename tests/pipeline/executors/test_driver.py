@@ -14,7 +14,7 @@ import pytest
 from pipeline.budget import Ledger
 from pipeline.engine import Player
 from pipeline.executors import driver as driver_module
-from pipeline.executors import frames
+from pipeline.executors import frames, worker_session
 from pipeline.executors.driver import MOST_LOST, WORKER_LOST, Driver
 from pipeline.executors.frames import Stream
 from pipeline.executors.messages import (
@@ -31,7 +31,7 @@ from pipeline.executors.messages import (
 )
 from pipeline.executors.remote_run import RemoteRun
 from pipeline.executors.worker import work
-from pipeline.providers.rate_limiter import RateLimiters, RateLimits
+from pipeline.providers.rate_limiter import ModelAddress, RateLimiters, RateLimits
 from pipeline.run_link import LocalRun, PermitRequest, RunLink, Settlement
 from pipeline.runner import JobFailed
 from pipeline.stop import BUDGET, STORE, Stop, Stopped
@@ -130,6 +130,31 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 
 def said(dialogue: Dialogue) -> str:
     return dialogue.turns[0].text
+
+
+@pytest.mark.anyio
+async def test_what_a_halted_worker_has_is_charged_and_played_by_another(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_session, "LOOK_S", 0.01)
+    monkeypatch.setattr(worker_session, "OVERDUE_S", 0.05)
+    address = ModelAddress("compatible", "http://127.0.0.1:9/v1", "m")
+    monkeypatch.setitem(globals(), "WORST", PermitRequest(address, 10, 0.5, 100, "responder"))
+    told: list[str] = []
+
+    async def halted(asking: Asking, _: Case) -> None:
+        if asking.worker == 0:
+            await asyncio.Event().wait()
+
+    bench = Bench(store, halted, driver=Driver({"players": "two"}, notice=told.append))
+    async with bench.driving(2):
+        players = bench.driver.players(("a",), bench.link, timeout_for=lambda _: 0.01)
+        dialogue = await asyncio.wait_for(players["a"].play(make_case(), 0), 30)
+    assert said(dialogue) == "1"
+    assert told == ["worker w does not answer any more: others play what it had"]
+    lost = "select charged_usd from requests where code = 'lost'"
+    assert rows(store.folder, lost) == [(0.5,)]
+    assert (bench.ledger.held_usd, bench.ledger.spent_usd) == (0.0, pytest.approx(0.6))
 
 
 @pytest.mark.anyio
