@@ -10,18 +10,45 @@ from itertools import pairwise
 
 _END = re.compile(
     r"((?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019)\]]*+)(?=\s|$)"
-    r"|([\u3002\uff01\uff1f]+[\u201d\u300f\u300d]*)"
+    r"|([\u3002\uff01\uff1f]+[\u201d\u300f\u300d]*"
+    r"|[\u061f\u06d4\u0964\u0965]++[.!?\u2026]*+[\"'\u201d\u2019\u00bb)\]]*+(?=\s|$))"
 )
 """Marks are looked at once, however many stand in a row: their number is a model's."""
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
-_DENSE = re.compile("[\u3040-\u9fff\u0e00-\u0e7f]")
+_MARKS = "".join(
+    char for char in map(chr, range(0x300, 0x1B00)) if unicodedata.category(char) in ("Mn", "Mc")
+)
+"""Vowel signs and accents that letters carry; re counts them among what separates words."""
+_LETTERS = rf"[^\W\d_]+(?:[{_MARKS}\u200c\u200d]+[^\W\d_]*)*"
+_WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTERS}(?:['\u2019]{_LETTERS})*")
+_DENSE = re.compile("[\u3040-\u9fff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 REMEMBERED = 8192
 """Texts of which measures are kept: the turns of a dialogue are looked at by many, one by one."""
 _OPENERS = "\"'\u201c\u2018(["
 _ABBREVIATIONS_TEXT = (
     "mr mrs ms dr prof st mt messrs sr jr rev gen col lt sgt hon gov sen rep vs cf approx fig ca "
-    "e.g i.e inc ltd co corp dept est art sec para"
+    "e.g i.e inc ltd co corp dept est art sec para bzw evtl ggf inkl"
 )
+_SPACED_ABBREVIATIONS = frozenset(["d. h", "u. a", "o. ä"])
+_AFTER_ORDINAL = frozenset(
+    [
+        "januar",
+        "jänner",
+        "februar",
+        "märz",
+        "april",
+        "mai",
+        "juni",
+        "juli",
+        "august",
+        "september",
+        "oktober",
+        "november",
+        "dezember",
+        "jahrhundert",
+        "jahrhunderts",
+    ]
+)
+"""German writes a point after the number of a day."""
 _BEFORE_NUMBER_TEXT = "no nos p pp vol ch art sec nr para"
 _STOP_TEXT = (
     "a about above after again against all along already also although always am an and another any "
@@ -85,8 +112,19 @@ def _ends_sentence(match: re.Match[str], start: int) -> bool:
     last = before[-1].lstrip(_OPENERS) if before else ""
     if last.casefold() in _BEFORE_NUMBER and opening.isdigit():
         return False
+    if _is_german_point(before[-2:], following):
+        return False
     is_initial = len(last) == 1 and last.isupper() and last != "I"
     return not (last.casefold() in _ABBREVIATIONS or is_initial or re.fullmatch(r"(\w\.)+\w", last))
+
+
+def _is_german_point(before: Sequence[str], following: str) -> bool:
+    """Whether a point stands after the number of a day or century, or in an abbreviation."""
+    last = before[-1] if before else ""
+    if last.isdigit() and len(last) < 3:
+        word = _WORD.match(following)
+        return word is not None and word.group().casefold() in _AFTER_ORDINAL
+    return " ".join(before) in _SPACED_ABBREVIATIONS or (last == "z" and following[:2] == "B.")
 
 
 def words(text: str) -> list[str]:

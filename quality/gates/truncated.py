@@ -15,6 +15,7 @@ _NO_FULL_STOP = frozenset({"th", "lo", "km", "my", "bo", "dz"})
 """Languages whose sentences end without a mark."""
 _CLOSERS = "\"'*_~`"
 _MARKS = ".!?…"
+_BRACKETS = {"(": ")", "\uff08": "\uff09", "\u300c": "\u300d", "\u300e": "\u300f"}
 _LONGEST_ENDING = 24
 """More characters than any ending has that :data:`_NEVER_LAST` looks for, marks aside."""
 _NEVER_LAST = re.compile(
@@ -70,7 +71,7 @@ def is_cut(text: str, language: str = "en") -> bool:
     end = text[:last]
     if not end or not _ends(end[-1]):
         return True
-    if end.count("(") > text.count(")") or end.count("\u201c") > text.count("\u201d"):
+    if _is_open(end, text):
         return True
     if language != "en":
         return False
@@ -80,6 +81,18 @@ def is_cut(text: str, language: str = "en") -> bool:
         return True
     found = _SELDOM_LAST.search(end, core.rfind(" ", 0, max(0, core.rfind(" "))) + 1)
     return found is not None and found["before"].casefold() not in _STRANDS
+
+
+def _is_open(end: str, text: str) -> bool:
+    """Whether a bracket or a quotation begins that the text does not close.
+
+    German, Czech and others begin with a low mark and close with the one that begins in English.
+    """
+    if any(end.count(first) > text.count(last) for first, last in _BRACKETS.items()):
+        return True
+    if "\u201e" in text:
+        return end.count("\u201e") > text.count("\u201c") + text.count("\u201d")
+    return end.count("\u201c") > text.count("\u201d")
 
 
 _DECORATION = frozenset({"Pe", "Pf", "Pi", "So", "Sk", "Mn", "Cf"})

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from scenarios.wording import (
     script_share,
     sentences,
     shingles,
+    word_count,
     words,
 )
 from tests.cpu_limit import cpu_limit
@@ -29,6 +32,12 @@ from tests.cpu_limit import cpu_limit
         ("It costs $4.20. That is much", 2),
         ("\u4ed6\u8bf4\u3002\u597d\u7684\uff01\u5bf9", 3),
         ("It was me and I. He knew.", 2),
+        ("Das war am 3. Mai, z. B. im Hof, d. h. Dienstag. Ja.", 2),
+        ("Im 19. Jahrhundert bzw. Heute", 1),
+        ("He wrote 12. Then he left.", 2),
+        ("\u0644\u0627\u061f \u0646\u0639\u0645.", 2),
+        ("\u0928\u0939\u0940\u0902\u0964 \u0939\u093e\u0901\u0964", 2),
+        ("\u0646\u06c1\u06cc\u06ba\u06d4 \u06c1\u0627\u06ba\u06d4", 2),
         ("", 0),
         ("   ", 0),
     ],
@@ -86,6 +95,21 @@ def test_scripts_without_spaces_are_read_in_pairs_of_signs():
         "\u79c1\u4eba", "\u4eba\u5356", "\u5356\u5bb6",
     ]  # fmt: skip
     assert shingles("a b c", 2) == {("a", "b"), ("b", "c")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u0939\u093f\u0928\u094d\u0926\u0940 \u092e\u0947\u0902",
+        "\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f\u064c \u0631\u064e\u0633\u064f\u0648\u0644\u064f",
+        "\u05e9\u05b8\u05c1\u05dc\u05d5\u05b9\u05dd \u05dc\u05b0\u05da\u05b8",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0628\u0631\u0648\u0645",
+    ],
+    ids=["Hindi", "Arabic", "Hebrew", "Persian"],
+)
+def test_signs_that_letters_carry_do_not_cut_a_word(text):
+    assert words(text) == unicodedata.normalize("NFKC", text).split()
+    assert word_count(text) == 2
 
 
 def test_the_share_of_letters_of_a_script_is_measured():

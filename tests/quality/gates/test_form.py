@@ -90,6 +90,22 @@ def test_whether_a_text_of_any_length_breaks_off_is_seen_at_once(text):
         assert not is_cut(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("Er sagte \u201eJa\u201c, mehr nicht.", False),
+        ("Sie fragte: \u201eIst das wahr?\u201c", False),
+        ("Ona rekla: \u201eNe.\u201d", False),
+        ("Er sagte \u201eJa, mehr nicht.", True),
+        ("\u4ed6\uff08\u8001\u677f\u8bf4\u4e0d\u884c\u3002", True),
+        ("\u300c\u306f\u3044\u300d\u3068\u8a00\u3063\u305f\u3002", False),
+        ("\u300c\u306f\u3044\u3068\u8a00\u3063\u305f\u3002", True),
+    ],
+)
+def test_quotations_end_as_each_language_ends_them(text, cut):
+    assert is_cut(text, "de") is cut
+
+
 def test_a_language_without_full_stops_is_not_judged_by_them(stage):
     assert Truncated().check(stage.answer("รถคันนี้ไม่เคยชน", language="th")) == []
 
