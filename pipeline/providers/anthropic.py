@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import anthropic
 import httpx2
 
 from pipeline.providers.address import is_loopback
+from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.capped_client import CappedClient, sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
@@ -74,12 +74,12 @@ class AnthropicProvider(HttpProvider):
         arguments: dict[str, Any] = dict(call.arguments)
         seed = {SEED_HEADER: str(request.seed)} if self._sends_seed else None
         try:
-            async with asyncio.timeout(timeout_s):
+            async with AllowedTime(timeout_s):
                 response = await self.client.messages.with_raw_response.create(
                     **arguments,
                     extra_body=dict(call.extra_body),
                     extra_headers=seed,
-                    timeout=sdk_timeout(timeout_s),
+                    timeout=sdk_timeout(timeout_s, whole=True),
                 )
                 answer = await response.read()
         except ProviderError:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 
+from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.batch_api import BatchUnknown
 from pipeline.providers.batch_results import loaded
 from pipeline.providers.capped_client import sdk_timeout
@@ -48,8 +48,10 @@ class BatchCalls:
         """
         allowed = self._timeout_s + bytes_sent / BYTES_PER_S
         try:
-            async with asyncio.timeout(allowed):
-                response = await method(*arguments, timeout=sdk_timeout(allowed), **named)
+            async with AllowedTime(allowed):
+                response = await method(
+                    *arguments, timeout=sdk_timeout(allowed, whole=True), **named
+                )
                 answer = loaded(await response.http_response.aread())
         except ProviderError:
             raise

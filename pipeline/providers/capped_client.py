@@ -63,6 +63,10 @@ async def read_long(response: httpx2.Response, request: httpx2.Request) -> httpx
     return httpx2.Response(response.status_code, headers=headers, content=body, request=request)
 
 
-def sdk_timeout(timeout_s: float) -> httpx2.Timeout:
-    """Return the time allowed for a request as the SDKs take it."""
-    return httpx2.Timeout(timeout_s, connect=connect_within(timeout_s))
+def sdk_timeout(timeout_s: float, *, whole: bool = False) -> httpx2.Timeout:
+    """Return the time allowed for a request as the SDKs take it.
+
+    ``whole``: :class:`~pipeline.providers.allowed_time.AllowedTime` around it says when it ends. A
+    second timer would run out first where the process stood still.
+    """
+    return httpx2.Timeout(None if whole else timeout_s, connect=connect_within(timeout_s))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import openai
 import orjson
 from openai._models import FinalRequestOptions
 
+from pipeline.providers.allowed_time import AllowedTime
 from pipeline.providers.capped_client import sdk_timeout
 from pipeline.providers.connection import HttpProvider, connection_failure
 from pipeline.providers.errors import ProviderError
@@ -98,7 +98,7 @@ class OpenAIProvider(HttpProvider):
         """
         body = body_of(request, "max_completion_tokens")
         try:
-            async with asyncio.timeout(timeout_s):
+            async with AllowedTime(timeout_s):
                 response = await self.client.request(
                     httpx2.Response,
                     self._options(timeout_s).model_copy(
@@ -118,7 +118,7 @@ class OpenAIProvider(HttpProvider):
         options = self._prepared.get(timeout_s)
         if options is None:
             options = self._prepared[timeout_s] = FinalRequestOptions.construct(
-                method="post", url=self._url, timeout=sdk_timeout(timeout_s)
+                method="post", url=self._url, timeout=sdk_timeout(timeout_s, whole=True)
             )
         return options
 

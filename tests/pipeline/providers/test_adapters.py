@@ -1,12 +1,14 @@
 """Every networked provider, with its real SDK, against the local endpoint."""
 
+import asyncio
 import json
 import socket
+import time
 from contextlib import ExitStack, asynccontextmanager
 
 import pytest
 
-from pipeline.providers import connection
+from pipeline.providers import allowed_time, connection
 from pipeline.providers.errors import (
     BadRequest,
     FieldRejected,
@@ -81,6 +83,22 @@ async def test_an_answer_arrives_with_its_usage_and_request_id(server, name):
     assert reply.usage.prompt > 60
     assert reply.usage.completion > 0
     assert reply.request_id == "req-0"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_answer_that_comes_while_the_process_stands_still_is_used(
+    server, name, monkeypatch
+):
+    monkeypatch.setattr(allowed_time, "LATE_S", 0.1)
+    async with connected(name, url_of(server, name)) as provider:
+        await provider.send(make_request(), 10.0)
+        server.latency_s = 0.2
+        asking = asyncio.ensure_future(provider.send(make_request(), 0.6))
+        while server.count < 2:
+            await asyncio.sleep(0.01)
+        time.sleep(0.9)
+        assert utterances(await asking) == ["seed 7"]
 
 
 @pytest.mark.anyio
