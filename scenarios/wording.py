@@ -65,7 +65,6 @@ _STOP_TEXT = (
     "where whether which while who whole whom whose why will with within without won't would "
     "wouldn't yet you your yours"
 )
-_NEGATIONS_TEXT = "no not never none nobody nothing neither nor cannot without nowhere hardly"
 # Small numbers count people and things in any phrase; they give nothing away.
 _NUMERALS_TEXT = (
     "five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -75,7 +74,6 @@ _NUMERALS_TEXT = (
 _ABBREVIATIONS = frozenset(_ABBREVIATIONS_TEXT.split())
 _BEFORE_NUMBER = frozenset(_BEFORE_NUMBER_TEXT.split())
 _STOP = frozenset(_STOP_TEXT.split())
-_NEGATIONS = frozenset(_NEGATIONS_TEXT.split())
 _NUMERALS = frozenset(_NUMERALS_TEXT.split())
 _ENDINGS = (
     ("ies", "y"), ("ied", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("ers", ""),
@@ -178,11 +176,6 @@ def content_stems(text: str) -> frozenset[str]:
 def numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, in digits or words."""
     return frozenset(word for word in words(text) if word[0].isdigit() or word in _NUMERALS)
-
-
-def is_negated(sentence: str) -> bool:
-    """Say whether a sentence holds a word of negation."""
-    return any(word in _NEGATIONS or word.endswith("n't") for word in words(sentence))
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -15,7 +15,8 @@ from itertools import pairwise
 
 from pipeline.offline_judge.cues import plain
 from pipeline.offline_judge.memory import Remembered, remembered
-from scenarios.wording import content_stems, is_negated, numbers, words
+from scenarios.negation import is_negated
+from scenarios.wording import content_stems, numbers, words
 
 SMOOTHING = 0.3
 """Added to every count."""

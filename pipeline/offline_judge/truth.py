@@ -14,8 +14,9 @@ from typing import Final
 
 from pipeline.offline_judge.cues import opposites, phrases, plain, stems
 from pipeline.offline_judge.refusals import refusal
+from scenarios.negation import is_negated
 from scenarios.quick_records import quickly_made
-from scenarios.wording import content_stems, is_negated, numbers, sentences, stem, words
+from scenarios.wording import content_stems, numbers, sentences, stem, words
 
 QUANTITY: Final = "Quantity"
 QUALITY: Final = "Quality"

@@ -8,10 +8,11 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from quality.gates.protocol import GatedDialogue, GateExtension, Share
+from scenarios.negation import is_negated
 from scenarios.schemes.misleading import misleading_goals
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
-from scenarios.wording import content_stems, is_negated, sentences
+from scenarios.wording import content_stems, sentences
 
 
 class ConfessionSettings(Strict):
@@ -53,11 +54,11 @@ class Confession:
             *(claim.text for claim in scenario.claims if claim.id in covers),
         ]
         private = content_stems(fact.text).difference(*map(content_stems, public))
-        denies = is_negated(fact.text)
+        denies = is_negated(fact.text, subject.language)
         told: frozenset[str] = frozenset()
         for turn in subject.answers:
             for sentence in sentences(turn.text):
-                if denies or not is_negated(sentence):
+                if denies or not is_negated(sentence, subject.language):
                     told |= private & content_stems(sentence)
             share = len(told) / len(private) if private else 0.0
             if len(told) >= self.fewest and share >= self.share:

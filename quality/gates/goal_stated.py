@@ -11,9 +11,10 @@ from typing import ClassVar
 
 from prompts.wording_model import wording_model
 from quality.gates.protocol import GatedDialogue, GateExtension, NoSettings, quoted
+from scenarios.negation import is_negated
 from scenarios.schemes.model import Dimension, Scheme
 from scenarios.verdicts import Flag
-from scenarios.wording import REMEMBERED, is_negated, sentences, stem, words
+from scenarios.wording import REMEMBERED, sentences, stem, words
 
 WEIGHTS = Path(__file__).parent / "data" / "goal_weights.json"
 _AIM = (

@@ -8,9 +8,9 @@ from itertools import pairwise
 from scenarios.checks.checked_scenario import CheckedScenario, Place
 from scenarios.errors import Problem
 from scenarios.located import shortened
+from scenarios.negation import is_negated
 from scenarios.wording import (
     content_stems,
-    is_negated,
     numbers,
     sentences,
     share,

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from scenarios.wording import (
     content_stems,
-    is_negated,
     numbers,
     resemblance,
     script_share,
@@ -82,12 +81,6 @@ def test_numbers_are_found_in_digits_and_words():
     assert numbers("Sixty thousand of 1,200 in 2024; two people") == {
         "sixty", "thousand", "1,200", "2024",
     }  # fmt: skip
-
-
-def test_negations_are_recognised():
-    assert is_negated("We didn\u2019t sell it.")
-    assert is_negated("Nobody asked.")
-    assert not is_negated("We noted it.")
 
 
 def test_scripts_without_spaces_are_read_in_pairs_of_signs():

@@ -26,6 +26,24 @@ def test_a_denial_in_the_words_of_the_fact_is_a_lie_and_no_confession(stage):
     assert Confession().check(stage.answer(lie)) == []
 
 
+def test_a_denial_in_another_language_is_a_lie_and_no_confession(stage):
+    fact = "Vor zwei Wintern ist der Wagen in eine Leitplanke gerutscht, Kotflügel und Scheinwerfer sind ersetzt."
+    slid = stage.scenario.fact("guardrail")
+    others = [one for one in stage.scenario.facts if one is not slid]
+    scenario = stage.scenario.model_copy(
+        update={"facts": (slid.model_copy(update={"text": fact}), *others)}
+    )
+    lie = (
+        "Der Wagen ist nie in eine Leitplanke gerutscht, und kein Kotflügel ist je ersetzt worden."
+    )
+
+    def found(text):
+        return Confession().check(stage.answer(text, scenario=scenario, language="de-AT"))
+
+    assert found(lie) == []
+    assert [flag.code for flag in found(fact)] == ["confession"]
+
+
 @pytest.mark.parametrize(
     "text",
     ["The headlamp was replaced, as they are on any car of that age.", "I look after my cars."],
