@@ -103,16 +103,31 @@ def reasons(failed: Mapping[str, int]) -> str:
 def columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Align rows under a header; cells that look like numbers are set to the right."""
     table = [list(header), *([harmless(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    widths = [max(cells_of(row[i]) for row in table) for i in range(len(header))]
     right = [bool(rows) and all(_numeric(row[i]) for row in table[1:]) for i in range(len(header))]
     lines = []
     for row in table:
         cells = [
-            cell.rjust(width) if to_right else cell.ljust(width)
+            padded(cell, width, right=to_right)
             for cell, width, to_right in zip(row, widths, right, strict=True)
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Return a text filled up with spaces to so many cells of a terminal, before it or behind it."""
+    room = " " * (width - cells_of(text))
+    return room + text if right else text + room
+
+
+def cells_of(text: str) -> int:
+    """Return how many cells of a terminal a text takes: two for a Chinese character."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415 - takes its time, and most texts need none of it
+
+    return cell_len(text)
 
 
 def _numeric(cell: str) -> bool:

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hipo.cli.console import harmless, plural
+from hipo.cli.console import cells_of, harmless, padded, plural
 from scenarios.dialogue import FIT, Attempt, Candidate, Dialogue, Draft, TacticLabel, Trace, Turn
 from scenarios.spec import Scenario
 from scenarios.terms import LabelValue
@@ -39,11 +39,11 @@ def render(dialogue: Dialogue, heading: Heading, *, trace: bool = False) -> str:
     page = _Page(max(MIN_WIDTH, min(columns, MAX_WIDTH)))
     lines = list(_heading(page, dialogue, heading))
     names = _names(dialogue, heading.scenario)
-    indent = max(len(name) for name in names.values()) + 2
+    indent = max(map(cells_of, names.values())) + 2
     column = page.column(indent)
     for turn in dialogue.turns:
         lines.append("")
-        lines += page.wrap(turn.text, first=names[turn.role].ljust(indent), indent=indent)
+        lines += page.wrap(turn.text, first=padded(names[turn.role], indent), indent=indent)
         beside = list(_labels(column, turn))
         if trace and turn.trace is not None:
             beside += _trace(column, turn.trace)
@@ -118,7 +118,7 @@ def _short(name: str) -> str:
 def _labels(page: _Page, turn: Turn) -> Iterator[str]:
     """Yield one line per label: dimension, label, what was wanted instead, and why."""
     wanted = dict(turn.wanted)
-    width = max((len(label.dimension) for label in turn.tactic), default=0)
+    width = max((cells_of(label.dimension) for label in turn.tactic), default=0)
     for label in turn.tactic:
         yield from _label(page, label, wanted.get(label.dimension), width)
 
@@ -132,8 +132,8 @@ def _label(page: _Page, label: TacticLabel, wanted: str | None, width: int) -> I
         notes.append(f"written {label.raw!r}")
     note = f"  [{', '.join(notes)}]" if notes else ""
     why = f"  {label.rationale}" if label.rationale else ""
-    first = f"{label.dimension.ljust(width)}  "
-    yield from page.wrap(f"{value}{note}{why}", first=first, indent=len(first))
+    first = padded(label.dimension, width + 2)
+    yield from page.wrap(f"{value}{note}{why}", first=first, indent=width + 2)
 
 
 def _trace(page: _Page, trace: Trace) -> Iterator[str]:
