@@ -156,7 +156,28 @@ def test_a_row_counts_with_the_longer_of_its_answers_and_long_ones_are_counted()
     [found] = lengths.table()
     assert found.rows == found.over == 1
     assert found.median == found.longest == 2 + 2000 + 2 * 4
-    assert estimated_tokens("为什么") == 3
+
+
+# Tokens that byte-level BPE of English (GPT-2) or WordPiece (BERT) take at least for such texts.
+NOT_ENGLISH = {
+    "Das ist eine berechtigte Frage, und ich werde dir sagen, was ich weiß, bevor wir weitergehen.": 32,
+    "Dat is een terechte vraag en ik zal je vertellen wat ik erover weet voordat we verdergaan.": 30,
+    "Itu pertanyaan yang wajar, dan saya akan menceritakan apa yang saya ketahui sebelumnya.": 30,
+    "为什么": 6,
+    "क्या": 8,
+    "🙂": 3,
+}
+
+
+@pytest.mark.parametrize("text", NOT_ENGLISH)
+def test_texts_that_are_not_english_count_as_a_vocabulary_of_english_cuts_them(text):
+    assert NOT_ENGLISH[text] <= estimated_tokens(text) <= len(text.encode())
+
+
+def test_english_with_a_foreign_name_and_printers_quotes_is_english():
+    said = "“I met Zoë in the café” … that is what she told you, and it is true…"
+    plain = "'I met Zo in the caf' . that is what she told you, and it is true."
+    assert estimated_tokens(said) == estimated_tokens(plain) + 2
 
 
 def test_the_card_says_how_to_train_and_the_summary_warns_of_rows_that_would_be_cut(sets, tmp_path):
