@@ -1,5 +1,7 @@
 """The strategy ``verified``: drafts are checked by a program and revised while a claim fails."""
 
+import sqlite3
+
 import pytest
 
 from hipo.app.preparation import prepare
@@ -8,6 +10,7 @@ from pipeline.critics.verifier import ClaimVerification
 from pipeline.expected_calls import ArmParts
 from pipeline.reasoning.claims import GuaranteedBest, PairPayoff
 from pipeline.recipe import Recipe
+from pipeline.store.queries.verdict_counts import read_verdict_counts
 from pipeline.store.traces import trace_from, trace_json
 from pipeline.store.verifications import verified_labels
 from pipeline.strategies.reflective import Reflective
@@ -143,3 +146,15 @@ def test_how_claims_are_asked_for_belongs_to_what_decides_a_run(tmp_path):
     assert {"claims_system.j2", "claims_user.j2"} <= set(ours.prompts.names)
     direct = [templates("direct", folder).config.templates for folder in (None, tmp_path)]
     assert direct[0] == direct[1]
+
+
+def test_a_dialogue_that_a_program_checked_counts_as_judged_by_nobody():
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table verification_tally (kind, name, n)")
+    rows = [("judged", "verifier payoffs", 4), ("judged", "self a/b", 2), ("flagged", "", 1)]
+    connection.executemany("insert into verification_tally values (?, ?, ?)", rows)
+    counts = read_verdict_counts(connection)
+    assert counts.judged == {"self a/b": 2}
+    assert counts.flagged == 1
+    connection.execute("delete from verification_tally where name = 'self a/b'")
+    assert read_verdict_counts(connection).covers(4), "nobody has begun to verify"

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from scenarios.annotations import VERIFIER
+
 
 @dataclass(frozen=True, slots=True)
 class VerdictCounts:
@@ -32,5 +34,6 @@ def read_verdict_counts(connection: sqlite3.Connection) -> VerdictCounts:
         "select kind, name, n from verification_tally where n > 0 order by kind, name"
     )
     for kind, name, n in rows:
-        counts[kind][name] = n
+        if kind != "judged" or not name.startswith(f"{VERIFIER} "):  # those come with a dialogue
+            counts[kind][name] = n
     return VerdictCounts(counts["verdict"], counts["judged"], counts["flagged"].get("", 0))
