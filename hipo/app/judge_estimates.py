@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -60,6 +60,8 @@ class Unjudged:
     """Improvised answers in them."""
     longest: Mapping[JudgeIdentity, int] = field(default_factory=dict)
     """Improvised answers in the longest of them."""
+    arms: frozenset[str] = frozenset()
+    """Ids of the arms that have dialogues."""
 
 
 def unjudged(
@@ -71,11 +73,13 @@ def unjudged(
         for arm, panel in panels.by_arm.items()
     }
     generated = 0
+    arms: set[str] = set()
     dialogues: Counter[JudgeIdentity] = Counter()
     turns: Counter[JudgeIdentity] = Counter()
     longest: dict[JudgeIdentity, int] = {}
     for page in chunks(store.dialogues(traces=False), PAGE):
         generated += len(page)
+        arms.update(dialogue.arm for dialogue in page)
         runs = store.judgements.runs([(d.case.id, d.arm) for d in page])
         for dialogue in page:
             known = runs.get((dialogue.case.id, dialogue.arm), ())
@@ -86,7 +90,7 @@ def unjudged(
                     answers = len(dialogue.answers())
                     turns[seat] += answers
                     longest[seat] = max(longest.get(seat, 0), answers)
-    return Unjudged(generated, dialogues, turns, longest)
+    return Unjudged(generated, dialogues, turns, longest, frozenset(arms))
 
 
 def estimate_judging(
@@ -116,15 +120,20 @@ def estimate_judging(
                 lengths,
                 longest=left.longest.get(seat, 0),
             )
-            for seat, juror in seated(ready.panels, ready.prompts).items()
+            for seat, juror in seated(ready.panels, ready.prompts, left.arms).items()
         ),
     )
 
 
-def seated(panels: Panels, prompts: JudgePrompts) -> dict[JudgeIdentity, Juror]:
-    """Return every judge of every arm once."""
+def seated(
+    panels: Panels, prompts: JudgePrompts, arms: Collection[str]
+) -> dict[JudgeIdentity, Juror]:
+    """Return every judge of these arms once: others have nothing to be judged."""
     return {
-        juror.seat(prompts): juror for panel in panels.by_arm.values() for juror in panel.jurors
+        juror.seat(prompts): juror
+        for arm, panel in panels.by_arm.items()
+        if arm in arms
+        for juror in panel.jurors
     }
 
 

@@ -48,6 +48,7 @@ def estimate_planned(
             turns[seat] += of_arm.exchanges
             if of_arm.dialogues:
                 longest[seat] = max(longest.get(seat, 0), lengths.lines)
+    arms = waiting.arms.union(left)
     played = sum(of_arm.dialogues for of_arm in left.values())
     return JudgingEstimate(
         waiting.generated + played,
@@ -55,7 +56,7 @@ def estimate_planned(
             judge_estimate(
                 seat, juror, dialogues[seat], turns[seat], lengths, longest=longest.get(seat, 0)
             )
-            for seat, juror in seated(panels, prompts).items()
+            for seat, juror in seated(panels, prompts, arms).items()
         ),
     )
 

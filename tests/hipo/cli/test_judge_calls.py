@@ -146,3 +146,15 @@ def test_labels_are_not_shown_dialogue_by_dialogue(generate: Hipo, hipo: Hipo) -
     assert hipo("verify", "run", "--judge-style", "verify", *ONCE).code == 2
     wrong = hipo("verify", "run", "--judge-calls", "page")
     assert (wrong.code, "--judge-calls" in wrong.err) == (2, True)
+
+
+def test_the_dry_run_leaves_out_judges_of_an_arm_that_has_no_dialogue(
+    generate: Hipo, hipo: Hipo
+) -> None:
+    with WireServer(answer=judge_answer) as server:
+        gone = ("--model", "compatible/gone", "--base-url", server.openai_url)
+        assert generate(*gone, "--budget-tokens", "1", "-q").code == 4
+    assert generate("--model", "offline/rules", "--resume", "always", "-q").code == 0
+    told = hipo("verify", "run", "--dry-run", "--format", "json").data
+    assert "compatible/gone" not in {judge["judge"] for judge in told["judges"]}
+    assert [judge["dialogues"] for judge in told["judges"]] == [4] * len(told["judges"]) != []
