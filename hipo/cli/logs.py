@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from hipo.cli.console import harmless
 from hipo.cli.main import LogFormat, LogLevel
 
 
@@ -19,8 +20,9 @@ class TextLines(logging.Formatter):
         """Return the line of a record, with its traceback below where it has one."""
         fields = ", ".join(f"{name}={value}" for name, value in _fields(record).items())
         line = f"{_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}"
-        line = f"{line} ({fields})" if fields else line
-        return f"{line}\n{record.exc_text}" if record.exc_text else line
+        # Messages and fields quote what servers send: no record drives a terminal or poses as two.
+        line = harmless(f"{line} ({fields})" if fields else line).replace("\n", "\\n")
+        return f"{line}\n{harmless(record.exc_text)}" if record.exc_text else line
 
 
 class JsonLines(logging.Formatter):

@@ -78,3 +78,13 @@ def test_a_line_stands_above_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> 
         assert sys.stderr is not terminal
     written = terminal.getvalue()
     assert "warning hipo.test: told while it is drawn" in " ".join(written.split())
+
+
+def test_what_a_server_sends_neither_drives_the_terminal_nor_poses_as_a_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with logging_to_stderr(LogLevel.INFO, LogFormat.TEXT):
+        fields = {"request_id": "a\x1b[31mb\u202ec"}
+        logger("test").info("it said \x9b2J\n2026 info run: done", extra={"fields": fields})
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(r"it said \x9b2J\n2026 info run: done (request_id=a\x1b[31mb\x202ec)")
