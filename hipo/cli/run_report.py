@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hipo.cli.console import columns, dollars, number, one_line, plain, plural, reasons
+from hipo.cli.console import columns, dollars, harmless, number, one_line, plain, plural, reasons
 from hipo.cli.next_step import next_steps
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.status import ArmState, RunState
@@ -100,7 +100,8 @@ def state_as_text(folder: Path, state: RunState) -> str:
         ),
     ]  # fmt: skip
     first, *others = next_steps(folder, state)
-    return "\n".join([*lines, "", f"next: {first}", *(f"  or: {step}" for step in others)])
+    text = "\n".join([*lines, "", f"next: {first}", *(f"  or: {step}" for step in others)])
+    return harmless(text)
 
 
 def _verification(state: RunState) -> list[str]:
