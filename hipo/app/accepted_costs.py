@@ -173,8 +173,8 @@ def _played(
         for calls in arm.calls:
             use = uses[arm.arm.id, calls.role]
             generated = use.spec.name == generators[arm.arm.id].spec.name
-            prompts = calls.prompts_read(model if generated else use.spec.name)
-            prompt = calls.prompt_tokens * prompts
+            in_one = calls.in_one(model if generated else use.spec.name)
+            prompt = calls.prompt_tokens * calls.expected / in_one
             completion = calls.answer_tokens * calls.expected
             if generated:
                 part.prompt += prompt

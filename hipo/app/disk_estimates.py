@@ -7,8 +7,8 @@ from hipo.app.judging_estimate import JudgingEstimate
 
 OF_DIALOGUE = 600
 """Bytes of the rows that each dialogue has once: its case, how it ended, the lines of the scenario."""
-OF_CALL = 550
-"""Bytes of the rows that each call has: the request, its prompt and its choice, with their indexes."""
+OF_SAMPLE = 550
+"""Bytes of the rows that each answer has: its request, its prompt and its choice, with their indexes."""
 TIMES_STORED = 2
 """An answer is stored as it came, and again in what is made of it: turns, labels, later prompts."""
 
@@ -18,9 +18,10 @@ def disk_bytes(generation: Estimate, judging: JudgingEstimate | None) -> int:
 
     Prompts are stored once as far as they are alike, and so hardly count.
     """
-    asked = [(model.calls, model.completion_tokens) for model in generation.models]
+    samples = sum(calls.expected for arm in generation.arms for calls in arm.calls)
+    tokens = sum(model.completion_tokens for model in generation.models)
     if judging is not None:
-        asked += [(judge.calls, judge.completion_tokens) for judge in judging.judges]
-    calls, tokens = sum(calls for calls, _ in asked), sum(tokens for _, tokens in asked)
+        samples += judging.calls
+        tokens += sum(judge.completion_tokens for judge in judging.judges)
     said = TIMES_STORED * BYTES_PER_TOKEN * tokens
-    return generation.dialogues * OF_DIALOGUE + calls * OF_CALL + said
+    return generation.dialogues * OF_DIALOGUE + round(samples) * OF_SAMPLE + said

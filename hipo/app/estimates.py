@@ -35,9 +35,8 @@ QUESTION_TOKENS = 35
 """Usual length of an initiator's answer, JSON included."""
 
 NOTE = (
-    f"calls are samples: an endpoint that takes n answers K candidates in one request, whose prompt "
-    f"is counted once; tokens are estimated from sample prompts at {BYTES_PER_TOKEN} bytes each, and "
-    "answers at their usual length; arms that ask the same share the reply, so fewer calls are "
+    "calls are requests, of which one may bring K candidates where an endpoint takes n; tokens are "
+    f"estimated from sample prompts at {BYTES_PER_TOKEN} bytes each, and answers at their usual length; arms that ask the same share the reply, so fewer calls are "
     "possible, and repairs or retries can add some"
 )
 
@@ -48,6 +47,8 @@ class Calls:
 
     kind: str
     role: str
+    model: str
+    """Who is asked."""
     expected: float
     most: float
     prompt_tokens: float
@@ -57,11 +58,21 @@ class Calls:
     together: int = 1
     """Samples of one question, see :class:`pipeline.expected_calls.ExpectedCalls`."""
 
-    def prompts_read(self, model: str) -> float:
-        """Return how many prompts ``provider/model`` reads for the expected samples."""
+    @property
+    def requests(self) -> float:
+        """How many requests bring the expected samples."""
+        return self.expected / self.in_one(self.model)
+
+    @property
+    def most_requests(self) -> float:
+        """How many requests bring the most samples."""
+        return self.most / self.in_one(self.model)
+
+    def in_one(self, model: str) -> int:
+        """Return how many samples one request to ``provider/model`` brings; it reads one prompt."""
         provider = PROVIDERS.find(model.partition("/")[0])
         singly = provider is not None and provider.one_by_one
-        return self.expected if singly else self.expected / self.together
+        return 1 if singly else self.together
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +171,9 @@ def _calls(
     asked = _mean_tokens(sample.asked for sample in samples if sample.asked is not None)
     settings = prepared.recipe.strategy_settings(arm.strategy)
 
+    def asked_of(role: str) -> str:
+        return prepared.uses[arm.id, role].spec.name
+
     def rest(calls: Calls) -> Calls:
         drawn = left.drawn.get(calls.kind, 0)  # a dialogue that was broken off has these already
         expected, most = max(0, calls.expected - drawn), max(0, calls.most - drawn)
@@ -176,6 +190,7 @@ def _calls(
             Calls(
                 of.kind,
                 of.role,
+                asked_of(of.role),
                 expected=times * of.expected,
                 most=times * of.most,
                 prompt_tokens=_mean_tokens(
@@ -187,7 +202,8 @@ def _calls(
         )
     if strategy.knows_all:
         return tuple(map(rest, answered))
-    initiator = Calls("initiator", "initiator", questions, questions, asked, QUESTION_TOKENS)
+    who = asked_of("initiator")
+    initiator = Calls("initiator", "initiator", who, questions, questions, asked, QUESTION_TOKENS)
     return tuple(map(rest, (initiator, *answered)))
 
 
@@ -203,10 +219,10 @@ def _by_model(prepared: Prepared, arms: Iterable[ArmEstimate]) -> tuple[ModelEst
     for arm in arms:
         for calls in arm.calls:
             use = prepared.uses[arm.arm.id, calls.role]
-            prompt = calls.prompt_tokens * calls.prompts_read(use.spec.name)
+            prompt = calls.prompt_tokens * calls.requests
             answers = calls.answer_tokens * calls.expected
             total = sums.setdefault(use.spec.name, [0.0, 0.0, 0.0])
-            for place, amount in enumerate((calls.expected, prompt, answers)):
+            for place, amount in enumerate((calls.requests, prompt, answers)):
                 total[place] += amount
             so_far = costs.setdefault(use.spec.name, 0.0)
             if use.price is None or so_far is None:

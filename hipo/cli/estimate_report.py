@@ -151,9 +151,9 @@ def estimate_as_json(estimate: Estimate) -> dict[str, object]:
     ``cases``, ``exchanges``: counts of the plan; ``dialogues``: still to be played; ``present``:
     those of the plan that are there already; ``outside``: dialogues of the run that the plan does
     not have. ``arms``: a list of objects with ``id``,
-    ``strategy``, ``dialogues`` and ``calls`` (objects with ``kind``, ``role``, ``expected``,
-    ``most``). ``models``: a list of objects with ``model``, ``calls``, ``prompt_tokens``,
-    ``completion_tokens`` and ``cost_usd`` (None: no price is known). ``cost_usd``: the sum, None if
+    ``strategy``, ``dialogues`` and ``calls`` (objects with ``kind``, ``role``, ``expected``
+    and ``most`` requests, and the ``samples`` that the expected ones bring). ``models``: a list of
+    objects with ``model``, ``calls``, ``prompt_tokens``, ``completion_tokens`` and ``cost_usd`` (None: no price is known). ``cost_usd``: the sum, None if
     any is unknown. ``note``: what the estimate rests on.
     """
     arms = [
@@ -162,7 +162,13 @@ def estimate_as_json(estimate: Estimate) -> dict[str, object]:
             "strategy": arm.arm.strategy,
             "dialogues": arm.dialogues,
             "calls": [
-                plain(calls, "kind role expected most", expected=round(calls.expected))
+                plain(
+                    calls,
+                    "kind role expected most samples",
+                    expected=round(calls.requests),
+                    most=round(calls.most_requests),
+                    samples=round(calls.expected),
+                )
                 for calls in arm.calls
             ],
         }
@@ -192,11 +198,15 @@ def estimate_as_text(estimate: Estimate) -> str:
     rows = []
     for arm in estimate.arms:
         for calls in arm.calls:
-            most = "" if round(calls.expected) == calls.most else f"at most {number(calls.most)}"
+            expected, at_most = number(calls.requests), number(calls.most_requests)
+            most = "" if expected == at_most else f"at most {at_most}"
             about = "" if not most else "about "
+            each = calls.in_one(calls.model)
+            if each > 1:
+                most = ", ".join(filter(None, [most, f"{each} samples each"]))
             rows.append(
                 [arm.arm.strategy, number(arm.dialogues), calls.kind,
-                 f"{about}{number(calls.expected)}", most]
+                 f"{about}{expected}", most]
             )  # fmt: skip
     lines += [columns(["strategy", "dialogues", "call", "calls", ""], rows), ""]
     rows = [

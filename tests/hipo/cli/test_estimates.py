@@ -20,7 +20,7 @@ def prepared(**changes: object):  # type: ignore[no-untyped-def]
     return prepare(Recipe.model_validate(data))
 
 
-def test_candidates_of_one_question_have_their_prompt_read_once_where_they_come_at_once(
+def test_candidates_of_one_question_are_one_call_with_one_prompt_where_they_come_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -35,7 +35,7 @@ def test_candidates_of_one_question_have_their_prompt_read_once_where_they_come_
 
     for model, read in (("openai/gpt-4o-mini", 1), ("anthropic/claude-haiku-4-5", 3)):
         alone, voted = told(model, "direct"), told(model, "consistency")
-        assert voted.calls == 3 * alone.calls
+        assert voted.calls == read * alone.calls
         assert voted.completion_tokens == 3 * alone.completion_tokens
         assert voted.prompt_tokens == pytest.approx(read * alone.prompt_tokens, abs=2)
 

@@ -36,7 +36,8 @@ def test_a_dry_run_counts_and_writes_nothing(offline: Hipo, tmp_path: Path) -> N
         "disk_bytes", "quota", "accepted_utterances",
     ]  # fmt: skip
     assert list(result.data["arms"][0]) == ["id", "strategy", "dialogues", "calls"]
-    assert list(result.data["arms"][0]["calls"][0]) == ["kind", "role", "expected", "most"]
+    [calls, *_] = result.data["arms"][0]["calls"]
+    assert list(calls) == ["kind", "role", "expected", "most", "samples"]
     assert list(result.data["models"][0]) == [
         "model", "calls", "prompt_tokens", "completion_tokens", "cost_usd",
     ]  # fmt: skip
