@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from hipo.cli.console import harmless
 from hipo.cli.main import LogFormat, LogLevel
 
 
@@ -18,6 +17,8 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, with its traceback below where it has one."""
+        from hipo.cli.console import harmless  # noqa: PLC0415 - a help text needs none of it
+
         fields = ", ".join(f"{name}={value}" for name, value in _fields(record).items())
         line = f"{_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}"
         # Messages and fields quote what servers send: no record drives a terminal or poses as two.
