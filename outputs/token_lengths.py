@@ -39,34 +39,43 @@ def estimated_tokens(text: str) -> int:
     ASCII count one; a character of three bytes and more counts one less than it has bytes, as
     vocabularies made mostly of English cut it.
     """
-    lines = [_line(line) for line in text.split("\n") if line]
-    words = sum(line.words for line in lines)
-    foreign = words >= _ENOUGH and sum(line.common for line in lines) < _SHARE * words
-    found = sum(line.foreign if foreign else line.tokens for line in lines)
+    lines = [line for line in text.split("\n") if line]
+    seen = [_words(line) for line in lines]
+    words = sum(line.different for line in seen)
+    foreign = words >= _ENOUGH and sum(line.common for line in seen) < _SHARE * words
+    found = sum(
+        _line_tokens(line, foreign or own.is_foreign) for line, own in zip(lines, seen, strict=True)
+    )
     return found + max(0, len(lines) - 1)
 
 
-class _Line(NamedTuple):
-    tokens: int
-    """By its own letters and words."""
-    foreign: int
-    """Within a text that is not English."""
-    words: int
-    """Different ones."""
+class _Words(NamedTuple):
+    """Of one line."""
+
+    different: int
     common: int
     """Those of them that are common in English."""
+    is_foreign: bool
+    """Whether the line by itself is not English."""
+
+
+# Most lines of a row have been there in one of the rows before.
 
 
 @lru_cache(maxsize=4096)
-def _line(line: str) -> _Line:
-    """Count those of a line: most of a row's have been there in one of the rows before."""
+def _words(line: str) -> _Words:
     words = set(map(str.lower, _WORD.findall(line)))
     common = len(words & _COMMON)
-    wide = sum(2 if char > "\uffff" else 1 for char in _WIDE.findall(line))
-    foreign = len(_FOREIGN.findall(line)) + wide
-    if _ACCENTED.search(line) and common < _SHARE * len(words):
-        return _Line(foreign, foreign, len(words), common)
-    return _Line(len(_TOKENS.findall(line)) + wide, foreign, len(words), common)
+    accented = not line.isascii() and _ACCENTED.search(line) is not None
+    return _Words(len(words), common, accented and common < _SHARE * len(words))
+
+
+@lru_cache(maxsize=4096)
+def _line_tokens(line: str, foreign: bool) -> int:
+    found = len((_FOREIGN if foreign else _TOKENS).findall(line))
+    if line.isascii():
+        return found
+    return found + sum(2 if char > "\uffff" else 1 for char in _WIDE.findall(line))
 
 
 @dataclass(frozen=True, slots=True)
