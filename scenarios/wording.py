@@ -143,11 +143,15 @@ def split_words(text: str) -> list[str]:
         return found
     parts: list[str] = []
     for word in found:
-        if _is_dense(word):
-            parts += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
-        else:
-            parts.append(word)
+        parts += pairs_of_signs(word)
     return parts
+
+
+def pairs_of_signs(word: str) -> list[str]:
+    """Return a word as it is; what is written without spaces, in pairs of signs that overlap."""
+    if not _is_dense(word):
+        return [word]
+    return [word[i : i + 2] for i in range(max(1, len(word) - 1))]
 
 
 def word_count(text: str) -> int:
@@ -214,7 +218,12 @@ def _content_pairs(text: str) -> frozenset[object]:
 def _carries(word: str) -> bool:
     if word in _STOP or word.removesuffix("n't").partition("'")[0] in _STOP:  # there's, you'd
         return False
-    return len(word) > 2 or word[0].isdigit() or _is_dense(word)
+    return len(word) > 2 or word[0].isdigit() or _is_dense(word) or _is_syllables(word)
+
+
+def _is_syllables(word: str) -> bool:
+    """Whether a word is Korean and of two signs: each is a syllable, and most nouns have two."""
+    return len(word) == 2 and all("\uac00" <= char <= "\ud7a3" for char in word)
 
 
 def _is_dense(word: str) -> bool:

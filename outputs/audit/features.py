@@ -8,13 +8,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from outputs.audit.cross_fit import Floats, Integers, Matrix
+from scenarios.wording import pairs_of_signs
 
 MOST_COLUMNS = 500
 """Words, or categories, that a probe looks at: the commonest of those in at least two scenarios."""
-_WORD_OR_SIGN = r"\w+(?:['\u2019]\w+)?|[^\w\s]"
+_WORD_OR_SIGN = re.compile(r"\w+(?:['\u2019]\w+)?|[^\w\s]")
 """A word, or a sign: a comma may tell as much as a word."""
 _BINS = 8
 _SIGNS = (",", ".", "?", "!", ";", ":", "-", "\u2013", "\u2014", "\u2026", '"', "(")
+_SAME_SIGNS = str.maketrans(
+    "\u3001\uff0c\u060c\u3002\u0964\u06d4\uff1f\u061f\uff01\uff1b\u061b\uff1a\uff08\u300c\u201e\u00ab",
+    ",,,...??!;;:(" + '"""',
+)
+"""Signs of other scripts and languages, as those of English that do the same."""
 
 
 def word_columns(texts: Sequence[str], scenarios: Integers) -> Matrix | None:
@@ -33,7 +39,11 @@ def word_columns(texts: Sequence[str], scenarios: Integers) -> Matrix | None:
     if not any(re.search(r"\S", text) for text in texts):
         return None
     vectors = TfidfVectorizer(
-        token_pattern=_WORD_OR_SIGN, ngram_range=(1, 2), sublinear_tf=True, norm=None
+        tokenizer=_words_and_signs,
+        token_pattern=None,
+        ngram_range=(1, 2),
+        sublinear_tf=True,
+        norm=None,
     ).fit_transform(texts)
     kept = _useful(vectors, scenarios)
     return None if kept is None else normalize(kept)
@@ -102,8 +112,9 @@ def number_columns(values: Floats) -> Matrix | None:
 
 def signs(text: str) -> list[float]:
     """Count punctuation, digits and capital letters of a text, and look at its last sign."""
-    counts = [float(text.count(sign)) for sign in _SIGNS]
-    end = text.rstrip()[-1:]
+    plain = text.translate(_SAME_SIGNS)
+    counts = [float(plain.count(sign)) for sign in _SIGNS]
+    end = plain.rstrip()[-1:]
     return [
         *counts,
         float(sum(char.isdigit() for char in text)),
@@ -114,10 +125,14 @@ def signs(text: str) -> list[float]:
 
 def edge_words(text: str, *, last: bool) -> dict[str, float]:
     """Return the first (or last) word of a text, the first two and the first three."""
-    words = re.findall(r"\w+(?:['\u2019]\w+)?", text.casefold())
+    words = [word for word in _words_and_signs(text.casefold()) if re.match(r"\w", word)]
     if last:
-        words = words[::-1]
+        words.reverse()
     return {" ".join(words[:size]): 1.0 for size in (1, 2, 3) if len(words) >= size}
+
+
+def _words_and_signs(text: str) -> list[str]:
+    return [part for word in _WORD_OR_SIGN.findall(text) for part in pairs_of_signs(word)]
 
 
 def _useful(matrix: Matrix, scenarios: Integers) -> Matrix | None:

@@ -54,9 +54,13 @@ def _windows(subject: CheckedScenario) -> Iterator[tuple[Place, str]]:
         parts = sentences(text)
         yield from ((path, part) for part in parts)
         yield from ((path, f"{a} {b}") for a, b in pairwise(parts))
+    languages = {language.split("-")[0].casefold() for language in subject.scenario.languages}
     for path, text in subject.statement_texts():
         # A denial names what it denies without giving it away.
-        yield from ((path, part) for part in sentences(text) if not is_negated(part))
+        denied = (any(is_negated(part, code) for code in languages) for part in sentences(text))
+        yield from (
+            (path, part) for part, no in zip(sentences(text), denied, strict=True) if not no
+        )
 
 
 def _tells(text: str, fact: str) -> bool:

@@ -36,7 +36,7 @@ from scenarios.schemes.model import Dimension, Scheme
 from scenarios.schemes.registry import load_scheme
 from scenarios.schemes.vocabulary import resolve_label
 from scenarios.spec import Scenario
-from scenarios.wording import shingles
+from scenarios.wording import shingles, word_count
 from scenarios.yaml_source import read_yaml, validate_model
 
 Place = tuple[Step, ...]
@@ -142,7 +142,7 @@ def _line(checked: _Checked, place: Place, line: LabelledLine) -> Iterator[Probl
 
 
 def _words(checked: _Checked, place: Place, text: str) -> Iterator[Problem]:
-    count = len(text.split())
+    count = word_count(text)
     if not FEWEST <= count <= MOST:
         expected = f"{FEWEST} to {MOST} words"
         yield checked.error((*place, "text"), plural(count, "word"), expected, "length")

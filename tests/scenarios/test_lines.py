@@ -81,6 +81,13 @@ def test_what_is_wrong_with_a_line_is_found(
     assert any(f"[{code}]" in problem for problem in found)
 
 
+def test_a_line_without_spaces_is_as_long_as_its_signs_say(folder: Path) -> None:
+    said = {
+        "text": "\u304a\u8377\u7269\u306f\u3082\u3046\u53d7\u3051\u53d6\u308a\u307e\u3057\u305f\u3088\u3002"
+    }
+    assert _file(folder, **said) == []
+
+
 def test_a_broken_file_is_one_message_with_its_line(folder: Path) -> None:
     with pytest.raises(InputError, match=r"used_car.yaml:\d+: responder\[0\].text"):
         _file(folder, text="")

@@ -218,6 +218,17 @@ def test_a_denial_gives_nothing_away_but_the_same_words_without_it_do(boat, hipo
     assert {code for code, _, _ in found(boat, hipo)} == {"leak"}
 
 
+def test_a_denial_is_read_in_the_language_of_the_scenario(boat, hipo):
+    boat["languages"] = ["de"]
+    boat["facts"][0]["text"] = "Der Notsender wurde im Sommer an einen Vetter verliehen."
+    _statements(boat)["deception"]["text"] = (
+        "Der Notsender wurde niemals an einen Vetter verliehen."
+    )
+    assert "leak" not in {code for code, _, _ in found(boat, hipo)}
+    _statements(boat)["deception"]["text"] = "Der Notsender wurde an einen Vetter verliehen."
+    assert "leak" in {code for code, _, _ in found(boat, hipo)}
+
+
 def test_a_real_name_in_the_open_is_found_and_under_its_placeholder_is_not(boat, hipo):
     boat["placeholders"] = {"owner": {"alias": "Halyard Hire", "real": "Acme Boats"}}
     boat["title"] = "A boat of {owner}"

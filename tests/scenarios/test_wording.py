@@ -90,6 +90,10 @@ def test_scripts_without_spaces_are_read_in_pairs_of_signs():
     assert shingles("a b c", 2) == {("a", "b"), ("b", "c")}
 
 
+def test_korean_nouns_of_two_syllables_carry_content():
+    assert content_stems("\uacc4\uc57d \uadf8 \uae08\uc561") == {"\uacc4\uc57d", "\uae08\uc561"}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -16,6 +16,7 @@ from benchmarks.audit_power import (
     simulated,
 )
 from outputs.audit.auditing import audit_dialogues
+from outputs.audit.features import edge_words, signs
 from outputs.audit.findings import Audit, read_audit, write_audit
 from outputs.audit.probes import PROBES
 from outputs.audit.telling import audit_sentences, frame_table, shortcut_table
@@ -76,6 +77,25 @@ def test_a_comma_of_the_initiator_is_a_shortcut():
     found = planted(comma_in_questions(1.0), "initiator")
     assert reads(found, "initiator", "goal")
     assert found.shortcuts[0].bound > 0.9
+
+
+def test_a_word_within_a_line_without_spaces_is_a_shortcut():
+    def in_japanese(dialogue, rng):
+        asked = "".join(
+            rng.choice(list("\u3042\u3044\u3046\u3048\u304a\u304b\u304d\u304f\u3051\u3053"), 12)
+        )
+        told = "\u6b63\u76f4" if dialogue.goal == "deception" else ""
+        return replace(dialogue, asked=f"{asked}{told}{asked[::-1]}\u3002")
+
+    found = planted(in_japanese, "initiator")
+    assert reads(found, "initiator", "goal")
+
+
+def test_first_words_and_signs_of_other_scripts_are_seen():
+    line = "\u306f\u3044\u3001\u305d\u3046\u3067\u3059\u3002"
+    assert "\u306f\u3044" in edge_words(line, last=False)
+    assert signs(line) == signs("a,b.") != signs("ab")
+    assert signs("\u0644\u0627\u060c \u0623\u0646\u062a\u061f") == signs("a, b?")
 
 
 def test_a_comma_in_answers_is_told_and_not_gated():
