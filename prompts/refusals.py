@@ -57,6 +57,11 @@ def declined_in(text: str) -> str | None:
     return _first(("declined",), (), text)
 
 
+def refusal_languages() -> frozenset[str]:
+    """Return the codes of the languages that models are seen to decline in."""
+    return frozenset(_data()["declined"])
+
+
 def _first(kinds: tuple[str, ...], more: tuple[str, ...], text: str) -> str | None:
     flat = " ".join(text.replace("\u2019", "'").split())
     lower = flat.lower()

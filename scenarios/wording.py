@@ -20,6 +20,8 @@ _MARKS = "".join(
 """Vowel signs and accents that letters carry; re counts them among what separates words."""
 _LETTERS = rf"[^\W\d_]+(?:[{_MARKS}\u200c\u200d]+[^\W\d_]*)*"
 _WORD = re.compile(rf"\d+(?:[.,]\d+)*|{_LETTERS}(?:['\u2019]{_LETTERS})*")
+WITHOUT_SPACES = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
+"""Languages whose words nothing stands between."""
 _DENSE = re.compile("[\u3040-\u9fff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 REMEMBERED = 8192
 """Texts of which measures are kept: the turns of a dialogue are looked at by many, one by one."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from outputs.plots.bars import Bar, BarRow, bar_chart
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
+from outputs.report.unread import measured_in_signs
 from outputs.report.wording import count, dollars, duration, percent, ratio, reasons
 from pipeline.store.answering_models import changed_models
 from pipeline.store.queries.report_rows import RequestCount
@@ -67,6 +68,7 @@ def diversity_section(run: Gathered) -> ReportSection:
             )
         ),
     ]
+    blocks += measured_in_signs(run.languages)
     if run.diversity_note:
         blocks.append(Remark(run.diversity_note))
     return ReportSection("diversity", title, lead, tuple(blocks))

@@ -89,6 +89,8 @@ class Gathered:
     arms: Mapping[str, str]
     """Arm id -> its name, unique within the run."""
     endings: tuple[EndingCount, ...]
+    languages: Mapping[str, int]
+    """Dialogues there are, by language."""
     policies: tuple[str, ...]
     """Names of the policies whose verdicts stand."""
     utterances: tuple[UtteranceCount, ...]
@@ -183,6 +185,7 @@ async def gather(
             material=material,
             arms=arm_names(state.arms),
             endings=tuple(figures.endings()),
+            languages=dict(figures.languages()),
             policies=tuple(figures.policies()),
             utterances=tuple(figures.utterances()),
             labels=tuple(figures.labels()),

@@ -12,7 +12,8 @@ from outputs.report.data_sets import data_sets_table
 from outputs.report.gathered import OFFLINE, Gathered
 from outputs.report.outcome_sums import OUTCOMES, OutcomeSums, outcome_sums
 from outputs.report.page import Block, Grid, Plot, Remark, ReportSection, Table, Tile, Tiles
-from outputs.report.policies import policy_blocks
+from outputs.report.policies import asked_rules, policy_blocks
+from outputs.report.unread import unread_rules
 from outputs.report.wording import (
     NOTHING,
     count,
@@ -65,7 +66,8 @@ def notices(run: Gathered) -> tuple[Remark, ...]:
                 tone="warning",
             )
         )
-    return tuple(notes)
+    rules = asked_rules(run) if run.policies else None
+    return (*notes, *(unread_rules(run.languages, rules) if rules is not None else ()))
 
 
 def overview_section(run: Gathered) -> ReportSection:

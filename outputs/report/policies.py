@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from outputs.report.gathered import Gathered
 from outputs.report.page import Block, Remark, Table
-from quality.gates.settings import gate_settings
+from quality.gates.settings import GateSettings, gate_settings
 from quality.policy import Consequence, Policy, load_policy, policy_names
 from scenarios.errors import UsageError
 
@@ -60,6 +60,15 @@ def _rules(policy: Policy) -> Table:
     rows.append(("no flag", "", _UNFLAGGED[policy.unflagged]))
     header = ("a dialogue with the flag", "of severity", "what follows")
     return Table(f"The policy {policy.name}", header, tuple(rows))
+
+
+def asked_rules(run: Gathered) -> GateSettings | None:
+    """Return the settings of the gates that the run was verified by; None where nobody knows."""
+    stored: Any = (run.material.policy(next(iter(run.policies), "")) or {}).get("gates")
+    try:
+        return gate_settings(run.material.recipe.verification.gates if stored is None else stored)
+    except UsageError:  # a gate of a plugin that is not there
+        return None
 
 
 def _thresholds(run: Gathered, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, ClassVar, cast
 
@@ -51,11 +51,19 @@ class DodgeRemarks:
 
 @lru_cache(maxsize=1)
 def _pattern() -> re.Pattern[str]:
-    data = cast("dict[str, list[str]]", read_yaml(PHRASES).data)
-    patterns = [pattern for listed in data.values() for pattern in listed]
+    patterns = [pattern for listed in _phrases().values() for pattern in listed]
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
+@cache
+def _phrases() -> dict[str, list[str]]:
+    """Return the patterns by the language they are in."""
+    return cast("dict[str, list[str]]", read_yaml(PHRASES).data)
+
+
 GATE = GateExtension(
-    DodgeRemarks.code, DodgeSettings, lambda its: DodgeRemarks(its.most_dodge_remarks)
+    DodgeRemarks.code,
+    DodgeSettings,
+    lambda its: DodgeRemarks(its.most_dodge_remarks),
+    reads=lambda code: code in _phrases(),
 )

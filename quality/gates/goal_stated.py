@@ -170,4 +170,6 @@ def _labelled(flat: str, names: _Names, name: str) -> bool:
     )
 
 
-GATE = GateExtension(GoalStated.code, NoSettings, lambda _: GoalStated())
+GATE = GateExtension(
+    GoalStated.code, NoSettings, lambda _: GoalStated(), reads=lambda code: code == "en"
+)

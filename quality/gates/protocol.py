@@ -156,6 +156,8 @@ class GateExtension(Generic[S]):
     build: Callable[[S], Gate | RunGate]
     embeds: bool = False
     """Whether it wants an embedding of each dialogue, where an encoder is installed."""
+    reads: Callable[[str], bool] | None = None
+    """Whether it can find anything in a language (its code without a region); None: in any."""
 
 
 def carries(value: LabelValue | None, labels: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from prompts.refusals import refusal_in
+from prompts.refusals import refusal_in, refusal_languages
 from quality.gates.protocol import GatedDialogue, GateExtension, quoted
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
@@ -39,4 +39,9 @@ class Refusal:
         return found
 
 
-GATE = GateExtension(Refusal.code, RefusalSettings, lambda its: Refusal(its.refusal_phrases))
+GATE = GateExtension(
+    Refusal.code,
+    RefusalSettings,
+    lambda its: Refusal(its.refusal_phrases),
+    reads=lambda code: code in refusal_languages(),
+)

@@ -112,4 +112,6 @@ def _ends(char: str) -> bool:
     )
 
 
-GATE = GateExtension(Truncated.code, NoSettings, lambda _: Truncated())
+GATE = GateExtension(
+    Truncated.code, NoSettings, lambda _: Truncated(), reads=lambda code: code not in _NO_FULL_STOP
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -12,10 +12,7 @@ from scenarios.conversation import Length
 from scenarios.plural import plural
 from scenarios.strict import Strict
 from scenarios.verdicts import Flag
-from scenarios.wording import words
-
-_WITHOUT_SPACES: Final = frozenset({"zh", "yue", "ja", "th", "lo", "km", "my"})
-"""Languages whose words nothing stands between."""
+from scenarios.wording import WITHOUT_SPACES, words
 
 
 class WordSettings(Strict):
@@ -40,7 +37,7 @@ class WordCount:
 
         Languages that put no space between words are not judged.
         """
-        if subject.language in _WITHOUT_SPACES:
+        if subject.language in WITHOUT_SPACES:
             return []
         found = []
         for turn in subject.improvised:
@@ -64,5 +61,8 @@ def _let_pass(length: Length) -> tuple[int, int]:
 
 
 GATE = GateExtension(
-    WordCount.code, WordSettings, lambda its: WordCount(its.fewest_words, its.most_words)
+    WordCount.code,
+    WordSettings,
+    lambda its: WordCount(its.fewest_words, its.most_words),
+    reads=lambda code: code not in WITHOUT_SPACES,
 )

@@ -82,6 +82,9 @@ _NAMED = """
     where s.turn = -1 and s.kind in ('self', 'external') and x.id = ? and c.goal <> ''
         and s.value is not null
     group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8"""
+_LANGUAGES = """
+    select c.language, count(*) from dialogues d join cases c on c.seq = d.case_seq
+    where d.status = 'generated' group by 1 order by 2 desc, 1"""
 _TRIALS = """
     select g.who, x.id, g.dialogue, g.part = 'foil', sum(g.carried), count(g.carried)
     from newest_annotations g join dimensions x on x.seq = g.dimension
@@ -191,6 +194,10 @@ class Figures:
             part = (arm, scenario, fact, goal, turns, status, verdict, by)
             counts.append(EndingCount(*part, bool(flagged), n))
         return counts
+
+    def languages(self) -> list[tuple[str, int]]:
+        """Count the dialogues there are by their language, the commonest first."""
+        return list(self._read(_LANGUAGES))
 
     def policies(self) -> list[str]:
         """Return the names of the policies whose verdicts stand."""

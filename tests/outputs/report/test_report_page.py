@@ -3,8 +3,11 @@
 import base64
 import hashlib
 import re
+import sqlite3
+from contextlib import closing
 
 from hipo.app.verification import policy_material
+from outputs.report.unread import unread_rules
 from pipeline.store.run_store import RunStore
 from quality.gates.settings import gate_settings
 from quality.policy import Policy, Rule
@@ -16,7 +19,7 @@ ALLOWED = frozenset(
     """
     html head meta title style body a header h1 h2 p nav ul li main section div figure figcaption
     svg text rect line polygon polyline circle details summary table caption thead tbody tr th td
-    span strong code footer
+    span bdi strong code footer
     """.split()  # noqa: SIM905
 )
 
@@ -52,6 +55,42 @@ def test_the_rules_and_thresholds_of_the_policy_stand_under_the_funnel(tmp_path)
         "no flag": ["", "is accepted"],
     }
     assert "max sentences 7" in words_of(found)
+
+
+def test_rules_that_do_not_know_a_language_are_named_with_its_dialogues(tmp_path):
+    folder = reported_run(tmp_path / "run")
+    before = words_of(parsed(page_of(folder)))
+    assert "do not know the language" not in before
+    assert "pairs of signs" not in before
+    with closing(sqlite3.connect(folder / "run.sqlite")) as connection, connection:
+        connection.execute("update cases set language = 'ja' where scenario = 'used_car'")
+        connection.execute("update cases set language = 'fr' where scenario = 'texting_ex'")
+        (count,) = connection.execute(
+            "select count(*) from dialogues join cases on cases.seq = case_seq"
+            " where language = 'ja' and status = 'generated'"
+        ).fetchone()
+    tree = parsed(page_of(folder))
+    told = words_of(tree)
+    assert (
+        f"{count} dialogues in ja (Japanese): the rules goal_stated, word_count, dodge_remarks do not"
+        in told
+    )
+    assert "in fr (French): the rules goal_stated do not" in told
+    assert "In ja (Japanese) no space stands between words" in words_of(section(tree, "diversity"))
+
+
+def test_rules_that_were_not_asked_are_not_named():
+    settings = gate_settings({"off": ["goal_stated", "dodge_remarks"]})
+    (remark,) = unread_rules({"en": 3, "zh-TW": 2, "de": 5}, settings)
+    assert remark.text.startswith("2 dialogues in zh-TW (Chinese): the rules word_count do")
+
+
+def test_a_private_fact_has_a_direction_of_its_own(tree):
+    facts = [e for e in tree.iter(f"{XHTML}p") if e.get("class") == "fact"]
+    assert facts
+    for fact in facts:
+        assert fact.get("dir") is None
+        assert [child.tag for child in fact] == [f"{XHTML}strong", f"{XHTML}bdi"]
 
 
 def test_nothing_is_loaded_from_elsewhere_and_nothing_runs(page, tree):
