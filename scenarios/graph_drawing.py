@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import unicodedata
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
@@ -146,10 +147,16 @@ def _drawn(box: Box) -> str:
 def _text(
     x: float, y: float, text: str, *, size: int = SIZE, weight: str = "normal", colour: str = "#222"
 ) -> str:
+    own = ' unicode-bidi="plaintext"' if any(map(_runs_left, text)) else ""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" font-weight="{weight}" '
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" font-weight="{weight}"{own} '
         f'fill="{colour}">{_clean(text)}</text>'
     )
+
+
+def _runs_left(char: str) -> bool:
+    """Whether a letter is of a script that runs from right to left."""
+    return unicodedata.bidirectional(char) in ("R", "AL")
 
 
 def _legend(x: float, y: float) -> Iterator[str]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import io
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import cast
 from xml.sax.saxutils import escape
 
 from reportlab.lib import colors
@@ -24,10 +28,15 @@ from reportlab.platypus import (
 
 from quality.review.exchange import Outgoing, dimensions_of
 from quality.review.forms import FormField
+from scenarios.errors import UsageError
 from scenarios.reviews import ReviewStudy
 from scenarios.schemes.model import Dimension, Scheme
 
-LATIN, ASIAN = "Vera", "STSong-Light"
+LATIN = "Vera"
+CHINESE, JAPANESE, KOREAN = "STSong-Light", "HeiseiMin-W3", "HYSMyeongJo-Medium"
+_KANA = re.compile("[\u3040-\u30ff]")
+_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+_FIRST_ASIAN = 0x2E80
 _BOX = "[&nbsp;&nbsp;]"
 _MARK = colors.HexColor("#fff4d6")
 
@@ -36,6 +45,9 @@ def write_pdf(scheme: Scheme, study: ReviewStudy, dialogues: Iterable[Outgoing])
     """Return a form for pen and paper; answers go in again as CSV.
 
     Chinese, Japanese and Korean text uses a font of the reader's own.
+
+    Raises:
+        UsageError: there is a script that neither these fonts nor the one of Latin letters hold.
     """
     styles = _styles()
     story: list[Flowable] = [*_front(scheme, study, styles)]
@@ -56,7 +68,8 @@ def _styles() -> dict[str, ParagraphStyle]:
     for font in (LATIN, f"{LATIN}Bd", f"{LATIN}It"):
         pdfmetrics.registerFont(TTFont(font, f"{font}.ttf"))
     pdfmetrics.registerFontFamily(LATIN, normal=LATIN, bold=f"{LATIN}Bd", italic=f"{LATIN}It")
-    pdfmetrics.registerFont(UnicodeCIDFont(ASIAN))
+    for font in (CHINESE, JAPANESE, KOREAN):
+        pdfmetrics.registerFont(UnicodeCIDFont(font))
     body = ParagraphStyle("body", fontName=LATIN, fontSize=9, leading=12.5, spaceAfter=3)
     return {
         "body": body,
@@ -143,21 +156,26 @@ def _question(field: FormField) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape a text, and give what the Latin font lacks to the other one."""
+    """Escape a text, and give what the Latin font lacks to another one."""
+    han = JAPANESE if _KANA.search(text) else CHINESE
     parts: list[str] = []
-    for is_asian, run in _runs(text):
-        escaped = escape(run).replace("\n", "<br/>")
-        parts.append(f'<font name="{ASIAN}">{escaped}</font>' if is_asian else escaped)
+    for font, run in groupby(text, lambda char: _font(char, han)):
+        escaped = escape("".join(run)).replace("\n", "<br/>")
+        parts.append(escaped if font == LATIN else f'<font name="{font}">{escaped}</font>')
     return "".join(parts)
 
 
-def _runs(text: str) -> Iterator[tuple[bool, str]]:
-    start = 0
-    for i in range(1, len(text) + 1):
-        if i == len(text) or _is_asian(text[i]) != _is_asian(text[start]):
-            yield _is_asian(text[start]), text[start:i]
-            start = i
-
-
-def _is_asian(char: str) -> bool:
-    return ord(char) >= 0x2E80
+def _font(char: str, han: str) -> str:
+    """Return the font for a sign; ``han`` is the one for those that several languages share."""
+    if _HANGUL.match(char):
+        return KOREAN
+    if ord(char) >= _FIRST_ASIAN:
+        return han
+    latin = cast("TTFont", pdfmetrics.getFont(LATIN))
+    if char.isalpha() and ord(char) not in latin.face.charToGlyph:
+        script = unicodedata.name(char, "another script").split(" ")[0].capitalize()
+        raise UsageError(
+            f"the form to print has no font for {script} letters ({char})",
+            "let people label on the page (hipo review serve) or in a spreadsheet (--to csv)",
+        )
+    return LATIN

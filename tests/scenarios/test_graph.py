@@ -101,6 +101,15 @@ def test_the_drawing_is_xml_that_holds_every_text(graph, scenario):
     assert len(root.findall(f"{SVG}rect")) == 1 + len(graph.graph.nodes)
 
 
+def test_a_line_in_arabic_has_a_direction_of_its_own_in_the_drawing(boat):
+    said = "\u062c\u0641 \u0627\u0644\u0633\u0631\u062e\u0633."
+    boat["claims"][0]["text"] = said
+    root = ElementTree.fromstring(to_svg(KnowledgeGraph.of(Scenario.model_validate(boat))))
+    own = {node.text: node.get("unicode-bidi") for node in root.iter(f"{SVG}text")}
+    assert own.pop(said) == "plaintext"
+    assert set(own.values()) == {None}
+
+
 def test_the_edges_drawn_are_those_of_the_graph_and_one_of_each_in_the_legend(graph):
     root = ElementTree.fromstring(to_svg(graph))
     ends = [path.get("marker-end") for path in root.findall(f"{SVG}path")]
