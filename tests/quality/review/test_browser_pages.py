@@ -241,6 +241,26 @@ def test_who_was_away_for_too_long_is_told_so_and_led_on(browser: Browser, run: 
         ada.wait_for_url("**/finish")
 
 
+def test_an_expert_finds_what_the_labels_mean_beside_the_answers(
+    browser: Browser, run: Path
+) -> None:
+    with served(run, mode="quiz", per_item=1, most=1) as site:
+        ada, eve = new_page(browser), new_page(browser)
+        come_in(ada, site.link(), "Ada")
+        arrive(ada, "#answers")
+        fill_in(ada)
+        come_in(eve, site.link("expert"), "Eve")
+        eve.goto(f"{site.url}/adjudicate")
+        eve.locator("table a").first.click()
+        arrive(eve, "#adjudication")
+        eve.get_by_text("What the labels mean").click()
+        told = eve.inner_text(".meanings")
+        for dimension in site.service.scheme.utterance_dimensions:
+            for label in dimension.labels:
+                assert told.count(label.definition) == 1
+        look_at(eve, "meanings")
+
+
 def test_an_expert_is_told_before_replacing_what_another_one_settled_meanwhile(
     browser: Browser, run: Path
 ) -> None:
