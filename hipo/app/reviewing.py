@@ -225,7 +225,7 @@ def _check_filled(store: ReviewStore, study: ReviewStudy, options: ReviewOptions
         raise UsageError(
             f"nothing in {folder} fits the categories and reasons", "leave some of them out"
         )
-    if options.mode == "review":
+    if options.mode == "review" and not options.everything:
         raise UsageError(
             f"nothing in {folder} waits for review",
             f"hipo verify {folder} flags what is doubtful; --all reviews every dialogue",

@@ -1,0 +1,31 @@
+"""What is said where a run has nothing for people to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hipo.app.reviewing import ReviewOptions, open_review
+from scenarios.errors import UsageError
+from tests.factories import make_run
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        (ReviewOptions(), "--all reviews every dialogue"),
+        (ReviewOptions(everything=True), "generate some first"),
+    ],
+)
+def test_a_run_without_dialogues_is_told_with_what_would_help(
+    tmp_path: Path, options: ReviewOptions, hint: str
+) -> None:
+    make_run(tmp_path / "run", [])
+
+    def asked(*_: object) -> None:
+        raise AssertionError("nobody is let in")
+
+    with pytest.raises(UsageError) as caught:
+        open_review(tmp_path / "run", options, asked, asked)
+    assert hint in str(caught.value.hint)
