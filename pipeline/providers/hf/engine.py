@@ -11,8 +11,10 @@ import orjson
 from pipeline.providers.context_size import ContextSizes
 from pipeline.providers.errors import ContextExceeded, ProviderError, ServerFault
 from pipeline.providers.failures import timed_out
+from pipeline.providers.hf.batch_size import BatchSize
 from pipeline.providers.hf.generation import write_answers
 from pipeline.providers.hf.loading import LoadedModel, is_out_of_memory
+from pipeline.providers.hf.prefixes import BLOCK
 from pipeline.providers.hf.prompt import LocalAnswer, LocalPrompt
 from pipeline.providers.hf.sampling import AnswerRow
 from pipeline.providers.protocol import Choice
@@ -38,8 +40,14 @@ class LocalEngine:
         self._loaded = loaded
         self._clock = clock
         self._schemas: SchemaCompiler | None = None
-        self.batch = min(most_at_once, CPU_BATCH) if loaded.device == "cpu" else most_at_once
+        self._size = BatchSize(
+            min(most_at_once, CPU_BATCH) if loaded.device == "cpu" else most_at_once
+        )
+
+    @property
+    def batch(self) -> int:
         """Answers that are written together."""
+        return self._size.now
 
     def answer(
         self, prompts: Sequence[LocalPrompt], abandoned: Sequence[Callable[[], bool]]
@@ -116,17 +124,27 @@ class LocalEngine:
         except (MemoryError, RuntimeError) as error:
             if not is_out_of_memory(error):
                 raise
-            if self._loaded.prefixes is not None:
-                self._loaded.prefixes.clear()
-            if len(rows) == 1:
+            forgotten = self._forgotten(rows)
+            if len(rows) > 1:
+                self._size.was_too_much(len(rows))
+            elif not forgotten:
                 raise UsageError(
                     f"{self._loaded.name} has no memory left for a prompt of"
                     f" {len(rows[0].prompt):,} tokens and its answer",
                     "lower max_tokens, take extra: {dtype: bfloat16}, or a smaller model",
                 ) from error
-            self.batch = len(rows) // 2
             return False
+        self._size.written(len(rows))
         return True
+
+    def _forgotten(self, rows: Sequence[AnswerRow]) -> bool:
+        """Forget all beginnings of prompts; True if others than those of ``rows`` took memory."""
+        pool = self._loaded.prefixes
+        if pool is None:
+            return False
+        others = len(pool) > sum(len(row.prompt) // BLOCK for row in rows)
+        pool.clear()
+        return others
 
     def _outcome(self, row: AnswerRow, prompt: LocalPrompt) -> LocalAnswer | Exception:
         """Return what a row that is done came to."""

@@ -35,7 +35,13 @@ _WINDOW_NAMES = ("max_position_embeddings", "n_positions", "max_sequence_length"
 _NO_WINDOW = 10**7
 """Tokenizers without a limit name an absurd one."""
 _ONE_READING = Lock()
-_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "cannot allocate")
+_NO_MEMORY = (
+    "out of memory",
+    "can't allocate memory",
+    "not enough memory",
+    "cannot allocate",
+    "status_alloc_failed",  # cuBLAS and cuDNN, of a GPU that is full
+)
 
 T = TypeVar("T")
 

@@ -42,6 +42,10 @@ class PrefixPool:
         self._numbers = itertools.count(_ROOT + 1)
         self.bytes = 0
 
+    def __len__(self) -> int:
+        """Return how many blocks are kept."""
+        return len(self._blocks)
+
     def found(self, tokens: Sequence[int]) -> Blocks:
         """Return the blocks that are known of how ``tokens`` begin."""
         before, blocks = _ROOT, []

@@ -276,6 +276,43 @@ async def test_where_memory_is_short_fewer_are_computed_at_once(hf, model, monke
     assert sizes[6:] == [2, 2, 2, 2]
 
 
+async def test_batches_grow_again_when_memory_was_short_for_a_moment(hf, model, monkeypatch):
+    write, sizes = imported_write(), []
+
+    def short_at_first(loaded, rows, clock):
+        sizes.append(len(rows))
+        if len(sizes) == 1:
+            raise MemoryError
+        write(loaded, rows, clock)
+
+    monkeypatch.setattr(WRITE, short_at_first)
+    asked = [request(model, str(i), parameters={"max_tokens": 1}) for i in range(8)]
+    for _ in range(30):
+        await texts(hf, *asked)
+    assert sizes[:3] == [8, 4, 4]
+    assert max(sizes[3:]) == 8
+
+
+async def test_a_prompt_alone_is_tried_again_without_the_beginnings_of_others(
+    hf, model, monkeypatch
+):
+    write, sizes = imported_write(), []
+    long = request(model, "And what was that? " * 40)
+
+    def short_while_others_are_kept(loaded, rows, clock):
+        sizes.append(len(loaded.prefixes))
+        write(loaded, rows, clock)
+        if sizes[-1]:
+            raise RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate")
+
+    alone = await texts(hf, long)
+    await texts(hf, request(model, "Something else entirely. " * 40))
+    monkeypatch.setattr(WRITE, short_while_others_are_kept)
+    assert await texts(hf, long) == alone
+    assert sizes[0] > 0
+    assert sizes[1:] == [0]
+
+
 async def test_where_memory_is_short_for_a_single_one_the_user_is_told(hf, model, monkeypatch):
     def no_memory(*_):
         raise MemoryError
