@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import TemplateError
 
 from outputs.training.training_set import Conversation
-from pipeline.providers.hf.chat import PLAIN_TEMPLATE, without_system
+from pipeline.providers.hf.chat import PLAIN_TEMPLATE, left_out, without_system
 from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
 from pipeline.torch_setup import choose_device
 from scenarios.errors import UsageError
@@ -112,12 +112,13 @@ def open_text(source: ModelSource) -> BaseText:
 
 
 def _knows_system(tokenizer: Any) -> bool:
-    said = [{"role": role, "content": role} for role in ("system", "user", "assistant")]
+    """Return whether the chat template takes a system message, and does not pass it over."""
+    said = [{"role": role, "content": f"Says {role}."} for role in ("system", "user", "assistant")]
     try:
-        tokenizer.apply_chat_template(said, tokenize=False)
+        text = tokenizer.apply_chat_template(said, tokenize=False)
     except TemplateError:
         return False
-    return True
+    return left_out(said, text) != "system"
 
 
 def load_base(source: ModelSource, dtype: str, device: str) -> Any:

@@ -26,6 +26,7 @@ _FAULTS: Final = (
     ArithmeticError,
     AttributeError,
     LookupError,
+    RecursionError,
     TypeError,
     ValueError,
 )
@@ -49,25 +50,39 @@ class ChatFormat:
     def tokens(self, messages: Sequence[Message]) -> list[int]:
         """Return the prompt, ending where the answer begins.
 
-        Some templates know no system message: it then begins the first message of the user.
+        Some templates know no system message, and refuse it or pass it over in silence: it then
+        begins the first message of the user.
 
         Raises:
-            BadRequest: the template does not take messages in this order.
+            BadRequest: the template does not take messages in this order, or loses one.
         """
         rows = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            text = self._rendered(rows)
+            text = self._whole(rows)
         except _FAULTS as error:
             folded = without_system(rows)
             if folded == rows:
                 raise self._refused(error) from error
             try:
-                text = self._rendered(folded)
+                text = self._whole(folded)
             except _FAULTS as again:
                 raise self._refused(again) from again
         # The template writes the special tokens itself.
         tokens: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        if not tokens:
+            raise self._refused(ValueError("it makes nothing of them"))
         return tokens
+
+    def _whole(self, rows: Sequence[dict[str, str]]) -> str:
+        """Return messages as text.
+
+        Raises:
+            ValueError: a message is not in it. What the template may raise comes as it is.
+        """
+        text = self._rendered(rows)
+        if role := left_out(rows, text):
+            raise ValueError(f"it leaves out what a {role} message says")
+        return text
 
     def _rendered(self, rows: Sequence[dict[str, str]]) -> str:
         text: str = self._tokenizer.apply_chat_template(
@@ -89,6 +104,15 @@ def _template(settings: LocalSettings) -> str | None:
         return PLAIN_TEMPLATE
     file: Path | None = settings.template_file
     return None if file is None else file.read_text("utf-8")
+
+
+def left_out(messages: Sequence[dict[str, str]], text: str) -> str | None:
+    """Return whose message a template lost, of system and user; templates may change blanks."""
+    whole = "".join(text.split())
+    for message in messages:
+        if message["role"] != "assistant" and "".join(message["content"].split()) not in whole:
+            return message["role"]
+    return None
 
 
 def without_system(messages: Sequence[dict[str, str]]) -> list[dict[str, str]]:

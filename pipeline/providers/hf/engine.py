@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from pipeline.providers.context_size import ContextSizes
-from pipeline.providers.errors import ContextExceeded, ProviderError, ServerFault
+from pipeline.providers.errors import BadRequest, ContextExceeded, ProviderError, ServerFault
 from pipeline.providers.failures import timed_out
 from pipeline.providers.hf.batch_size import BatchSize
 from pipeline.providers.hf.generation import write_answers
@@ -88,7 +88,7 @@ class LocalEngine:
 
         Raises:
             ContextExceeded: it does not fit into what the model can take in.
-            BadRequest: the chat template refuses its messages.
+            BadRequest: the chat template refuses its messages, or the model cannot read them.
             FieldRejected: its schema cannot be enforced.
         """
         tokens = self._loaded.chat.tokens(prompt.messages)
@@ -99,6 +99,12 @@ class LocalEngine:
                 f"the prompt has {len(tokens):,} tokens and its answer may have"
                 f" {parameters.max_tokens:,}; {self._loaded.name} takes {window:,} in all",
                 sizes=ContextSizes(needed, window),
+            )
+        if max(tokens) >= self._loaded.readable:
+            raise BadRequest(
+                f"the tokenizer of {self._loaded.name} writes the prompt with token"
+                f" {max(tokens):,}, and the model knows {self._loaded.readable:,}: they do not"
+                " belong together"
             )
         return AnswerRow(
             prompt=tokens,

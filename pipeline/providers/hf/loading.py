@@ -60,6 +60,8 @@ class LoadedModel:
     ends: frozenset[int]
     """Tokens that end an answer."""
     padding: int
+    readable: int
+    """How many tokens it can be given; its tokenizer may have been given more since."""
     vocabulary: int
     """How many numbers the model gives for the next token."""
     prefixes: PrefixPool | None
@@ -82,7 +84,7 @@ def load_model(model: str, settings: LocalSettings) -> LoadedModel:
     dtype = _precision(settings.dtype, device)
     loaded, tokenizer = tried(name, lambda: _from_files(files, dtype, device))
     ends = _ends(loaded, tokenizer)
-    padding = tokenizer.pad_token_id
+    readable = int(loaded.get_input_embeddings().weight.shape[0])
     chat = ChatFormat(name, tokenizer, settings)
     # What comes with the weights about sampling is for other ways of asking them.
     loaded.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
@@ -94,7 +96,8 @@ def load_model(model: str, settings: LocalSettings) -> LoadedModel:
         device=device,
         window=window_of(loaded.config, tokenizer),
         ends=ends,
-        padding=padding if padding is not None else min(ends, default=0),
+        padding=_padding(tokenizer.pad_token_id, ends, readable),
+        readable=readable,
         vocabulary=int(loaded.get_output_embeddings().weight.shape[0]),
         prefixes=_pool(name, loaded, settings.prefix_cache_mib),
     )
@@ -249,6 +252,12 @@ def _ends(model: Any, tokenizer: Any) -> frozenset[int]:
     named = model.generation_config.eos_token_id
     several = named if isinstance(named, list) else [named]
     return frozenset(token for token in (*several, tokenizer.eos_token_id) if token is not None)
+
+
+def _padding(named: int | None, ends: frozenset[int], readable: int) -> int:
+    """Return a token to pad with: many were given one after training that the model cannot read."""
+    candidates = [*([] if named is None else [named]), *sorted(ends), 0]
+    return next(token for token in candidates if token < readable)
 
 
 def window_of(config: Any, tokenizer: Any) -> int | None:

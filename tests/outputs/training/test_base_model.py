@@ -10,6 +10,7 @@ from outputs.training import base_model
 from outputs.training.base_model import check_packages, find_base, name_of
 from pipeline.providers.hf.location import ModelSource
 from scenarios.errors import UsageError
+from tests.tiny_model import CHAT_TEMPLATE, tiny_tokenizer
 
 
 def test_a_base_is_named_by_where_it_lies(tmp_path):
@@ -47,3 +48,15 @@ def test_a_missing_package_is_one_message_that_names_the_extra(monkeypatch):
     with pytest.raises(UsageError, match="training needs the package torch") as caught:
         check_packages()
     assert caught.value.hint == 'install it: pip install "hipo[train]"'
+
+
+@pytest.mark.parametrize(
+    ("template", "knows"),
+    [
+        (CHAT_TEMPLATE, True),
+        ("{% for m in messages %}{% if m.role != 'system' %}{{ m.content }}{% endif %}{% endfor %}", False),
+    ],
+)  # fmt: skip
+def test_a_base_whose_template_passes_system_messages_over_does_not_know_them(template, knows):
+    pytest.importorskip("transformers")
+    assert base_model._knows_system(tiny_tokenizer(chat_template=template)) is knows

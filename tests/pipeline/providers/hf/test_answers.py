@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import orjson
 import pytest
 
-from pipeline.providers.errors import ContextExceeded, FieldRejected
+from pipeline.providers.errors import BadRequest, ContextExceeded, FieldRejected
 from pipeline.providers.registry import build_provider, parse_model
 from scenarios.errors import UsageError
 from tests.pipeline.providers.hf.asking import request, texts
@@ -371,6 +371,32 @@ async def test_a_model_that_was_never_taught_to_chat_is_asked_plainly(hf, tmp_pa
     plain = request(folder, parameters={"extra": {"chat_template": "plain"}})
     assert len(set(await texts(hf, request(folder), plain))) == 1
     assert f"hf/{folder} has no chat template" in caplog.text
+
+
+async def test_a_padding_token_that_the_model_does_not_know_is_never_given_to_it(
+    hf, model, tmp_path
+):
+    folder = save_tiny_model(tmp_path / "padded")
+    plain = await texts(hf, request(model, "a"), request(model, "Why? " * 9))
+    tokenizer = tiny_tokenizer()
+    tokenizer.add_special_tokens({"pad_token": "<|new|>"})
+    tokenizer.save_pretrained(folder)
+    assert tokenizer.pad_token_id == len(tiny_tokenizer())
+    assert await texts(hf, request(folder, "a"), request(folder, "Why? " * 9)) == plain
+
+
+async def test_a_prompt_with_a_token_that_the_model_does_not_know_fails_alone(hf, tmp_path):
+    folder = save_tiny_model(tmp_path / "taught")
+    tokenizer = tiny_tokenizer()
+    tokenizer.add_tokens(["<|new|>"])
+    tokenizer.save_pretrained(folder)
+    known, unknown = await asyncio.gather(
+        *(hf.send(request(folder, text), 60) for text in ("Why?", "Why <|new|>?")),
+        return_exceptions=True,
+    )
+    assert known.choices[0].finish == "length"
+    assert isinstance(unknown, BadRequest)
+    assert "token 1,000, and the model knows 1,000" in str(unknown)
 
 
 async def test_nothing_heavy_is_imported_before_a_model_is_asked():

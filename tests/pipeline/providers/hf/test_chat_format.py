@@ -41,9 +41,20 @@ def test_a_template_that_knows_no_system_message_gets_it_with_the_first_of_the_u
     assert text == "<user>Be.\n\nWhy?<assistant>So."
 
 
+def test_a_template_that_passes_a_system_message_over_gets_it_with_the_first_of_the_user():
+    template = (
+        "{% for m in messages %}{% if m.role == 'user' %}<user>{{ m.content | trim }}"
+        "{% elif m.role == 'assistant' %}<assistant>{{ m.content }}{% endif %}{% endfor %}"
+    )
+    said = [("system", " Be."), ("user", "Why?\n"), ("assistant", "So.")]
+    assert read(*chat(template), *said) == "<user>Be.\n\nWhy?<assistant>So."
+
+
 @pytest.mark.parametrize(
     ("template", "why"),
     [
+        ("{{ messages[1].content }}", "leaves out what a user message says"),
+        ("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "recursion"),
         ("{{ raise_exception('roles must alternate') }}", "roles must alternate"),
         ("{{ messages[0].content + 1 }}", "can only concatenate str"),
         ("{{ 1 // ((messages | length) - 2) }}", "division"),
@@ -52,7 +63,13 @@ def test_a_template_that_knows_no_system_message_gets_it_with_the_first_of_the_u
 def test_a_template_that_refuses_the_messages_fails_the_case(template, why):
     form, _ = chat(template)
     with pytest.raises(BadRequest, match=f"hf/tiny refuses the messages: .*{why}"):
-        form.tokens([Message("user", "Why?"), Message("user", "Why?")])
+        form.tokens([Message("user", "Why?"), Message("user", "How?")])
+
+
+def test_a_template_that_makes_nothing_of_the_messages_fails_the_case():
+    form, _ = chat("{% if false %}x{% endif %}")
+    with pytest.raises(BadRequest, match="it makes nothing of them"):
+        form.tokens([Message("user", "")])
 
 
 def test_a_template_of_the_users_own_is_read_from_its_file_with_its_settings(tmp_path):
