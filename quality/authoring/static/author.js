@@ -276,11 +276,12 @@ class AuthorForm {
 
   async post(action, more = {}) {
     const name = form.dataset.name.split("/").map(encodeURIComponent).join("/");
-    const send = () => this.reach(`/${action}/${name}`, {
-      method: "POST", body: new URLSearchParams({ csrf: form.dataset.csrf, data: JSON.stringify(this.data), ...more }),
+    const send = (csrf) => this.reach(`/${action}/${name}`, {
+      method: "POST", body: new URLSearchParams({ csrf, data: JSON.stringify(this.data), ...more }),
     });
-    let answer = await send();
-    if (answer.status === 403 && (await this.renew())) answer = await send();
+    const before = form.dataset.csrf;
+    let answer = await send(before);
+    if (answer.status === 403 && (await this.renew(before))) answer = await send(form.dataset.csrf);
     if (answer.status === 401) throw new Error(`hipo author was started anew. ${GO_ON}`);
     const isJson = (answer.headers.get("content-type") || "").startsWith("application/json");
     const said = isJson ? await answer.json() : { text: await answer.text() };
@@ -289,10 +290,11 @@ class AuthorForm {
   }
 
   // Whoever came in by the link of a page that was started anew goes on in a window of before; false: they have not.
-  async renew() {
+  // A check and a save may be refused at once: what counts is the token each of them was sent with.
+  async renew(before) {
     const page = await this.reach(window.location.pathname, { headers: { accept: "text/html" } });
     const there = new DOMParser().parseFromString(await page.text(), "text/html").getElementById("author");
-    if (!page.ok || !there || there.dataset.csrf === form.dataset.csrf) return false;
+    if (!page.ok || !there || there.dataset.csrf === before) return false;
     form.dataset.csrf = there.dataset.csrf;
     return true;
   }

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from benchmarks.machine import free_port
 from hipo.app.authoring import open_desk
@@ -197,6 +197,30 @@ def test_what_was_written_is_saved_after_the_page_was_started_anew(browser, tmp_
         page.keyboard.press("Control+S")
         expect(state).to_have_text("Saved.")
     assert "title: Hours of my work" in (tmp_path / "lost.yaml").read_text()
+
+
+def test_two_requests_that_are_refused_at_once_both_go_on_with_the_new_form(browser, tmp_path):
+    place = Address(port=free_port())
+    page = new_page(browser, viewport={"width": 1280, "height": 850})
+    with served(place, tmp_path) as first:
+        begin(page, first, "#scenario-id", "lost")
+        summary(page, "0 errors")
+    with served(place, tmp_path) as (url, token):
+        page.context.new_page().goto(f"{url}/enter?token={token}")
+        asked: list[Route] = []
+
+        def held(route: Route) -> None:
+            """Hold the new form back until both requests have been refused."""
+            asked.append(route)
+            if len(asked) == 2:
+                for each in asked:
+                    each.continue_()
+
+        page.route(re.compile("/edit/"), held)
+        page.locator('[data-path="title"] textarea').fill("Hours of my work")
+        page.keyboard.press("Control+S")
+        expect(page.locator("#state")).to_have_text("Saved.")
+        summary(page, "0 errors")
 
 
 def test_the_page_of_files_says_what_cannot_be_begun_and_strangers_are_refused(browser, address):
