@@ -22,7 +22,7 @@ from pipeline.store.checking import Damage, check_database
 from pipeline.store.config_epochs import read_configs
 from pipeline.store.locks import is_locked, refuse_network_disk
 from pipeline.store.materials import SOUGHT, MaterialItem, is_incomplete, read_items
-from pipeline.store.people_database import PEOPLE
+from pipeline.store.people_database import PEOPLE, refuse_foreign_people
 from pipeline.store.recipe_file import write_recipe
 from pipeline.store.run_store import RunStore
 from pipeline.store.salvage import Salvage, salvage
@@ -216,6 +216,7 @@ def _people(folder: Path, draft: Path) -> Iterator[str]:
         return
     try:
         with closing(connect_readonly(path)) as people:
+            refuse_foreign_people(people, path)
             sound = people.execute("pragma quick_check").fetchone() == ("ok",)
             if sound:
                 copy = draft / PEOPLE

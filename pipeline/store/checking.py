@@ -13,7 +13,7 @@ import orjson
 
 from pipeline.store.config_epochs import read_configs
 from pipeline.store.migrations import check_current
-from pipeline.store.people_database import PEOPLE
+from pipeline.store.people_database import PEOPLE, refuse_foreign_people
 from pipeline.store.queries.dialogues import DialogueReader
 from pipeline.store.queries.status import read_state
 from pipeline.store.run_store import RunStore
@@ -89,6 +89,7 @@ def check_database(folder: Path) -> list[Damage]:
     if people.is_file():
         try:
             with closing(connect_readonly(people)) as connection:
+                refuse_foreign_people(connection, people)
                 findings += [Damage("people", f.message) for f in _guarded(_pages, connection)]
         except StoreDamaged as error:
             findings.append(Damage("people", error.message))

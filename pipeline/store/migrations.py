@@ -11,6 +11,7 @@ from pipeline.store.answering_models import add_answering_models
 from pipeline.store.batch_schema import add_batches
 from pipeline.store.evaluation_schema import add_answers
 from pipeline.store.flow_schema import add_flow
+from pipeline.store.foreign_objects import refuse_foreign
 from pipeline.store.gold_review_schema import add_gold_reviews
 from pipeline.store.judgement_schema import add_judgements
 from pipeline.store.materials import add_materials
@@ -55,7 +56,8 @@ def check_version(
     """Return the schema version of a database.
 
     Raises:
-        UsageError: it is newer than this hipo knows, or has lost its version.
+        UsageError: it is newer than this hipo knows, has lost its version, or holds what hipo did
+            not make.
     """
     version = schema_version(connection)
     refuse_unnumbered(connection, path)
@@ -64,6 +66,7 @@ def check_version(
             f"{path} was written by a newer hipo (schema {version}; this one knows {len(migrations)})",
             "upgrade hipo (pip install -U hipo), or open the run with the version that wrote it",
         )
+    refuse_foreign(connection, path, migrations[:version])
     return version
 
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.store.foreign_objects import refuse_foreign
 from pipeline.store.sqlite import (
     EagerConnection,
     StoreUnusable,
@@ -69,13 +70,32 @@ def create_people(connection: sqlite3.Connection, run: str) -> None:
     connection.execute("begin immediate")
     (version,) = connection.execute("pragma user_version").fetchone()
     if version == 0:
-        for statement in _TABLES:
-            connection.execute(statement)
+        _make_tables(connection)
         connection.execute("insert into meta values ('run', ?)", (run,))
     if version < VERSION:
-        connection.execute(_ATTENTION)
+        _make_attention(connection)
         connection.execute(f"pragma user_version = {VERSION}")
     connection.execute("commit")
+
+
+def refuse_foreign_people(connection: sqlite3.Connection, path: Path) -> None:
+    """Do nothing to a file of people that holds what hipo makes, or is of a newer hipo.
+
+    Raises:
+        StoreDamaged: it holds something else: somebody who sent the run may have put it there.
+    """
+    (version,) = connection.execute("pragma user_version").fetchone()
+    if version <= VERSION:
+        refuse_foreign(connection, path, (_make_tables, _make_attention)[: max(0, version)])
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES:
+        connection.execute(statement)
+
+
+def _make_attention(connection: sqlite3.Connection) -> None:
+    connection.execute(_ATTENTION)
 
 
 def run_mark(run: sqlite3.Connection) -> str:
@@ -119,13 +139,15 @@ def connect_people(folder: Path, mark: str) -> sqlite3.Connection:
     """Open the file for writing; it is made if need be.
 
     Raises:
-        UsageError: it belongs to another run, was written by a newer hipo, or is damaged.
+        UsageError: it belongs to another run, was written by a newer hipo, is damaged, or holds
+            what hipo did not make.
     """
     path = folder / PEOPLE
     with ExitStack() as undo:
         undo.enter_context(explained(path))
         keep_private(path)
         connection = undo.enter_context(closing(connect(path, EagerConnection)))
+        refuse_foreign_people(connection, path)
         create_people(connection, mark)
         _check_owner(connection, path, mark)
         undo.pop_all()

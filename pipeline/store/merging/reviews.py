@@ -8,7 +8,12 @@ from contextlib import closing
 from pathlib import Path
 
 from pipeline.store.merging.target import MergeTarget, numbered
-from pipeline.store.people_database import PEOPLE, connect_people, run_mark
+from pipeline.store.people_database import (
+    PEOPLE,
+    connect_people,
+    refuse_foreign_people,
+    run_mark,
+)
 from pipeline.store.sqlite import connect_readonly
 from scenarios.plural import plural
 
@@ -162,6 +167,7 @@ class ReviewMerging:
             closing(connect_readonly(source / PEOPLE)) as old,
             closing(connect_people(folder, run_mark(run))) as new,
         ):
+            refuse_foreign_people(old, source / PEOPLE)
             new.execute("begin immediate")
             yield from _copy_names(old, new, codes)
             for number, code, *words in old.execute("select * from notes"):
