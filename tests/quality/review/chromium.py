@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -101,8 +102,16 @@ def until(page: Page, expression: str) -> None:
 
 def arrive(page: Page, selector: str) -> None:
     """Wait until a page that has an element is there whole: its script takes keys only then."""
-    page.wait_for_selector(selector)
+    try:
+        page.wait_for_selector(selector)
+    except Error as error:
+        raise AssertionError(f"no {selector} on {page.url}: {page.inner_text('body')}") from error
     page.wait_for_load_state()
+
+
+def has_focus(page: Page, selector: str) -> None:
+    """Wait until what a page gives the focus by itself has it: after it is loaded, when it is drawn."""
+    until(page, f"document.activeElement.matches({json.dumps(selector)})")
 
 
 def tab_to(page: Page, selector: str, *, most: int = 120) -> None:
@@ -136,16 +145,24 @@ def come_in(page: Page, link: str, name: str) -> None:
     tab_to(page, "input[name=agree]")
     page.keyboard.press("Space")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/name")
-    page.keyboard.type(name)
-    page.keyboard.press("Enter")
-    arrive(page, "#begin")
+    give_name(page, name)
     page.keyboard.press("Enter")
     until(page, "location.pathname != '/name'")
     if page.url.endswith("/language"):
+        has_focus(page, "input[name=language]")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         until(page, "location.pathname != '/language'")
+
+
+def give_name(page: Page, name: str) -> None:
+    """Type a name where one is asked for, and go on to the return code."""
+    page.wait_for_url("**/name")
+    has_focus(page, "#name")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    arrive(page, "#begin")
+    has_focus(page, "#begin")
 
 
 def picture(page: Page, name: str) -> None:

@@ -15,6 +15,8 @@ from tests.quality.review.chromium import (
     arrive,
     chromium,
     come_in,
+    give_name,
+    has_focus,
     look_at,
     new_page,
     tab_to,
@@ -72,13 +74,12 @@ def test_every_page_is_legible_and_fits_a_phone(
         page.keyboard.press("Enter")
         page.wait_for_url("**/name")
         look_at(page, "name")
-        page.keyboard.type("Ada")
-        page.keyboard.press("Enter")
-        arrive(page, "#begin")
+        give_name(page, "Ada")
         look_at(page, "code")
         page.keyboard.press("Enter")
         page.wait_for_url("**/language")
         look_at(page, "language")
+        has_focus(page, "input[name=language]")
         page.keyboard.press("ArrowDown")
         page.keyboard.press("Enter")
         arrive(page, "#answers")
@@ -317,10 +318,7 @@ def test_the_next_annotator_sits_down_and_the_expert_sees_both(
         tab_to(page, "input[name=agree]")
         page.keyboard.press("Space")
         page.keyboard.press("Enter")
-        page.wait_for_url("**/name")
-        page.keyboard.type("Bob")
-        page.keyboard.press("Enter")
-        arrive(page, "#begin")
+        give_name(page, "Bob")
         page.keyboard.press("Enter")
         answer_one(page)
         standings = site.service.store.sheets.standings(site.service.study)
