@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import torch
 from transformers import GenerationConfig, LogitsProcessorList, StoppingCriteriaList
 
-from pipeline.providers.hf.prefixes import BLOCK, Blocks, blocks_of, joined
+from pipeline.providers.hf.beginnings import beginnings, joined
+from pipeline.providers.hf.prefixes import BLOCK
 from pipeline.providers.hf.sampling import AnswerRow, BatchSampler
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def write_answers(
     """
     sampler = BatchSampler(rows, loaded.ends, clock)
     with torch.inference_mode():
-        begun = [_beginning(loaded, row) for row in rows]
+        begun = beginnings(loaded, rows)
         tokens, mask = _padded(rows, [len(blocks) * BLOCK for blocks in begun], loaded.padding)
         cache = joined(loaded.model, begun) if any(begun) else None
         del begun  # what the pool has forgotten needs no memory any more
@@ -45,21 +46,6 @@ def write_answers(
             logits_processor=LogitsProcessorList([sampler.process]),
             stopping_criteria=StoppingCriteriaList([sampler.finished]),
         )
-
-
-def _beginning(loaded: LoadedModel, row: AnswerRow) -> Blocks:
-    """Return what is known of a prompt before the answers are begun, computed where it was not."""
-    pool = loaded.prefixes
-    if pool is None:
-        return []
-    if row.abandoned():  # many prompts take their time
-        row.end = "abandoned"
-        return []
-    known = pool.found(row.prompt)
-    row.reused = len(known) * BLOCK
-    blocks = blocks_of(loaded.model, row.prompt, known)
-    pool.keep(row.prompt, blocks)
-    return blocks
 
 
 def _padded(

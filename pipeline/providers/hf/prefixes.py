@@ -49,7 +49,7 @@ class PrefixPool:
     def found(self, tokens: Sequence[int]) -> Blocks:
         """Return the blocks that are known of how ``tokens`` begin."""
         before, blocks = _ROOT, []
-        for key in _pages(tokens):
+        for key in pages_of(tokens):
             known = self._blocks.get((before, key))
             if known is None:
                 break
@@ -60,7 +60,7 @@ class PrefixPool:
     def keep(self, tokens: Sequence[int], blocks: Blocks) -> None:
         """Remember the blocks that ``tokens`` begin with, as those that were used last."""
         before, path = _ROOT, []
-        for page, block in zip(_pages(tokens), blocks, strict=False):
+        for page, block in zip(pages_of(tokens), blocks, strict=False):
             key = (before, page)
             if key not in self._blocks:
                 self._blocks[key] = (next(self._numbers), block)
@@ -79,7 +79,7 @@ class PrefixPool:
         self.bytes = 0
 
 
-def _pages(tokens: Sequence[int]) -> list[tuple[int, ...]]:
+def pages_of(tokens: Sequence[int]) -> list[tuple[int, ...]]:
     """Return the tokens of each whole block; the last token is in none: the answer begins with it."""
     whole = (len(tokens) - 1) // BLOCK
     return [tuple(tokens[i * BLOCK : (i + 1) * BLOCK]) for i in range(whole)]
@@ -105,49 +105,14 @@ def can_reuse(model: Any) -> bool:
         return False
     try:
         with torch.inference_mode():
-            _forward(model, [0], cache)
+            forward(model, [[0]], cache)
     except (TypeError, ValueError, RuntimeError):
         return False
     kept = [x for layer in layers for x in (layer.keys, layer.values)]
     return all(x is not None and x.shape == kept[0].shape and x.shape[2] == 1 for x in kept)
 
 
-def blocks_of(model: Any, tokens: Sequence[int], known: Blocks) -> Blocks:
-    """Return the blocks of a prompt; those that are not ``known`` are computed, in one go.
-
-    Raises:
-        RuntimeError: the memory is not enough, among others.
-    """
-    begin, end = len(known) * BLOCK, len(_pages(tokens)) * BLOCK
-    if begin == end:
-        return known
-    cache = joined(model, [known]) if known else DynamicCache(config=model.config)
-    _forward(model, tokens[begin:end], cache)
-    layers: list[Any] = cache.layers
-    computed = torch.stack(
-        [torch.stack((layer.keys[0], layer.values[0]))[:, :, begin:] for layer in layers]
-    )
-    # Copies, so that forgetting one block frees its memory.
-    return [*known, *(part.clone() for part in torch.split(computed, BLOCK, dim=3))]
-
-
-def _forward(model: Any, tokens: Sequence[int], cache: DynamicCache) -> None:
-    """Add to ``cache`` what a model computes of tokens that come after those it holds."""
-    new = torch.tensor([tokens], device=model.device)
+def forward(model: Any, rows: Sequence[Sequence[int]], cache: DynamicCache) -> None:
+    """Add to ``cache`` what a model computes of as many tokens in each row, after those it holds."""
+    new = torch.tensor(rows, device=model.device)
     model(input_ids=new, past_key_values=cache, use_cache=True, logits_to_keep=1)
-
-
-def joined(model: Any, rows: Sequence[Blocks]) -> DynamicCache:
-    """Return the blocks of several prompts, one at least, side by side, shorter ones padded on the left."""
-    longest = max(len(blocks) for blocks in rows) * BLOCK
-    first = next(blocks[0] for blocks in rows if blocks)
-    layers, _, heads, _, size = first.shape
-    cache = DynamicCache(config=model.config)
-    for layer in range(layers):
-        both = first.new_zeros((2, len(rows), heads, longest, size))
-        for row, blocks in enumerate(rows):
-            if blocks:
-                begin = longest - len(blocks) * BLOCK
-                torch.cat([block[layer] for block in blocks], dim=2, out=both[:, row, :, begin:])
-        cache.update(both[0], both[1], layer)
-    return cache

@@ -11,11 +11,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import torch
 
 if TYPE_CHECKING:  # llguidance need not be installed
     from pipeline.providers.hf.schema import Constraint
 
+_WORD = 32
+"""Tokens to a number of those that say which may come next."""
 End = Literal["open", "stop", "length", "late", "abandoned", "no number", "lost"]
 """How far an answer is: ``late``: its time is over; ``abandoned``: nobody waits for it;
 ``no number``: the model computes nothing that could be compared; ``lost``: it cannot be followed."""
@@ -44,16 +47,9 @@ class AnswerRow:
     def __post_init__(self) -> None:
         self._rng = random.Random(self.seed)
 
-    def choose(self, logits: torch.Tensor) -> int:
-        """Return the next token by the numbers that the model gives, shape ``(vocabulary,)``."""
-        if self.temperature <= 0.0:
-            return int(logits.argmax())
-        shares = torch.softmax(logits / self.temperature, dim=-1)
-        if self.top_p >= 1.0:
-            return _drawn(shares, self._rng.random())
-        ordered, order = torch.sort(shares, descending=True, stable=True)
-        before = torch.cumsum(ordered, dim=-1) - ordered
-        return int(order[_drawn(ordered * (before < self.top_p), self._rng.random())])
+    def draw(self) -> float:
+        """Return where in [0, 1) of all shares the next token lies."""
+        return self._rng.random()
 
     def add(self, token: int, ends: Collection[int]) -> None:
         """Write a token, and see whether it is the last."""
@@ -66,11 +62,19 @@ class AnswerRow:
             self.end = "length"
 
 
-def _drawn(weights: torch.Tensor, share: float) -> int:
-    """Return the index at which ``share`` of the weights, of all, lies before or at it."""
-    sums = torch.cumsum(weights.double(), dim=-1)
-    index = int(torch.searchsorted(sums, share * sums[-1], right=True))
-    return min(index, int(weights.nonzero()[-1]))
+def _drawn(shares: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """Return of each row the index at which ``places``, of all its shares, lies; never one without.
+
+    Args:
+        shares: shape ``(rows, vocabulary)``, of any sum.
+        places: in [0, 1), shape ``(rows,)``.
+    """
+    sums = torch.cumsum(shares.to(places.dtype), dim=-1)
+    whole = sums[:, -1]
+    # A place may be rounded up to the whole: then the last token that has a share is meant.
+    wanted = torch.minimum(places * whole, torch.nextafter(whole, torch.zeros_like(whole)))
+    found = torch.searchsorted(sums, wanted[:, None], right=True)[:, 0]
+    return found.clamp(max=shares.shape[1] - 1)  # shares that are no numbers lie nowhere
 
 
 class BatchSampler:
@@ -91,20 +95,35 @@ class BatchSampler:
     def process(self, _: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return ``scores``, shape ``(rows, vocabulary)``, with all but the chosen tokens ruled out."""
         logits = self._within_schemas(scores.float())
-        best = logits.max(dim=-1)
-        unusable = torch.isnan(best.values).tolist()
-        chosen: list[int] = best.indices.tolist()
-        for i, row in enumerate(self._rows):
+        chosen = self._chosen(logits)
+        only = torch.full_like(logits, -torch.inf).scatter_(1, chosen[:, None], 0.0)
+        unusable = torch.isnan(logits.amax(dim=-1))
+        # The one time in a step that the processor waits for what a GPU computes.
+        tokens: list[int] = torch.where(unusable, -1, chosen).tolist()
+        for row, token in zip(self._rows, tokens, strict=True):
             if row.end != "open":
                 continue
-            if unusable[i]:
+            if token < 0:
                 row.end = "no number"
-                continue
-            if row.temperature > 0.0:
-                chosen[i] = row.choose(logits[i])
-            row.add(chosen[i], self._ends)
-        only = torch.full_like(logits, -torch.inf)
-        return only.scatter_(1, torch.tensor(chosen, device=only.device)[:, None], 0.0)
+            else:
+                row.add(token, self._ends)
+        return only
+
+    def _chosen(self, logits: torch.Tensor) -> torch.Tensor:
+        """Return the next token of each row, shape ``(rows,)``: the likeliest, or one that is drawn."""
+        chosen = logits.argmax(dim=-1)
+        drawing = [
+            (i, row)
+            for i, row in enumerate(self._rows)
+            if row.end == "open" and row.temperature > 0
+        ]
+        for whole in (True, False):  # what draws from all tokens needs no order of them
+            some = [(i, row) for i, row in drawing if (row.top_p >= 1.0) is whole]
+            if some:
+                at = torch.tensor([i for i, _ in some], device=logits.device)
+                drawn = _drawn_of([row for _, row in some], logits[at], whole=whole)
+                chosen = chosen.index_copy(0, at, drawn)
+        return chosen
 
     def finished(self, tokens: torch.Tensor, _: object, **__: object) -> torch.Tensor:
         """Return which rows are done, shape ``(rows,)``."""
@@ -119,13 +138,38 @@ class BatchSampler:
 
     def _within_schemas(self, logits: torch.Tensor) -> torch.Tensor:
         """Rule out what no schema allows next."""
-        held = [
-            (i, row.constraint)
-            for i, row in enumerate(self._rows)
-            if row.constraint is not None and row.end == "open"
-        ]
-        logits = logits.clone() if held else logits
-        for i, constraint in held:
-            allowed = torch.from_numpy(constraint.allowed()).to(logits.device)
-            logits[i].masked_fill_(~allowed, -torch.inf)
-        return logits
+        words = np.full((len(self._rows), -(-logits.shape[1] // _WORD)), -1, dtype=np.int32)
+        held = False
+        for i, row in enumerate(self._rows):
+            if row.constraint is not None and row.end == "open":
+                row.constraint.write_allowed(words[i])
+                held = True
+        if not held:
+            return logits
+        bits = torch.arange(_WORD, dtype=torch.int32, device=logits.device)
+        allowed = (torch.from_numpy(words).to(logits.device)[:, :, None] >> bits) & 1
+        ruled_out = allowed.flatten(1)[:, : logits.shape[1]] == 0
+        return logits.masked_fill(ruled_out, -torch.inf)
+
+
+def _drawn_of(rows: Sequence[AnswerRow], logits: torch.Tensor, *, whole: bool) -> torch.Tensor:
+    """Draw the next token of each row.
+
+    Args:
+        rows: which draw.
+        logits: what the model gives for them, shape ``(rows, vocabulary)``.
+        whole: whether they draw from all tokens, not from those alone that make up ``top_p``.
+    """
+    # Apple's GPUs know no numbers of 64 bits.
+    precise = torch.float32 if logits.device.type == "mps" else torch.float64
+    temperatures, top_ps, places = (
+        torch.tensor(numbers, dtype=precise, device=logits.device)
+        for numbers in zip(*((row.temperature, row.top_p, row.draw()) for row in rows), strict=True)
+    )
+    shares = torch.softmax(logits / temperatures.float()[:, None], dim=-1)
+    if whole:
+        return _drawn(shares, places)
+    ordered, order = torch.sort(shares, dim=-1, descending=True, stable=True)
+    before = torch.cumsum(ordered, dim=-1) - ordered
+    drawn = _drawn(ordered * (before < top_ps.float()[:, None]), places)
+    return order.gather(1, drawn[:, None])[:, 0]

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import llguidance.hf
 import numpy as np
 from llguidance import LLMatcher
+from llguidance.numpy import fill_next_token_bitmask
 from numpy.typing import NDArray
 
 from pipeline.providers.errors import FieldRejected
@@ -22,8 +23,8 @@ _BLANK: Final = r"[ \n]?"
 class Constraint(Protocol):
     """Follows one answer while it is written."""
 
-    def allowed(self) -> NDArray[np.bool_]:
-        """Return which tokens may come next, shape ``(vocabulary,)``."""
+    def write_allowed(self, words: NDArray[np.int32]) -> None:
+        """Write which tokens may come next, a bit each, into ``words``, shape ``(vocabulary / 32,)``."""
 
     def take(self, token: int) -> bool:
         """Go on with a token; False if the answer can no longer be followed."""
@@ -52,7 +53,6 @@ class SchemaCompiler:
                 f"answers of this tokenizer cannot be held to a schema: {error}",
                 field=_SCHEMA_FIELD,
             ) from error
-        self._vocabulary = vocabulary
         self._grammar = lru_cache(maxsize=64)(self._compiled)
 
     def constraint(self, schema: str) -> Constraint:
@@ -61,7 +61,7 @@ class SchemaCompiler:
         Raises:
             FieldRejected: the schema holds something that cannot be enforced.
         """
-        return _Follower(LLMatcher(self._tokens, self._grammar(schema)), self._vocabulary)
+        return _Follower(LLMatcher(self._tokens, self._grammar(schema)))
 
     def _compiled(self, schema: str) -> str:
         grammar: str = LLMatcher.grammar_from_json_schema(
@@ -78,13 +78,11 @@ class SchemaCompiler:
 class _Follower:
     """A constraint by a matcher of llguidance."""
 
-    def __init__(self, matcher: LLMatcher, vocabulary: int) -> None:
+    def __init__(self, matcher: LLMatcher) -> None:
         self._matcher = matcher
-        self._vocabulary = vocabulary
 
-    def allowed(self) -> NDArray[np.bool_]:
-        bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
-        return np.unpackbits(bits, count=self._vocabulary, bitorder="little").view(np.bool_)
+    def write_allowed(self, words: NDArray[np.int32]) -> None:
+        fill_next_token_bitmask(self._matcher, words[None])
 
     def take(self, token: int) -> bool:
         taken: bool = self._matcher.consume_token(token)

@@ -106,9 +106,25 @@ async def test_who_has_left_before_the_batch_begins_is_not_computed(hf, model):
     assert max(sizes) < len(rows[0].prompt)
 
 
-def row(text, *, left=False):
+async def test_what_prompts_differ_in_is_computed_side_by_side_where_it_is_as_long(hf, model):
+    await hf.send(asked(model, "Hello."), 60)
+    ends = [(5,), (6,), (7, 8), (6, 9), ()]
+    rows = [row(tokens=prompt(1, 2, *end)) for end in ends]
+    with counted(hf) as sizes:
+        import_module("pipeline.providers.hf.generation").write_answers(loaded(hf), rows)
+    beginning, shared, alone, rest = 2 * BLOCK, 2 * BLOCK, 2 * BLOCK, BLOCK
+    assert sizes[:4] == [beginning, shared, alone, rest]
+    assert [one.reused // BLOCK for one in rows] == [0, 2, 2, 3, 2]
+    single = [row(tokens=prompt(1, 2, *end)) for end in ends]
+    for one in single:
+        loaded(hf).prefixes.clear()
+        import_module("pipeline.providers.hf.generation").write_answers(loaded(hf), [one])
+    assert [one.tokens for one in rows] == [one.tokens for one in single]
+
+
+def row(text="", *, left=False, tokens=None):
     return import_module("pipeline.providers.hf.sampling").AnswerRow(
-        prompt=tiny_tokenizer()(text)["input_ids"], max_tokens=3, temperature=0.0, top_p=1.0,
+        prompt=tokens or tiny_tokenizer()(text)["input_ids"], max_tokens=3, temperature=0.0, top_p=1.0,
         seed=0, timeout_s=60.0, abandoned=lambda: left,
     )  # fmt: skip
 
