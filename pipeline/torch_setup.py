@@ -15,6 +15,10 @@ _LINUX_GPUS = ("/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl", "/dev/nvgpu", "
 def choose_device(device: str, hint: str) -> str:
     """Return ``cuda``, ``mps`` or ``cpu``, or the device itself if it names one, e.g. ``cuda:1``.
 
+    Attention is computed there by what takes every length as it comes: since version 2.11, torch prefers
+    cuDNN on an H100 or B200, which makes a plan for every number of texts and of tokens that it has not
+    met. Texts and prompts have all lengths, and each token of an answer is one more.
+
     Args:
         device: what was asked for; ``auto`` takes CUDA, else Apple's MPS, else the CPU.
         hint: what to do where it is not there.
@@ -26,6 +30,8 @@ def choose_device(device: str, hint: str) -> str:
 
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     there = {"cuda": count > 0, "mps": torch.backends.mps.is_available(), "cpu": True}
+    if there["cuda"]:
+        torch.backends.cuda.enable_cudnn_sdp(False)
     if device == "auto":
         return next(name for name, available in there.items() if available)
     kind, _, index = device.partition(":")

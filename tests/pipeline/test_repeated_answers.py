@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 
 from pipeline.client import AnswerUnusable
@@ -12,6 +11,7 @@ from pipeline.voting import vote
 from prompts.role_views import initiator_view
 from scenarios.run_configuration import RunConfiguration
 from tests.factories import make_actor_prompts, make_case, make_scenario
+from tests.letter_encoder import LetterEncoder
 from tests.pipeline.scripted import CONTEXT, QUESTION, client_of, requests_of, says, statuses_of
 
 SAID = ("Why?", "Since when?")
@@ -106,14 +106,6 @@ async def test_where_all_candidates_repeat_one_is_asked_for_again(store):
     assert isinstance(torn, AnswerUnusable)
     assert (new, old) == ("Who says so?", "Since when?")
     assert len(provider.requests) == 2
-
-
-class LetterEncoder:
-    """Embeds a text as its letter counts."""
-
-    async def encode(self, texts):
-        counts = np.array([[t.count(c) + 1e-3 for c in "abc"] for t in texts], np.float32)
-        return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
 
 @pytest.mark.anyio

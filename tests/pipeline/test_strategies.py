@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 
@@ -21,6 +20,7 @@ from scenarios.fingerprint import seed_from
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
 from tests.factories import make_case
+from tests.letter_encoder import LetterEncoder
 
 HOME = Path(scenarios.__file__).parent
 HIPO = Scheme.model_validate(yaml.safe_load((HOME / "schemes/data/hipo.yaml").read_text()))
@@ -67,14 +67,6 @@ class ScriptedAsker:
 
     def prompt(self, index):
         return "\n".join(m.content for m in self.asked[index][0].messages)
-
-
-class LetterEncoder:
-    """Embeds a text as its counts of a, b and c."""
-
-    async def encode(self, texts):
-        rows = np.array([[t.count(c) + 1e-3 for c in "abc"] for t in texts], np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def direct(asker):

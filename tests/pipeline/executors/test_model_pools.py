@@ -87,7 +87,11 @@ async def test_votes_of_two_workers_are_one_batch_of_a_model_that_is_loaded_once
 
     # Only a batch that is full goes on its way before the time is over.
     encoder = BatchingEncoder(lambda: embed, linger_s=3_600.0)
-    pool = Travelling(ModelHost(lambda: encoder.encode))
+
+    async def ask(texts, scored):
+        return await (encoder.scores(texts) if scored else encoder.encode(texts))
+
+    pool = Travelling(ModelHost(lambda: ask))
     first, second = PooledEncoder(pool), PooledEncoder(pool)
     half = [str(i) for i in range(DRAIN // 2)]
     other = [str(i) for i in range(DRAIN // 2, DRAIN)]
