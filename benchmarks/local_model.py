@@ -58,7 +58,7 @@ def run(*, quick: bool = False) -> list[Row]:
     """Ask about eight lines (two if quick), alone and together, three times (once), then as a role."""
     folder = _folder()
     rows = asyncio.run(_measured(folder, 2 if quick else AT_ONCE, 1 if quick else 3))
-    return [*rows, *asyncio.run(_reused(folder, _responder_prompts(2 if quick else 4)))]
+    return [*rows, *asyncio.run(_reused(folder, responder_prompts(2 if quick else 4)))]
 
 
 def _folder() -> Path:
@@ -141,11 +141,13 @@ def _saved(replies: Sequence[Reply]) -> float:
     return sum(usage.cached for usage in usages) / sum(usage.prompt for usage in usages)
 
 
-def _responder_prompts(count: int) -> list[tuple[Message, ...]]:
-    """Return what the responder is asked first in the cases of one scenario."""
+def responder_prompts(
+    count: int, scenarios: Sequence[str] = (SCENARIO,)
+) -> list[tuple[Message, ...]]:
+    """Return what the responder is asked first in as many cases of scenarios."""
     recipe = Recipe.model_validate(
         {
-            "scenarios": [SCENARIO],
+            "scenarios": list(scenarios),
             "turns": [1],
             "n": count,
             "models": {"default": "offline/rules"},

@@ -10,6 +10,7 @@ from hypothesis import settings
 
 gc.disable()  # until the tests are imported: hardly anything of that is garbage
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy and torch are there to read it
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")  # the same digits on every machine
 settings.register_profile(
     "hipo", deadline=None, max_examples=50
 )  # how busy a machine is decides no test
