@@ -71,6 +71,8 @@ class Admission:
     """Whether it goes to see if an outage is over."""
     role_answered: bool = True
     """Whether anything of this role was answered before, by this endpoint in this run."""
+    alone: bool = False
+    """Whether others wait for what becomes of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,22 +152,22 @@ class Availability:
         if outage is not None:
             if outage.probe is not None or now < outage.next_try:
                 return None
-            admission = self._admission(role, outage=True)
+            admission = self._admission(role, outage=True, alone=True)
             outage.probe, outage.probe_began = admission.number, now
             return admission
         if role in self._let_in:
             return self._admission(role)
         if role in self._alone or (self._alone and not self._let_in) or now < self._nobody_until:
             return None
-        admission = self._admission(role)
+        admission = self._admission(role, alone=True)
         self._first.setdefault(role, now)
         self._alone[role] = admission.number
         return admission
 
-    def _admission(self, role: str, *, outage: bool = False) -> Admission:
+    def _admission(self, role: str, *, outage: bool = False, alone: bool = False) -> Admission:
         self._admissions += 1
         answered = role in self._answered or self._answered_before(role)
-        return Admission(self._admissions, role, outage, answered)
+        return Admission(self._admissions, role, outage, answered, alone)
 
     def holds(self, admission: Admission) -> bool:
         """Return whether an admission is still good: an outage may have begun since."""

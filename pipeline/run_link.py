@@ -136,7 +136,7 @@ class LocalRun:
         while True:
             admission = await gate.enter(request.role)
             try:
-                entry, reservation = await self._place(request)
+                entry, reservation = await self._place(request, ahead=admission.alone)
             except BaseException:
                 gate.give_back(admission)
                 raise
@@ -192,13 +192,15 @@ class LocalRun:
             return None
         return self._gates.gate(address)
 
-    async def _place(self, request: PermitRequest) -> tuple[Entry | None, Reservation]:
-        """Wait for a place at the model, then for the budget."""
+    async def _place(
+        self, request: PermitRequest, *, ahead: bool = False
+    ) -> tuple[Entry | None, Reservation]:
+        """Wait for a place at the model, ahead of others if they wait for this, then for the budget."""
         if request.address is None:
             self.stop.check()
             return None, await self._reserve(request)
         limiter = self._limiters.limiter(request.address)
-        entry = await limiter.enter(request.likely_tokens, self.stop.check)
+        entry = await limiter.enter(request.likely_tokens, self.stop.check, ahead=ahead)
         try:
             return entry, await self._reserve(request)
         except BaseException:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -63,6 +64,15 @@ class Entry:
     likely_tokens: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turn:
+    """Somebody in the line."""
+
+    tokens: int
+    called: asyncio.Future[Entry | None]
+    """A place; None: there is none yet, and who is called is the first of the line now."""
+
+
 async def pause(seconds: float, check: Callable[[], None], sleep: Sleep) -> None:
     """Sleep in short pieces, calling ``check`` before each, which raises to end the wait."""
     left = seconds
@@ -82,7 +92,7 @@ class RateLimiter:
     """The way to one model: a place, the user's rates per minute, and the rate that was learned.
 
     Who waits stands in one line, first come, first served; only the first looks at places and
-    rates. What to wait for is decided by :class:`SendRate` and :class:`MinuteLimit`, which know no
+    rates, and lets in at once all behind it for whom there is a place, too. What to wait for is decided by :class:`SendRate` and :class:`MinuteLimit`, which know no
     event loop.
     """
 
@@ -108,7 +118,9 @@ class RateLimiter:
         self.limits = limits
         self._sleep = sleep
         self._clock = clock
-        self._line = asyncio.Lock()
+        self._line: deque[_Turn] = deque()
+        self._has_first = False
+        """Whether somebody is the first, who is not in the line any more."""
         self._window = ConcurrencyWindow(limits.max_concurrency, begin_with)
         self._flying = 0
         self._freed: asyncio.Future[None] | None = None
@@ -146,36 +158,89 @@ class RateLimiter:
         """Requests per second, if the learned rate is what requests wait for at the moment."""
         return self.learned_per_second if self._held_back else None
 
-    async def enter(self, tokens: int, check: Callable[[], None]) -> Entry:
+    async def enter(self, tokens: int, check: Callable[[], None], *, ahead: bool = False) -> Entry:
         """Take one of the concurrent places, at the allowed rates.
 
         Args:
             tokens: estimated tokens of the request, prompt and completion.
             check: called while waiting and right before entering; it raises to give up.
+            ahead: whether to stand before all others in the line.
         """
-        async with self._line:
-            waited = False
-            while True:
-                check()
-                if self._flying >= self._window.places:
-                    await self._place()
-                    continue
-                now = self._clock()
-                learned_s = self._rate.wait_s(now)
-                wait_s = max(learned_s, self._minutes_wait_s(now))
-                if wait_s <= 0.0:
-                    break
-                waited = waited or learned_s > 0.0
-                self._held_back = waited
-                await self._sleep(min(wait_s, STOP_LOOK_S))
-            self._flying += 1
+        if self._has_first:
+            entry = await self._called(tokens, check, ahead=ahead)
+            if entry is not None:
+                return entry
+        self._has_first = True
+        try:
+            return await self._as_first(tokens, check)
+        finally:
+            self._let_in()
+
+    async def _as_first(self, tokens: int, check: Callable[[], None]) -> Entry:
+        """Wait for a place, then for the rates."""
+        waited = False
+        while True:
+            check()
+            if self._flying >= self._window.places:
+                await self._place()
+                continue
+            now = self._clock()
+            learned_s = self._rate.wait_s(now)
+            wait_s = max(learned_s, self._minutes_wait_s(now))
+            if wait_s <= 0.0:
+                return self._entry(tokens, now, waited=waited)
+            waited = waited or learned_s > 0.0
             self._held_back = waited
-            if self._requests is not None:
-                self._requests.take(now, 1.0)
-            if self._tokens is not None:
-                self._tokens.take(now, tokens)
-            seat = self._window.seat(self._flying)
-            return Entry(self._rate.sent(now, waited=waited), seat, tokens)
+            await self._sleep(min(wait_s, STOP_LOOK_S))
+
+    async def _called(self, tokens: int, check: Callable[[], None], *, ahead: bool) -> Entry | None:
+        """Wait in the line for a place, or to be the first."""
+        turn = _Turn(tokens, asyncio.get_running_loop().create_future())
+        self._line.appendleft(turn) if ahead else self._line.append(turn)
+        try:
+            entry = await turn.called
+        except asyncio.CancelledError:
+            if not turn.called.cancelled():  # called, and called off in the same moment
+                entry = turn.called.result()
+                self._let_in() if entry is None else self.withdraw(entry)
+            raise
+        if entry is not None:
+            try:
+                check()
+            except BaseException:
+                self.withdraw(entry)
+                raise
+        return entry
+
+    def _let_in(self) -> None:
+        """Give places to those in the line as long as there are any; who gets none is the first.
+
+        One after the other, each a step of the event loop later, would be as slow as those steps are
+        long: while the answers to 256 requests are read, the next 256 would wait.
+        """
+        now = self._clock()
+        self._has_first = False
+        while self._line and not self._has_first:
+            turn = self._line.popleft()
+            if turn.called.done():
+                continue  # it was called off
+            self._has_first = self._flying >= self._window.places or (
+                max(self._rate.wait_s(now), self._minutes_wait_s(now)) > 0.0
+            )
+            turn.called.set_result(
+                None if self._has_first else self._entry(turn.tokens, now, waited=False)
+            )
+
+    def _entry(self, tokens: int, now: float, *, waited: bool) -> Entry:
+        """Take a place that is free."""
+        self._flying += 1
+        self._held_back = waited
+        if self._requests is not None:
+            self._requests.take(now, 1.0)
+        if self._tokens is not None:
+            self._tokens.take(now, tokens)
+        seat = self._window.seat(self._flying)
+        return Entry(self._rate.sent(now, waited=waited), seat, tokens)
 
     def withdraw(self, entry: Entry) -> None:
         """Give a place back that no request was sent from."""

@@ -79,8 +79,8 @@ class Bench:
         """Return a time that goes on while somebody pretends to sleep."""
         return loop_time() + sum(self.slept)
 
-    async def ask(self, *samples, seed=100):
-        request = SampleRequest(MESSAGES, SCHEMA, "utterance", seed, ORIGIN, {"utterance": 600})
+    async def ask(self, *samples, seed=100, origin=ORIGIN):
+        request = SampleRequest(MESSAGES, SCHEMA, "utterance", seed, origin, {"utterance": 600})
         return await self.endpoint.ask(request, samples or (0,), self.record)
 
     def record(self, attempt):

@@ -1,6 +1,7 @@
 """What a failed request means for the next one, and what a call that waits for its endpoint holds."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +14,7 @@ from pipeline.providers.rate_limiter import RateLimits
 from pipeline.providers.retry import RetryPolicy
 from pipeline.stop import Stop, Stopped
 from scenarios.errors import UsageError
-from tests.pipeline.endpoint_bench import Bench, Scripted, reply
+from tests.pipeline.endpoint_bench import ORIGIN, Bench, Scripted, reply
 
 AWAY = NotConnected("no connection")
 TOO_LONG = ContextExceeded("too long", status=400, sizes=ContextSizes(2302, 2048))
@@ -49,6 +50,30 @@ async def test_an_outage_uses_up_no_attempt():
     )
     assert (await b.ask())[0].text == "a"
     assert b.codes == ["unreachable"] * 20 + ["ok"]
+
+
+@pytest.mark.anyio
+async def test_the_first_call_of_a_role_does_not_wait_behind_those_of_another():
+    """All who ask as this role wait for it alone."""
+    release = asyncio.Event()
+
+    async def slow():
+        await release.wait()
+        return reply("a")
+
+    provider = Scripted(reply("first"), *[slow] * 9)
+    b = Bench(provider, limits=RateLimits(max_concurrency=2))
+    await b.ask(seed=1)
+    initiators = [asyncio.ensure_future(b.ask(seed=seed)) for seed in range(2, 9)]
+    for _ in range(9):
+        await asyncio.sleep(0)
+    responder = asyncio.ensure_future(b.ask(seed=99, origin=replace(ORIGIN, role="responder")))
+    for _ in range(9):
+        await asyncio.sleep(0)
+    release.set()
+    await asyncio.gather(responder, *initiators)
+    seeds = [request.seed for request in provider.requests]
+    assert seeds.index(99) <= 4, "two were under way, and one more was first in the line"
 
 
 @pytest.mark.anyio

@@ -144,6 +144,92 @@ async def test_who_is_cancelled_in_the_line_holds_up_nobody():
         assert first.cancelled()
 
 
+async def let_in(gate, tasks, steps):
+    """Return how many have a place after so many steps of the event loop."""
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    return sum(task.done() for task in tasks)
+
+
+@pytest.mark.anyio
+async def test_places_that_become_free_together_are_taken_together():
+    """One after the other, a step of the loop each, would leave them empty while replies are read."""
+    gate = RateLimiter(RateLimits(max_concurrency=64))
+    inside = [await gate.enter(1, nothing) for _ in range(64)]
+    waiting = [asyncio.ensure_future(gate.enter(1, nothing)) for _ in range(100)]
+    assert await let_in(gate, waiting, 2) == 0
+    for entry in inside[:40]:
+        gate.leave(entry, "answered", latency_s=0.1)
+    assert await let_in(gate, waiting, 3) == 40
+    assert [task.done() for task in waiting] == [True] * 40 + [False] * 60
+    for entry in inside[40:]:
+        gate.leave(entry, "answered", latency_s=0.1)
+    assert await let_in(gate, waiting, 3) == 64
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+
+
+@pytest.mark.anyio
+async def test_who_is_waited_for_goes_ahead_of_the_line():
+    gate = RateLimiter(RateLimits(max_concurrency=1))
+    inside, order = await gate.enter(1, nothing), []
+
+    async def enter(name, **how):
+        entry = await gate.enter(1, nothing, **how)
+        order.append(name)
+        gate.leave(entry, "answered", latency_s=0.1)
+
+    tasks = [asyncio.ensure_future(enter(name)) for name in "abc"]
+    await asyncio.sleep(0)
+    tasks.append(asyncio.ensure_future(enter("urgent", ahead=True)))
+    await asyncio.sleep(0)
+    gate.leave(inside, "answered", latency_s=0.1)
+    await asyncio.gather(*tasks)
+    assert order == ["a", "urgent", "b", "c"], "a is no longer in the line: it is the first"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("free", [1, 2])
+async def test_a_place_of_somebody_who_is_called_off_in_that_moment_is_not_lost(free):
+    """Called off as its place is ready (two are free), or as it becomes the first (one is)."""
+    gate = RateLimiter(RateLimits(max_concurrency=2))
+    inside = [await gate.enter(1, nothing) for _ in range(2)]
+    first, second, third = (asyncio.ensure_future(gate.enter(1, nothing)) for _ in range(3))
+    await asyncio.sleep(0)
+    for entry in inside[:free]:
+        gate.withdraw(entry)
+    first.add_done_callback(lambda _: second.cancel())
+    await asyncio.sleep(0)
+    second.cancel()
+    gate.withdraw(await first)
+    for entry in inside[free:]:
+        gate.withdraw(entry)
+    gate.withdraw(await asyncio.wait_for(third, 10))
+    assert second.cancelled()
+    again = [await asyncio.wait_for(gate.enter(1, nothing), 10) for _ in range(2)]
+    assert len(again) == 2
+
+
+@pytest.mark.anyio
+async def test_who_is_let_in_behind_another_still_looks_whether_to_stop():
+    gate, stopped = RateLimiter(RateLimits(max_concurrency=2)), []
+    inside = [await gate.enter(1, nothing) for _ in range(2)]
+
+    def check():
+        if stopped:
+            raise Halt
+
+    waiting = [asyncio.ensure_future(gate.enter(1, check)) for _ in range(2)]
+    await asyncio.sleep(0)
+    stopped.append(True)
+    for entry in inside:
+        gate.withdraw(entry)
+    outcomes = await asyncio.gather(*waiting, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [Halt, Halt]
+    assert [await asyncio.wait_for(gate.enter(1, nothing), 10) for _ in range(2)]
+
+
 def test_a_pause_that_an_endpoint_asks_one_call_for_holds_up_no_other():
     async def work():
         gate = RateLimiter(RateLimits())
