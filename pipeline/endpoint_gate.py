@@ -76,8 +76,10 @@ class EndpointGate:
 
     def settle(self, admission: Admission, sign: Sign, status: int | None = None) -> None:
         """Take in what became of a call, and let those through whom that concerns."""
+        before = self._availability.open_to
         self._announce(self._availability.settled(admission, sign, self._clock(), status))
-        if self._waiting or sign != "answered":  # else it concerns nobody
+        # Nearly every answer changes nothing: hundreds may wait for the first one of their role.
+        if sign != "answered" or (self._waiting and self._availability.open_to != before):
             self._go_through()
 
     def _announce(self, news: OutageNews | None) -> None:

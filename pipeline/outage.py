@@ -144,6 +144,11 @@ class Availability:
         """Whether the endpoint does not answer at the moment."""
         return self._outage is not None
 
+    @property
+    def open_to(self) -> int:
+        """How many roles need not wait; none while it is away."""
+        return 0 if self.away else len(self._let_in)
+
     # Going in
 
     def admit(self, role: str, now: float) -> Admission | None:

@@ -41,6 +41,26 @@ async def test_those_who_wait_go_when_the_first_call_is_answered():
 
 
 @pytest.mark.anyio
+async def test_answers_that_concern_nobody_who_waits_do_not_look_at_all_of_them(monkeypatch):
+    """Hundreds of responders wait for the first of them while hundreds of initiators are answered."""
+    gate = Gates().gate(ADDRESS)
+    await in_service(gate)
+    first = await gate.enter("responder")
+    waiting = [asyncio.ensure_future(gate.enter("responder")) for _ in range(50)]
+    await asyncio.sleep(0)
+    looked = []
+    admit = gate._availability.admit
+    monkeypatch.setattr(
+        gate._availability, "admit", lambda role, now: looked.append(role) or admit(role, now)
+    )
+    for _ in range(20):
+        await in_service(gate)
+    assert looked == ["initiator"] * 20
+    gate.settle(first, "answered")
+    assert len(await asyncio.gather(*waiting)) == 50
+
+
+@pytest.mark.anyio
 async def test_in_an_outage_they_go_to_see_in_turn_and_all_of_them_when_it_is_over():
     gates = Gates()
     gate = gates.gate(ADDRESS)
