@@ -31,7 +31,7 @@ def _workers(
         min=1,
         max=MOST_WORKERS,
         metavar="N",
-        help="Play in N processes; one is enough below some 600 calls a second (docs/workers.md).",
+        help="Play in N processes; one is enough below some 1,000 calls a second (docs/workers.md).",
     ),
     executor: ExecutorChoice = typer.Option(
         ExecutorChoice.LOCAL,
