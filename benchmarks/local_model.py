@@ -19,6 +19,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -47,6 +48,7 @@ AT_ONCE = 8
 MAX_TOKENS = 96
 TIMEOUT_S = 3600.0
 SCENARIO = "used_car"
+MANY_SCENARIOS = 16
 LINE_TOKENS = 32
 """Tokens of an answer where beginnings are measured: a line takes some 60."""
 NO_REUSE = {"prefix_cache_mib": 0}
@@ -141,15 +143,33 @@ def _saved(replies: Sequence[Reply]) -> float:
     return sum(usage.cached for usage in usages) / sum(usage.prompt for usage in usages)
 
 
-def responder_prompts(
-    count: int, scenarios: Sequence[str] = (SCENARIO,)
-) -> list[tuple[Message, ...]]:
-    """Return what the responder is asked first in as many cases of scenarios."""
+def responder_prompts(count: int) -> list[tuple[Message, ...]]:
+    """Return what the responder is asked first in as many cases of a scenario."""
+    return _asked_of_responder(SCENARIO, count)[:count]
+
+
+def unlike_prompts(count: int) -> list[tuple[Message, ...]]:
+    """Return as many different prompts of the responder, of several scenarios in turn.
+
+    Raises:
+        ValueError: there are not so many.
+    """
+    each = [
+        list(dict.fromkeys(_asked_of_responder(scenario, count)))
+        for scenario in sorted(Catalogue.load(environment={}).entries)[:MANY_SCENARIOS]
+    ]
+    found = [prompt for some in zip_longest(*each) for prompt in some if prompt is not None]
+    if len(found) < count:
+        raise ValueError(f"{len(found)} different prompts were found, {count} are wanted")
+    return found[:count]
+
+
+def _asked_of_responder(scenario: str, cases: int) -> list[tuple[Message, ...]]:
     recipe = Recipe.model_validate(
         {
-            "scenarios": list(scenarios),
+            "scenarios": [scenario],
             "turns": [1],
-            "n": count,
+            "n": cases,
             "models": {"default": "offline/rules"},
         }
     )

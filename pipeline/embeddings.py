@@ -59,7 +59,7 @@ class _Wanted:
 class BatchingEncoder:
     """Encodes the texts of many waiting coroutines together, on one thread of its own.
 
-    The thread takes along what waits (up to 256 texts), and lingers for more only if told to. Equal
+    The thread takes along what waits (until it has ``drain`` texts), and lingers for more only if told to. Equal
     texts of one batch are computed once. The model is loaded when the first text comes, once; what
     goes wrong there is raised to everyone who asks. Close it, or use it as a context: one that is
     cancelled does not wait for the thread, which dies with the process.
@@ -103,7 +103,10 @@ class BatchingEncoder:
         Raises:
             UsageError: the model cannot be loaded.
             RuntimeError: the encoder is closed.
+            ValueError: there are fewer than two.
         """
+        if len(candidates) < 2:  # here, since it would spoil the batch of others
+            raise ValueError(f"voting needs at least 2 candidates, got {len(candidates)}")
         return await self._asked(_Wanted(tuple(candidates), scored=True))  # type: ignore[return-value]
 
     async def _asked(self, wanted: _Wanted) -> Vectors | list[float]:

@@ -78,6 +78,8 @@ async def test_votes_and_rows_that_wait_come_from_one_batch(lengths):
     rows = asyncio.create_task(encoder.encode(["aa", "b"]))
     await asyncio.sleep(0)
     model.door.set()
+    with pytest.raises(ValueError, match="at least 2 candidates, got 1"):
+        await encoder.scores(["alone"])
     found = await asyncio.gather(first, *waiting)
     assert model.calls[1] == ["a", "aa", "aaa", "aaaa", "b"]
     alone = [consistency_scores(model.embed(candidates)).tolist() for candidates in votes]

@@ -6,22 +6,18 @@ them, and of blocks of 64 tokens many are as long as each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import torch
 from transformers import DynamicCache
 
+from pipeline.providers.hf.loading import LoadedModel, is_out_of_memory
 from pipeline.providers.hf.prefixes import BLOCK, Blocks, forward, pages_of
 
 if TYPE_CHECKING:
-    from pipeline.providers.hf.loading import LoadedModel
     from pipeline.providers.hf.sampling import AnswerRow
-
-_AT_ONCE: Final = 32_768
-"""Tokens that are computed together, those before them included: enough for a GPU to be busy."""
-_AT_ONCE_ON_A_CPU: Final = 2_048
 
 
 @dataclass(slots=True)
@@ -80,17 +76,23 @@ def beginnings(loaded: LoadedModel, rows: Sequence[AnswerRow]) -> list[Blocks]:
             prompt.path.append(before)
         row.reused = len(prompt.blocks) * BLOCK
         prompts.append(prompt)
-    most = _AT_ONCE_ON_A_CPU if loaded.device == "cpu" else _AT_ONCE
     while left := [prompt for prompt in prompts if prompt.is_open()]:
-        for together in _side_by_side(left, most):
-            for shared, blocks in zip(together, _computed(loaded.model, together), strict=True):
-                shared.take(blocks)
+        together = _side_by_side(left, pool.at_once)
+        try:
+            computed = _computed(loaded.model, together)
+        except (MemoryError, RuntimeError) as error:
+            if len(together) == 1 or not is_out_of_memory(error):
+                raise
+            pool.at_once = _tokens(together) // 2  # answers may fit as many together as before
+            continue
+        for shared, blocks in zip(together, computed, strict=True):
+            shared.take(blocks)
     for prompt in prompts:
         pool.keep(prompt.row.prompt, prompt.blocks)
     return [prompt.blocks if prompt.row.end == "open" else [] for prompt in prompts]
 
 
-def _side_by_side(left: Sequence[_Begun], most: int) -> Iterator[list[_Shared]]:
+def _side_by_side(left: Sequence[_Begun], most: int) -> list[_Shared]:
     """Choose what is computed next: of those that are least far, pages of one length."""
     depth = min(len(prompt.blocks) for prompt in left)
     by_page: dict[int, list[_Begun]] = {}
@@ -99,9 +101,13 @@ def _side_by_side(left: Sequence[_Begun], most: int) -> Iterator[list[_Shared]]:
             by_page.setdefault(prompt.path[depth], []).append(prompt)
     shared = [_Shared(prompts, _common(prompts, depth)) for prompts in by_page.values()]
     same = [one for one in shared if one.length == shared[0].length]
-    size = max(1, most // ((depth + shared[0].length) * BLOCK))
-    for start in range(0, len(same), size):
-        yield same[start : start + size]
+    return same[: max(1, most // _tokens(same[:1]))]
+
+
+def _tokens(together: Sequence[_Shared]) -> int:
+    """Return how many tokens are in memory when pages are computed, those before them included."""
+    first = together[0]
+    return len(together) * (len(first.prompts[0].blocks) + first.length) * BLOCK
 
 
 def _common(prompts: Sequence[_Begun], depth: int) -> int:

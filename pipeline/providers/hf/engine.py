@@ -14,7 +14,6 @@ from pipeline.providers.failures import timed_out
 from pipeline.providers.hf.batch_size import BatchSize
 from pipeline.providers.hf.generation import write_answers
 from pipeline.providers.hf.loading import LoadedModel, is_out_of_memory
-from pipeline.providers.hf.prefixes import BLOCK
 from pipeline.providers.hf.prompt import LocalAnswer, LocalPrompt
 from pipeline.providers.hf.sampling import AnswerRow
 from pipeline.providers.protocol import Choice
@@ -144,11 +143,11 @@ class LocalEngine:
         return True
 
     def _forgotten(self, rows: Sequence[AnswerRow]) -> bool:
-        """Forget all beginnings of prompts; True if others than those of ``rows`` took memory."""
+        """Forget all beginnings of prompts; True if others than those of the first took memory."""
         pool = self._loaded.prefixes
         if pool is None:
             return False
-        others = len(pool) > sum(len(row.prompt) // BLOCK for row in rows)
+        others = len(pool) > len(pool.found(rows[0].prompt))
         pool.clear()
         return others
 

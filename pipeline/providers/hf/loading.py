@@ -24,7 +24,7 @@ from transformers import (
 
 from pipeline.providers.hf.chat import ChatFormat
 from pipeline.providers.hf.location import ModelFiles, ModelSource, locate
-from pipeline.providers.hf.prefixes import PrefixPool, can_reuse
+from pipeline.providers.hf.prefixes import AT_ONCE, AT_ONCE_ON_A_CPU, PrefixPool, can_reuse
 from pipeline.providers.hf.settings import INSTALL, LocalSettings
 from pipeline.torch_setup import choose_device, keep_quiet
 from scenarios.errors import UsageError
@@ -99,16 +99,16 @@ def load_model(model: str, settings: LocalSettings) -> LoadedModel:
         padding=_padding(tokenizer.pad_token_id, ends, readable),
         readable=readable,
         vocabulary=int(loaded.get_output_embeddings().weight.shape[0]),
-        prefixes=_pool(name, loaded, settings.prefix_cache_mib),
+        prefixes=_pool(name, loaded, settings.prefix_cache_mib, device),
     )
 
 
-def _pool(name: str, model: Any, mib: int) -> PrefixPool | None:
+def _pool(name: str, model: Any, mib: int, device: str) -> PrefixPool | None:
     """Return what keeps the beginnings of prompts, where that is wanted and the model allows it."""
     if mib == 0:
         return None
     if can_reuse(model):
-        return PrefixPool(mib * 2**20)
+        return PrefixPool(mib * 2**20, AT_ONCE_ON_A_CPU if device == "cpu" else AT_ONCE)
     _log.info("%s computes every prompt from its first token: its memory cannot be divided", name)
     return None
 

@@ -19,6 +19,9 @@ from transformers.cache_utils import DynamicLayer
 
 BLOCK: Final = 64
 """Tokens of a block: what is not enough for one is computed with the answer."""
+AT_ONCE: Final = 32_768
+"""Tokens of new prompts that are computed together, those before them included: a GPU is busy."""
+AT_ONCE_ON_A_CPU: Final = 2_048
 _ROOT: Final = 0
 _CHANGING_ROPE: Final = frozenset({"dynamic", "longrope"})
 """Positions that are turned by how long the whole prompt is: no beginning fits two lengths."""
@@ -34,8 +37,10 @@ class PrefixPool:
     forgotten first, of one prompt its end before its beginning.
     """
 
-    def __init__(self, most_bytes: int) -> None:
+    def __init__(self, most_bytes: int, at_once: int = AT_ONCE) -> None:
+        """Keep ``most_bytes``; of prompts that are new, compute ``at_once`` tokens together."""
         self._most_bytes = most_bytes
+        self.at_once = at_once
         self._blocks: OrderedDict[tuple[int, tuple[int, ...]], tuple[int, torch.Tensor]] = (
             OrderedDict()
         )

@@ -17,6 +17,8 @@ import torch
 if TYPE_CHECKING:  # llguidance need not be installed
     from pipeline.providers.hf.schema import Constraint
 
+_COLDEST = 1e-5
+"""Temperature at which the likeliest token has all shares, and below which numbers overflow."""
 _WORD = 32
 """Tokens to a number of those that say which may come next."""
 End = Literal["open", "stop", "length", "late", "abandoned", "no number", "lost"]
@@ -97,8 +99,9 @@ class BatchSampler:
         logits = self._within_schemas(scores.float())
         chosen = self._chosen(logits)
         only = torch.full_like(logits, -torch.inf).scatter_(1, chosen[:, None], 0.0)
-        unusable = torch.isnan(logits.amax(dim=-1))
-        # The one time in a step that the processor waits for what a GPU computes.
+        best = logits.amax(dim=-1)
+        unusable = torch.isnan(best) | (best == torch.inf)
+        # All rows together: each by itself would wait for the GPU anew.
         tokens: list[int] = torch.where(unusable, -1, chosen).tolist()
         for row, token in zip(self._rows, tokens, strict=True):
             if row.end != "open":
@@ -115,7 +118,7 @@ class BatchSampler:
         drawing = [
             (i, row)
             for i, row in enumerate(self._rows)
-            if row.end == "open" and row.temperature > 0
+            if row.end == "open" and row.temperature > _COLDEST
         ]
         for whole in (True, False):  # what draws from all tokens needs no order of them
             some = [(i, row) for i, row in drawing if (row.top_p >= 1.0) is whole]
@@ -171,5 +174,7 @@ def _drawn_of(rows: Sequence[AnswerRow], logits: torch.Tensor, *, whole: bool) -
         return _drawn(shares, places)
     ordered, order = torch.sort(shares, dim=-1, descending=True, stable=True)
     before = torch.cumsum(ordered, dim=-1) - ordered
-    drawn = _drawn(ordered * (before < top_ps.float()[:, None]), places)
+    kept = before < top_ps.float()[:, None]
+    kept[:, 0] = True  # also where top-p is less than float32 can tell from 0
+    drawn = _drawn(ordered * kept, places)
     return order.gather(1, drawn[:, None])[:, 0]

@@ -313,6 +313,24 @@ async def test_a_prompt_alone_is_tried_again_without_the_beginnings_of_others(
     assert sizes[1:] == [0]
 
 
+async def test_also_where_those_are_fewer_than_its_own(hf, model, monkeypatch):
+    write, sizes = imported_write(), []
+    long = request(model, "And what was that? " * 200)
+
+    def short_while_any_are_kept(loaded, rows, clock):
+        sizes.append(len(loaded.prefixes))
+        if sizes[-1]:
+            raise MemoryError
+        write(loaded, rows, clock)
+
+    await texts(hf, request(model, "Something else entirely. " * 20))
+    monkeypatch.setattr(WRITE, short_while_any_are_kept)
+    [said] = await texts(hf, long)
+    assert said
+    assert 0 < sizes[0] < 200 * 4 // 64
+    assert sizes[1:] == [0]
+
+
 async def test_where_memory_is_short_for_a_single_one_the_user_is_told(hf, model, monkeypatch):
     def no_memory(*_):
         raise MemoryError

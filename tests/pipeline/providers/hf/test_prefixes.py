@@ -122,10 +122,43 @@ async def test_what_prompts_differ_in_is_computed_side_by_side_where_it_is_as_lo
     assert [one.tokens for one in rows] == [one.tokens for one in single]
 
 
+async def test_once_everybody_has_left_nothing_more_is_computed(hf, model):
+    await hf.send(asked(model, "Hello."), 60)
+    rows = [row(tokens=prompt(*[i + 1] * 30), left=lambda: bool(sizes)) for i in range(8)]
+    with counted(hf) as sizes:
+        import_module("pipeline.providers.hf.generation").write_answers(loaded(hf), rows)
+    assert [size for size in sizes if size > len(rows)] == [30 * BLOCK]
+    assert {one.end for one in rows} == {"abandoned"}
+
+
+async def test_where_memory_is_short_for_beginnings_fewer_are_computed_together(
+    hf, model, monkeypatch
+):
+    """The answers may fit all the same: their number stays."""
+    beginnings = import_module("pipeline.providers.hf.beginnings")
+    forward, computed = beginnings.forward, []
+
+    def short_of_memory(with_model, tokens, cache):
+        computed.append(len(tokens))
+        if len(tokens) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        forward(with_model, tokens, cache)
+
+    requests = [asked(model, chr(97 + i) * 300 + SCENE) for i in range(8)]
+    plain = [(await texts(hf, one))[0] for one in requests]
+    loaded(hf).prefixes.clear()
+    loaded(hf).prefixes.at_once = 10**6
+    monkeypatch.setattr(beginnings, "forward", short_of_memory)
+    assert await texts(hf, *requests) == plain
+    [engine] = hf._engines.values()
+    assert engine.batch == 8
+    assert [many for many in computed if many > 1] == [7, 3, 3], "seven were too many, once"
+
+
 def row(text="", *, left=False, tokens=None):
     return import_module("pipeline.providers.hf.sampling").AnswerRow(
         prompt=tokens or tiny_tokenizer()(text)["input_ids"], max_tokens=3, temperature=0.0, top_p=1.0,
-        seed=0, timeout_s=60.0, abandoned=lambda: left,
+        seed=0, timeout_s=60.0, abandoned=left if callable(left) else lambda: left,
     )  # fmt: skip
 
 

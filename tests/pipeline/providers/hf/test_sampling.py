@@ -122,6 +122,20 @@ def test_the_last_place_is_that_of_the_last_token_with_a_share(top_p):
     assert one.tokens == [2 if top_p == 1.0 else 0]
 
 
+@pytest.mark.parametrize(
+    "changes", [{"temperature": 1e-45}, {"temperature": 1.0, "top_p": 1e-50}], ids=str
+)
+def test_the_coldest_and_the_narrowest_take_the_likeliest(changes):
+    assert set(drawn([5.0, 1.0, 0.0, -3.0], 20, **changes)) == {0}
+
+
+def test_numbers_beyond_all_others_are_none():
+    """Such is what float16 makes of weights that are too large for it."""
+    rows = [row(temperature=1.0), row()]
+    step(BatchSampler(rows, {END}, Clock()), [1.0, torch.inf], [1.0, torch.inf])
+    assert {one.end for one in rows} == {"no number"}
+
+
 def test_numbers_that_are_none_end_a_row_that_draws_and_no_other():
     rows = [row(temperature=1.0), row(temperature=1.0, top_p=0.5), row(temperature=1.0)]
     none = float("nan")
