@@ -6,6 +6,7 @@ what one job is and how its result or its failure is stored; everything else is 
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import traceback
 from collections import Counter, deque
@@ -28,6 +29,7 @@ from scenarios.quick_records import quickly_made
 
 J = TypeVar("J")
 R = TypeVar("R")
+T = TypeVar("T")
 J_contra = TypeVar("J_contra", contravariant=True)
 
 MOST_SET_ASIDE = 50_000
@@ -188,7 +190,7 @@ class Runner(Generic[J, R]):
 
     async def _do(self, job: J) -> None:
         try:
-            result = await self._stage.work(job)
+            result = await contained(self._stage.work(job))
         except Exception as error:  # noqa: BLE001 - failure_of raises what is no failure of a job
             await self._failed(job, failure_of(error))
             return
@@ -242,6 +244,26 @@ class Runner(Generic[J, R]):
         elif failure.kind == "usage":
             self._usage_error = self._usage_error or UsageError(failure.reason, failure.hint)
             self._stop.request(failure.reason, failure.code)
+
+
+async def contained(work: Awaitable[T]) -> T:
+    """Return what a job comes to; what would end more than the job becomes an error of it.
+
+    Libraries let a cancellation out that was meant for tasks of their own, and plugins call
+    ``sys.exit``: the one would end a worker of the run in silence, the other the process.
+
+    Raises:
+        RuntimeError: the job was called off by nobody outside, or wanted to end the process.
+    """
+    try:
+        return await work
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise RuntimeError("it was cancelled from within (asyncio.CancelledError)") from error
+    except SystemExit as error:
+        raise RuntimeError(f"it called sys.exit({error.code!r})") from error
 
 
 def failure_of(error: Exception) -> JobFailure:

@@ -7,12 +7,13 @@ ship comes from a plugin (see :mod:`scenarios.plugins`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
 
-from scenarios.errors import UsageError
-from scenarios.plugins import PLUGINS, Extension, Plugin, PointName
+from scenarios.errors import HipoError, UsageError
+from scenarios.plugins import PLUGINS, Extension, Plugin, PointName, place_of
 from scenarios.spelling import suggestion
 
 E = TypeVar("E", bound=Extension)
@@ -116,6 +117,31 @@ class ExtensionPoint(Generic[E]):
                     )
                 added[extension.name] = (cast("E", extension), plugin)
         return added
+
+
+@contextmanager
+def told_of_plugin(point: ExtensionPoint[Any], name: str) -> Iterator[None]:
+    """Tell what goes wrong within as a mistake of the plugin that the extension comes from.
+
+    What ships is not touched: its mistakes are ours.
+
+    Raises:
+        UsageError: with the file and line of the plugin's own code.
+    """
+    try:
+        yield
+    except HipoError:
+        raise
+    except (Exception, SystemExit) as error:
+        plugin = point.plugin(name)
+        if plugin is None:
+            raise
+        where = place_of(str(plugin.path or plugin.origin), error)
+        raise UsageError(
+            f"the {point.name} {name!r} of the plugin {plugin.origin} does not work: {where}:"
+            f" {type(error).__name__}: {error}",
+            "mend it, or leave it out",
+        ) from error
 
 
 def imported(address: str) -> Any:

@@ -37,6 +37,8 @@ PointName = Literal[
 ]
 POINT_NAMES: Final[tuple[PointName, ...]] = get_args(PointName)
 ENTRY_POINT_GROUP: Final = "hipo.plugins"
+_FILE_MODULE: Final = "hipo_plugin_"
+"""What the names of modules begin with that are made of plugin files."""
 
 
 class Extension(Protocol):
@@ -210,14 +212,14 @@ def _run_file(path: Path, content: bytes, digest: str) -> ModuleType:
     The name depends on the content alone, so that objects of the module can be pickled and read
     by another process that has loaded the same file.
     """
-    name = f"hipo_plugin_{digest[:16]}"
+    name = f"{_FILE_MODULE}{digest[:16]}"
     loader = _ContentLoader(path, content)
     module = module_from_spec(ModuleSpec(name, loader, origin=str(path)))
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
         loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise _failure(str(path), error) from error
     return module
@@ -229,30 +231,45 @@ def _from_entry_point(entry_point: EntryPoint) -> Plugin:
     origin = f"{distribution.name} {distribution.version}" if distribution else entry_point.value
     try:
         module = import_module(entry_point.module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failure(f"{origin} ({entry_point.value})", error) from error
     digest = hashlib.sha256(origin.encode()).hexdigest()
     return Plugin(origin, digest, None, _declared(module, f"{origin} ({entry_point.module})"))
 
 
-def _failure(plugin: str, error: Exception) -> UsageError:
-    """Say where loading a plugin failed: the innermost line of its own, where there is one."""
-    place = plugin
-    if isinstance(error, SyntaxError) and error.filename:
-        place = f"{error.filename}:{error.lineno}"
-    else:
-        frames = [
-            frame
-            for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename != __file__ and not frame.filename.startswith("<frozen")
-        ]
-        own = [frame for frame in frames if frame.filename == plugin] or frames
-        if own:
-            place = f"{own[-1].filename}:{own[-1].lineno}"
+def _failure(plugin: str, error: BaseException) -> UsageError:
+    """Say where loading a plugin failed."""
+    place = place_of(plugin, error)
     return UsageError(
         f"the plugin {plugin} cannot be loaded: {place}: {type(error).__name__}: {error}",
         "mend it, or leave it out",
     )
+
+
+def place_in_plugin(error: BaseException) -> str | None:
+    """Return the file and line in a plugin that an error passed through last, None for no plugin."""
+    packages = {point.module.partition(".")[0] for point in entry_points(group=ENTRY_POINT_GROUP)}
+    found = None
+    step = error.__traceback__
+    while step is not None:
+        name = str(step.tb_frame.f_globals.get("__name__"))
+        if name.startswith(_FILE_MODULE) or name.partition(".")[0] in packages:
+            found = f"{step.tb_frame.f_code.co_filename}:{step.tb_lineno}"
+        step = step.tb_next
+    return found
+
+
+def place_of(plugin: str, error: BaseException) -> str:
+    """Return where an error was raised: the innermost line of the plugin's own, where there is one."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and not frame.filename.startswith("<frozen")
+    ]
+    own = [frame for frame in frames if frame.filename == plugin] or frames
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else plugin
 
 
 def _declared(module: ModuleType, plugin: str) -> tuple[Extension, ...]:

@@ -16,6 +16,7 @@ from pipeline.batches.journey import BatchRules
 from pipeline.budget import Ledger, Reservation
 from pipeline.endpoint import DirectSender, Sender
 from pipeline.outage import WaitRules
+from pipeline.providers.foreign import ForeignProvider
 from pipeline.providers.protocol import Provider, Reply, Request
 from pipeline.providers.registry import PROVIDERS
 from pipeline.recipe import Limits
@@ -88,7 +89,8 @@ async def batching(
         if not named:
             return direct(provider, timeout_s)  # it runs here, and costs nothing
         build = imported(named) if isinstance(named, str) else named
-        return BatchSender(batcher, provider, build(provider, timeout_s))
+        own = provider.provider if isinstance(provider, ForeignProvider) else provider
+        return BatchSender(batcher, provider, build(own, timeout_s))
 
     with left_when_stopped(stop):
         async with batcher:

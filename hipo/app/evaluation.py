@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.resumption import Resume
 from hipo.app.run import Run
 from hipo.app.unstored import tell_unstored
+from hipo.app.waiting import waited_for
 from hipo.app.watching import Silent, Spending, Watcher
 from outputs.evaluation.writing import WrittenEvaluation, write_evaluation
 from pipeline.budget import Ledger
@@ -110,7 +110,7 @@ def evaluate(
         balance=balance or base.balance,
         budget_usd=base.budget_usd if budget_usd is None else budget_usd,
     )
-    return asyncio.run(
+    return waited_for(
         evaluate_async(together, Path(output), resume=resume, page=page, watcher=watcher)
     )
 

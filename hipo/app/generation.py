@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
@@ -21,6 +20,7 @@ from hipo.app.resumption import Resume, ledger_of, opened, prepare_for
 from hipo.app.run import Run
 from hipo.app.run_folders import RUNS
 from hipo.app.unstored import tell_unstored
+from hipo.app.waiting import waited_for
 from hipo.app.watching import Silent, Spending, Watcher
 from pipeline.engine import Engine
 from pipeline.plan_progress import PlanProgress
@@ -84,7 +84,7 @@ def generate(
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
     folder = Path(output) if output is not None else RUNS / loaded.name
     prepared = prepare_for(folder, loaded, resume)
-    return asyncio.run(
+    return waited_for(
         generate_prepared(
             prepared,
             folder,

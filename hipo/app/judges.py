@@ -22,6 +22,7 @@ from quality.judges.protocol import Judge, JudgeExtension, JudgeIdentity, seat
 from quality.judges.registry import JUDGES
 from scenarios.arms import Parameters
 from scenarios.errors import UsageError
+from scenarios.extensions import told_of_plugin
 from scenarios.schemes.model import Scheme
 
 RULES = "offline/rules"
@@ -252,9 +253,11 @@ def seat_judges(
         seats = [(juror, juror.seat(prompts)) for juror in panel.jurors]
         uses = {taken.role: juror.use for juror, taken in seats if juror.use is not None}
         client = pool.client(arm, uses)
-        judges[arm] = tuple(
-            juror.extension.build(scheme, prompts, client, taken) for juror, taken in seats
-        )
+        seated = []
+        for juror, taken in seats:
+            with told_of_plugin(JUDGES, juror.extension.name):
+                seated.append(juror.extension.build(scheme, prompts, client, taken))
+        judges[arm] = tuple(seated)
     return judges
 
 

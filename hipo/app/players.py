@@ -17,9 +17,11 @@ from pipeline.expected_calls import ArmParts
 from pipeline.player import CasePlayer
 from pipeline.providers.protocol import Provider
 from pipeline.run_link import RunLink
+from pipeline.strategies.foreign import foreign
 from pipeline.strategies.registry import STRATEGIES
 from pipeline.voting import Encoder
 from scenarios.arms import Arm
+from scenarios.extensions import told_of_plugin
 from scenarios.plugins import load_plugins
 
 
@@ -59,15 +61,19 @@ class Connections:
     def _player(self, arm: Arm, pool: EndpointPool) -> Player:
         prepared = self.prepared
         client = pool.client(arm.id, {role: prepared.uses[arm.id, role] for role in arm.models})
+        with told_of_plugin(STRATEGIES, arm.strategy):
+            strategy = STRATEGIES.get(arm.strategy).build(
+                ArmParts(prepared.prompts, client, self.encoder, prepared.scenarios),
+                prepared.recipe.strategy_settings(arm.strategy),
+            )
+            if arm.strategy not in STRATEGIES.shipped:
+                strategy = foreign(strategy, prepared.scheme)
         return CasePlayer(
             scenarios=prepared.scenarios,
             scheme=prepared.scheme,
             prompts=prepared.prompts,
             arm=arm.id,
-            strategy=STRATEGIES.get(arm.strategy).build(
-                ArmParts(prepared.prompts, client, self.encoder, prepared.scenarios),
-                prepared.recipe.strategy_settings(arm.strategy),
-            ),
+            strategy=strategy,
             asker=client,
             axes=prepared.axes,
             design=prepared.design,

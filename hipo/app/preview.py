@@ -12,6 +12,7 @@ from hipo.app.endpoints import local_run
 from hipo.app.players import connected
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.resumption import ledger_of, opened
+from hipo.app.waiting import waited_for
 from pipeline.recipe import Recipe
 from pipeline.recipe_source import load_recipe
 from pipeline.stop import Stop
@@ -54,7 +55,7 @@ def preview(recipe: Recipe | str | Path, n: int = 1) -> list[Previewed]:
         UsageError: something in the recipe does not exist or does not fit together.
     """
     loaded = recipe if isinstance(recipe, Recipe) else load_recipe(recipe)
-    return asyncio.run(_preview(prepare(loaded.with_changes({"n": n, "shard": None}))))
+    return waited_for(_preview(prepare(loaded.with_changes({"n": n, "shard": None}))))
 
 
 async def _preview(prepared: Prepared) -> list[Previewed]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from hipo.app.quota_section import quota_section
 from hipo.app.report_statistics import statistics_sections
 from hipo.app.run import RunLike, folder_of
 from hipo.app.saturation import curve_of
+from hipo.app.waiting import waited_for
 from outputs.evaluation.evaluated import Evaluated
 from outputs.evaluation.run_section import evaluation_section
 from outputs.evaluation.writing import read_evaluation
@@ -108,7 +108,7 @@ def report(
         ),
     )
     encoder = _encoder(material.recipe, notice) if embeddings else None
-    text = asyncio.run(_built(folder, options, name, encoder))
+    text = waited_for(_built(folder, options, name, encoder))
     write_text(target, text)
     return WrittenReport(target, len(text.encode()), folder, curve)
 

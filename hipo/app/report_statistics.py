@@ -16,7 +16,7 @@ from outputs.report.page import ReportSection
 from outputs.report.reasonings import reasonings_section
 from outputs.report.strategic import strategic_section
 from pipeline.store.queries.annotations import open_annotations
-from prompts.tasks.registry import task_names
+from prompts.tasks.registry import shipped_tasks
 from quality.persuasion.spoken_dialogues import FACE_ACT, INTENTION
 from quality.reasoning.figures import reasoning_figures
 from quality.strategic.formula import Formula
@@ -67,7 +67,7 @@ def _strategic(folder: Path, name: str, scheme: Scheme) -> ReportSection | None:
 def _intentions(folder: Path, name: str, scheme: Scheme) -> ReportSection | None:
     """Return the section on face acts and intentions; None where no turn has such labels."""
     known = {dimension.id for dimension in scheme.dimensions}
-    if not {INTENTION, FACE_ACT} <= known or DEFAULT_TASK not in task_names(scheme):
+    if not {INTENTION, FACE_ACT} <= known or DEFAULT_TASK not in shipped_tasks(scheme):
         return None
     found = intention_metrics([folder])
     statistics = found.statistics

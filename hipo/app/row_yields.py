@@ -12,7 +12,7 @@ from hipo.app.preparation import Prepared
 from outputs.intention_set import TASK
 from pipeline.strategies.consistency import ConsistencySettings
 from pipeline.strategies.reflective import ReflectiveSettings
-from prompts.tasks.registry import task_names
+from prompts.tasks.registry import shipped_tasks
 from scenarios.flow import planned_turns
 from scenarios.schemes.misleading import ruled_out_by_truth
 
@@ -63,7 +63,7 @@ def _of_dialogues(prepared: Prepared) -> Iterator[RowYield]:
         others = "everybody who speaks is labelled: --task actor"
     yield RowYield("sft --task initiator", questions, others)
     yield _of_lies(prepared, round(answers * (1 - honest)), round(dialogues * (1 - honest)))
-    if TASK in task_names(scheme):
+    if TASK in shipped_tasks(scheme):
         about = "one for a run of turns with one intention that is agreed on"
         yield RowYield("intention-mcq", answers, about)
     else:

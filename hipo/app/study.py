@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from hipo.app.resumption import prepare_for
 from hipo.app.run_folders import RUNS, is_run
 from hipo.app.verification_overrides import VerificationOverrides
 from hipo.app.verified_generation import VerifiedPlay
+from hipo.app.waiting import waited_for
 from hipo.app.watching import Silent, Watcher
 from outputs.export_facts import code_version
 from outputs.study import StudyResult, read_study, study_as_json
@@ -120,7 +120,7 @@ def study(
     """
     given = {"strategies": list(strategies)}
     plan = plan_study(recipe, models=models, output=output, overrides=overrides, given=given)
-    return asyncio.run(play_study(plan, watcher=watcher))
+    return waited_for(play_study(plan, watcher=watcher))
 
 
 def plan_study(

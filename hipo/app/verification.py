@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -21,6 +20,7 @@ from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
 from hipo.app.verification_overrides import VerificationOverrides
+from hipo.app.waiting import waited_for
 from hipo.app.watching import Silent, Watcher, spent_on_judging
 from pipeline.embeddings import Note, installed_encoder, sentence_encoder
 from pipeline.recipe import Recipe
@@ -159,7 +159,7 @@ def verify(
         policy=policy or base.policy,
         budget_usd=base.budget_usd if budget_usd is None else budget_usd,
     )
-    return asyncio.run(
+    return waited_for(
         verify_async(folder_of(run), together, watcher=watcher, retry_unreadable=retry_unreadable)
     )
 

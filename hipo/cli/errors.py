@@ -88,9 +88,16 @@ def guarded(call: Callable[[], Any], *, works: bool = False) -> int:
     """
     try:
         return _exit_code(call(), works=works)
-    except (BrokenPipeError, SystemExit):  # typer turns the former into the latter
+    except BrokenPipeError:
         _silence_stdout()
         return ExitCode.DONE
+    except SystemExit as error:
+        if isinstance(error.__context__, OSError):  # typer makes it of a pipe that is broken
+            _silence_stdout()
+            return ExitCode.DONE
+        # whatever ended it, a plugin or a package, did not know of what the command had to do
+        say(f"internal error: the command was ended by sys.exit({error.code!r}) in other code")
+        return ExitCode.INTERNAL
     except KeyboardInterrupt:
         say("stopped: interrupted")
         return ExitCode.INTERRUPTED
@@ -164,7 +171,12 @@ def _report_bug(error: Exception) -> int:
     """Report an error that nobody foresaw: one line, or the traceback if asked for."""
     if os.environ.get("HIPO_DEBUG"):
         traceback.print_exc()
-    else:
+    plugins = sys.modules.get("scenarios.plugins")  # else none has been loaded
+    place = None if plugins is None else plugins.place_in_plugin(error)
+    if place is not None:
+        say(f"error: a plugin does not work: {place}: {type(error).__name__}: {error}")
+        return ExitCode.USAGE
+    if not os.environ.get("HIPO_DEBUG"):
         say(
             f"internal error: {type(error).__name__}: {error}; "
             "please report it (HIPO_DEBUG=1 shows where it happened)"

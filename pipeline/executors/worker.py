@@ -30,7 +30,7 @@ from pipeline.executors.messages import (
 )
 from pipeline.executors.remote_run import RemoteRun
 from pipeline.run_link import RunLink
-from pipeline.runner import JobFailure, failure_of
+from pipeline.runner import JobFailure, contained, failure_of
 from pipeline.stop import INTERNAL
 from pipeline.tracing import under_span
 from scenarios.errors import RunError, UsageError
@@ -135,7 +135,7 @@ class _Worker:
         case, number = message.case, message.number
         try:
             with under_span(message.trace):
-                dialogue = await players[message.arm].play(case, message.epoch)
+                dialogue = await contained(players[message.arm].play(case, message.epoch))
             self._stream.send(Ended(number, dialogue.turns, None))
         except Exception as error:  # noqa: BLE001 - what no failure covers ends the run, there
             self._stream.send(Ended(number, (), as_failure(error)))

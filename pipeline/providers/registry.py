@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pipeline.providers.address import check_base_url
 from scenarios.errors import UsageError
-from scenarios.extensions import ExtensionPoint, imported
+from scenarios.extensions import ExtensionPoint, imported, told_of_plugin
 from scenarios.log import conceal
 from scenarios.plugins import PointName
 from scenarios.spelling import nearest
@@ -234,10 +234,13 @@ def build_provider(
     url = effective_base_url(name, base_url)
     _check_package(str(name), entry)
     key = _key(name, api_key_env or entry.key_env)
-    build = imported(entry.build) if isinstance(entry.build, str) else entry.build
-    provider: Provider = build(
-        base_url=url, api_key=key, max_concurrency=max_concurrency, headers=headers or {}
-    )
+    with told_of_plugin(PROVIDERS, name.provider):
+        build = imported(entry.build) if isinstance(entry.build, str) else entry.build
+        provider: Provider = build(
+            base_url=url, api_key=key, max_concurrency=max_concurrency, headers=headers or {}
+        )
+        if name.provider not in PROVIDERS.shipped:
+            provider = imported("pipeline.providers.foreign:ForeignProvider")(provider)
     return provider
 
 

@@ -15,6 +15,7 @@ from pipeline.strategies.protocol import Spoken
 from pipeline.strategies.registry import StrategyExtension
 from prompts.actors import ActorPrompts
 from scenarios.dialogue import Attempt, Critique, Draft, Trace
+from scenarios.extensions import told_of_plugin
 from scenarios.strict import Strict
 
 REVISED = 0.5
@@ -73,7 +74,8 @@ class Reflective:
 
 
 def _build(parts: ArmParts, settings: ReflectiveSettings) -> Reflective:
-    critic = CRITICS.get(settings.critic).build(parts)
+    with told_of_plugin(CRITICS, settings.critic):
+        critic = CRITICS.get(settings.critic).build(parts)
     return Reflective(parts.prompts, parts.asker, critic, settings.max_revisions)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from pipeline.expected_calls import ArmParts, ExpectedCalls
-from scenarios.extensions import ExtensionPoint
+from scenarios.extensions import ExtensionPoint, told_of_plugin
 from scenarios.plugins import PointName
 from scenarios.strict import Strict
 
@@ -65,7 +65,8 @@ class StrategyExtension(Generic[S]):
 
     def roles(self, settings: S) -> tuple[str, ...]:
         """Return the roles whose models are asked, the initiator first if it is one of them."""
-        asked = (calls.role for calls in self.calls(settings))
+        with told_of_plugin(STRATEGIES, self.name):
+            asked = [calls.role for calls in self.calls(settings)]
         speaking = ("responder",) if self.knows_all else ("initiator", "responder")
         return tuple(dict.fromkeys((*speaking, *asked)))
 

@@ -17,16 +17,16 @@ from scenarios.yaml_source import read_yaml, validate_model
 _SHIPPED: Final = Path(__file__).parent / "data"
 
 
-def task_names(scheme: Scheme | None = None) -> tuple[str, ...]:
-    """Return the names of the tasks there are: those that ship, then those of plugins.
+def shipped_tasks(scheme: Scheme | None = None) -> tuple[str, ...]:
+    """Return the names of the tasks that ship; no plugin is loaded.
 
     Args:
         scheme: only those that can be asked of it; None: all.
     """
     tasks = _tasks()
     if scheme is None:
-        return tasks.names()
-    return tuple(name for name in tasks.names() if not any(misfits(tasks.get(name), scheme)))
+        return tasks.shipped
+    return tuple(name for name in tasks.shipped if not any(misfits(tasks.get(name), scheme)))
 
 
 def load_task(name_or_path: str, scheme: Scheme | None = None) -> Task:

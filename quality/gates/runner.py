@@ -12,6 +12,7 @@ from quality.gates.protocol import Embedded, Gate, GatedDialogue, RunGate, Spari
 from quality.gates.registry import GATES
 from quality.gates.settings import GateSettings
 from scenarios.dialogue import Dialogue
+from scenarios.extensions import told_of_plugin
 from scenarios.fingerprint import fingerprint
 from scenarios.schemes.model import Scheme
 from scenarios.spec import Scenario
@@ -122,7 +123,10 @@ class GateChecks:
 
 def build_gates(settings: GateSettings) -> tuple[tuple[Gate, ...], tuple[RunGate, ...]]:
     """Return the gates that see one dialogue at a time, and those that compare dialogues."""
-    built = [GATES.get(name).build(settings.of(name)) for name in settings.names]
+    built = []
+    for name in settings.names:
+        with told_of_plugin(GATES, name):
+            built.append(GATES.get(name).build(settings.of(name)))
     return (
         tuple(gate for gate in built if not isinstance(gate, RunGate)),
         tuple(gate for gate in built if isinstance(gate, RunGate)),

@@ -9,6 +9,7 @@ from hipo import Recipe, Run, estimate, export, generate, verify
 from outputs.export_kind import KINDS
 from outputs.origins import ORIGINS
 from scenarios.errors import UsageError
+from scenarios.plugins import Plugins
 
 
 def recipe(*strategies: str, tactics: str = "free") -> Recipe:
@@ -84,3 +85,13 @@ def pairs_of(run: Run, origin: str, folder: Path) -> int:
     except UsageError:  # there is not one
         return 0
     return made.rows["train"]
+
+
+def test_an_estimate_needs_no_plugin_that_is_installed(monkeypatch) -> None:
+    """One that is broken would stop every generation on the machine."""
+
+    def broken(_: Plugins) -> None:
+        raise UsageError("the plugin my-package 0.2 cannot be loaded")
+
+    monkeypatch.setattr(Plugins, "load_rest", broken)
+    assert most(recipe("direct"))["dialogues"] == 6

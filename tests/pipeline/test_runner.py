@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import pickle
 import tempfile
 from collections.abc import AsyncIterator, Iterable
+from typing import Any
 
 import pytest
 
@@ -45,7 +47,7 @@ class Doubling:
         return "numbers"
 
     async def work(self, job: int | Exception) -> int:
-        if isinstance(job, Exception):
+        if isinstance(job, BaseException):
             raise job
         return 2 * job
 
@@ -131,6 +133,45 @@ async def test_one_failure_ends_one_job_and_all_are_counted() -> None:
     assert outcome.failed == {"empty": 1, "internal_error": 1}
     assert (outcome.stopped, outcome.stop_code) == (None, "")
     assert sum(progress.count for progress in seen) == 4 + len(jobs)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        (asyncio.CancelledError(), "RuntimeError: it was cancelled from within"),
+        (SystemExit("set MY_KEY"), "RuntimeError: it called sys.exit('set MY_KEY')"),
+    ],
+)
+async def test_what_ends_tasks_or_the_process_fails_its_job_alone(
+    odd: BaseException, said: str
+) -> None:
+    stage = Doubling()
+    jobs: list[Any] = [1, odd, 2, odd, 3]
+    outcome = await Runner(stage, Stop(), rules()).run(stream(jobs), LocalExecutor(2))
+    assert (sorted(stage.stored), outcome.done) == ([2, 4, 6], 3)
+    assert outcome.failed == {"internal_error": 2}
+    assert stage.failures[0].reason.startswith(said)
+
+
+@pytest.mark.anyio
+async def test_a_run_that_is_cancelled_itself_fails_no_job() -> None:
+    stage, entered = Doubling(), asyncio.Event()
+
+    async def wait(_: object) -> int:
+        entered.set()
+        await asyncio.Event().wait()
+        return 0
+
+    stage.work = wait  # type: ignore[method-assign]
+    task = asyncio.ensure_future(
+        Runner(stage, Stop(), rules()).run(stream([1, 2]), LocalExecutor(2))
+    )
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert stage.failures == []
 
 
 @pytest.mark.anyio

@@ -12,7 +12,7 @@ from prompts.responses import Unreadable
 from prompts.role_views import initiator_view
 from prompts.tasks.items import TaskItem, fact_view, scene_view
 from prompts.tasks.prompts import TaskPrompts
-from prompts.tasks.registry import load_task, task_names
+from prompts.tasks.registry import load_task, shipped_tasks
 from scenarios.dialogue import TacticLabel
 
 SAID = "Nobody has painted it."
@@ -43,7 +43,7 @@ def of_tasks(hipo, used_car, history):
     turns = (*history, ("responder", SAID))
     scene, fact = scene_view(used_car, "en"), fact_view(used_car, "guardrail")
     asked = {}
-    for name in task_names(hipo):
+    for name in shipped_tasks(hipo):
         task = load_task(name)
         at = len(history) if task.subject == "utterance" else None
         item = TaskItem("item", scene, turns, at, None if at is None else at - 1, fact)

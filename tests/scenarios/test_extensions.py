@@ -167,6 +167,7 @@ def test_a_name_that_ships_cannot_be_taken(point: ExtensionPoint[Greeting], tmp_
         ("x = 1\nimport nothing_of_that_name\n", ":2: ModuleNotFoundError"),
         ("x = 1\n\nx = = 2\n", ":3: SyntaxError"),
         ("def f():\n    return 1 / 0\n\nf()\n", ":2: ZeroDivisionError"),
+        ("import sys\nsys.exit('set MY_KEY first')\n", ":2: SystemExit: set MY_KEY first"),
         ("x = 1\n", "declares nothing"),
         ("EXTENSIONS = []\n", "declares nothing"),
         ("EXTENSIONS = ['loud']\n", r"EXTENSIONS\[0\] is no extension"),

@@ -17,6 +17,7 @@ from pipeline.providers.errors import OutOfFunds
 from pipeline.stop import MustStop
 from pipeline.store.writer import StoreFailed
 from scenarios.errors import RunError, UsageError
+from scenarios.plugins import PLUGINS, load_plugins
 from tests.factories import make_dialogue, make_run
 from tests.hipo.cli.conftest import Hipo
 
@@ -170,6 +171,28 @@ def test_a_bug_is_one_line_unless_debugging(
     monkeypatch.setenv("HIPO_DEBUG", "1")
     assert guarded(fail) == 70
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_other_code_that_ends_the_process_is_no_success(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert guarded(lambda: sys.exit(0)) == ExitCode.INTERNAL
+    assert "ended by sys.exit(0)" in capsys.readouterr().err
+
+
+def test_a_mistake_in_a_plugin_is_told_as_one_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PLUGINS, "files", {})
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "class Gate:\n    point, name = 'gate', 'odd'\n    def of(self):\n        return {}['x']\n"
+        "EXTENSIONS = [Gate()]\n"
+    )
+    load_plugins([path])
+    [plugin] = PLUGINS.files.values()
+    assert guarded(lambda: sorted([1], key=lambda _: plugin.extensions[0].of())) == ExitCode.USAGE
+    assert capsys.readouterr().err == f"error: a plugin does not work: {path}:4: KeyError: 'x'\n"
 
 
 def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:

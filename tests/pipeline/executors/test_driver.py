@@ -246,6 +246,19 @@ async def test_a_job_under_which_every_worker_ends_fails_in_the_end(store: RunSt
 
 
 @pytest.mark.anyio
+async def test_a_job_that_is_cancelled_from_within_is_not_waited_for_without_end(
+    store: RunStore,
+) -> None:
+    async def let_out(_: Asking, __: Case) -> None:
+        raise asyncio.CancelledError
+
+    async with Bench(store, let_out).driving(1) as players:
+        with pytest.raises(JobFailed) as failed:
+            await asyncio.wait_for(players["a"].play(make_case(), 0), 20)
+    assert "cancelled from within" in failed.value.failure.reason
+
+
+@pytest.mark.anyio
 async def test_a_stop_reaches_workers_and_what_is_in_flight_finishes(store: RunStore) -> None:
     async def stop(_: Asking, __: Case) -> None:
         bench.stop.request("enough", BUDGET)

@@ -14,7 +14,7 @@ from prompts.environment import Templates
 from prompts.tasks.items import TaskItem, fact_view, scene_view, standing_question
 from prompts.tasks.model import Task
 from prompts.tasks.prompts import TaskPrompts
-from prompts.tasks.registry import load_task, task_names
+from prompts.tasks.registry import load_task, shipped_tasks
 from scenarios.catalogue import Catalogue
 from scenarios.lines.library import spoken_stage_lines
 from scenarios.schemes.registry import load_scheme
@@ -25,7 +25,7 @@ MODELS = {
     "reader": lambda messages, schema: answer_unprepared(messages, 1),
     "random": draw,
 }
-TASKS = [load_task(name, SCHEME) for name in task_names(SCHEME)]
+TASKS = [load_task(name, SCHEME) for name in shipped_tasks(SCHEME)]
 
 
 @pytest.fixture(scope="module")

@@ -89,17 +89,43 @@ def test_a_provider_of_a_plugin_is_one_by_its_name(tmp_path, monkeypatch):
     path.write_text(
         "from pipeline.providers.registry import ProviderExtension\n"
         "class Mine:\n"
-        "    def __init__(self, **given):\n"
-        "        self.given = given\n"
+        "    name, samples_per_request = 'mine', True\n"
+        "    def __init__(self, base_url, **given):\n"
+        "        self.base_url, self.given = base_url, given\n"
+        "    async def send(self, request, timeout_s): ...\n"
+        "    async def close(self): ...\n"
         "EXTENSIONS = [ProviderExtension('mine', Mine, default_url='http://127.0.0.1:9/v1')]\n"
     )
     load_plugins([path])
     name = parse_model("mine/model-1")
     provider = build_provider(name, max_concurrency=3)
-    assert provider.given == {
-        "base_url": "http://127.0.0.1:9/v1", "api_key": None, "max_concurrency": 3, "headers": {}
-    }  # fmt: skip
+    assert (provider.name, provider.base_url) == ("mine", "http://127.0.0.1:9/v1")
+    assert provider.provider.given == {"api_key": None, "max_concurrency": 3, "headers": {}}
     assert PROVIDERS.identity(["openai", "mine"])["mine"]["origin"] == "mine.py"
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("build=lambda: 1", r"TypeError: .*unexpected keyword argument"),
+        ("build=lambda **given: object()", r"AttributeError: 'object' object has no attribute"),
+        ("build=lambda **given: 1 / 0", r"mine\.py:2: ZeroDivisionError"),
+        ("build='nomodule:Thing'", r"ModuleNotFoundError: No module named 'nomodule'"),
+    ],
+)
+def test_a_provider_of_a_plugin_that_cannot_be_built_is_its_authors_to_mend(
+    tmp_path, monkeypatch, source, said
+):
+    monkeypatch.setattr(PLUGINS, "files", {})
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from pipeline.providers.registry import ProviderExtension\n"
+        f"EXTENSIONS = [ProviderExtension('mine', {source})]\n"
+    )
+    load_plugins([path])
+    with pytest.raises(UsageError, match=said) as told:
+        build_provider(parse_model("mine/model-1"))
+    assert told.value.message.startswith("the provider 'mine' of the plugin mine.py does not work:")
 
 
 def test_compatible_needs_an_address_and_offline_takes_none():

@@ -1,0 +1,79 @@
+"""Providers of plugins: they keep to their time, and their bills can be added up."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pipeline.providers.errors import BadRequest, TimedOut, Unreachable
+from pipeline.providers.foreign import ForeignProvider
+from pipeline.providers.protocol import Choice, Reply, Usage
+
+pytestmark = pytest.mark.anyio
+
+
+class Mine:
+    """Does what it is told to."""
+
+    name, base_url, samples_per_request = "mine", None, True
+
+    def __init__(self, do):
+        self.do = do
+
+    async def send(self, request, timeout_s):
+        return await self.do()
+
+    async def close(self):
+        self.do = None
+
+
+def sent(do, timeout_s=60.0):
+    return ForeignProvider(Mine(do)).send(None, timeout_s)
+
+
+async def test_one_that_hangs_is_ended_when_its_time_is_over():
+    with pytest.raises(TimedOut):
+        await sent(asyncio.Event().wait, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        (TimeoutError("late"), TimedOut),
+        (ConnectionRefusedError("nobody there"), Unreachable),
+        (ConnectionResetError("gone"), Unreachable),
+        (BadRequest("no"), BadRequest),
+        (KeyError("bug"), KeyError),
+    ],
+)
+async def test_what_python_calls_it_is_what_is_told(raised, told):
+    async def fail():
+        raise raised
+
+    with pytest.raises(told):
+        await sent(fail)
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        (None, None),
+        (Usage(3, 4, cached=1), Usage(3, 4, cached=1)),
+        (Usage(3.0, 4.0), Usage(3, 4)),
+        (Usage(-3, 4), None),
+        (Usage("3", 4), None),
+        (Usage(3, float("nan")), None),
+    ],
+)
+async def test_odd_counts_of_tokens_are_none_and_are_charged_at_their_worst(usage, counted):
+    async def answer():
+        return Reply((Choice("a", "stop"),), usage, "req")
+
+    assert (await sent(answer)).usage == counted
+
+
+async def test_it_is_closed_with_the_run():
+    mine = Mine(asyncio.sleep)
+    await ForeignProvider(mine).close()
+    assert mine.do is None
