@@ -156,7 +156,7 @@ def load_plugins(files: Iterable[str | Path]) -> None:
     Raises:
         UsageError: a file does not run, or two plugins have an extension of the same name.
     """
-    for file in files:
+    for file in [files] if isinstance(files, str | Path) else files:
         PLUGINS.load_file(file)
 
 

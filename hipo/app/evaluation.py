@@ -14,6 +14,7 @@ from hipo.app.evaluation_results import WrittenResults, code_version, write_resu
 from hipo.app.evaluation_settings import EvaluationSettings
 from hipo.app.executors import executor_for
 from hipo.app.interrupts import interruptible, left_when_stopped
+from hipo.app.option_values import several
 from hipo.app.resumption import Resume
 from hipo.app.run import Run
 from hipo.app.unstored import tell_unstored
@@ -103,9 +104,9 @@ def evaluate(
     together = replace(
         base,
         source=named,
-        tasks=tuple(tasks),
-        models=tuple(models),
-        modes=tuple(modes) or base.modes,
+        tasks=several(tasks),
+        models=several(models),
+        modes=several(modes) or base.modes,
         n=base.n if n is None else n,
         balance=balance or base.balance,
         budget_usd=base.budget_usd if budget_usd is None else budget_usd,

@@ -11,6 +11,7 @@ from typing import Unpack
 
 from hipo.app.contamination import embedding_for_neighbours
 from hipo.app.export_options import ExportArguments, ExportExtras, export_options
+from hipo.app.option_values import check_named, several
 from hipo.app.run import RunLike, folder_of
 from outputs.contamination import Contamination, RowSet, Settings, compare
 from outputs.dataset.columns import Row
@@ -99,6 +100,7 @@ def export(
     folders = tuple(folder_of(run) for run in given)
     filters = (_named(scenarios), _named(goals), _named(strategies))
     wanted = verdict or KINDS.get(kind).verdict
+    check_named("verdict", wanted, WantedVerdict)
     selection = Selection(folders, wanted, *filters, labels=labels)
     return make_data_set(selection, options, Path(output), extras, overwrite=overwrite)
 
@@ -216,4 +218,4 @@ class _ExportChecks:
 
 
 def _named(values: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if values is None else tuple(values)
+    return None if values is None else several(values)

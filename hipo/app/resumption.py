@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from hipo.app.old_runs import bring_up_to_date
+from hipo.app.option_values import check_named
 from hipo.app.preparation import Prepared, prepare
 from hipo.app.remaining import remaining
 from hipo.app.run_folders import check_output
@@ -36,6 +37,7 @@ def prepare_for(folder: Path, recipe: Recipe, resume: Resume = "if-possible") ->
     check_output(folder)
     if not RunStore.exists(folder):
         return prepare(recipe)
+    check_named("resume", resume, Resume)
     if resume == "never":
         raise UsageError(
             f"{folder} holds a run already",

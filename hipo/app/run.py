@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from hipo.app.option_values import check_named
 from hipo.app.run_folders import find_run
 from pipeline.chunks import chunks
 from pipeline.store.queries.endings import Ending
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from outputs.selection_wish import WantedVerdict
     from pipeline.runner import RunOutcome
 
+CaseStatus = Literal["generated", "failed"]
+"""How a case that was played ended."""
 _PAGE = 256
 
 
@@ -71,8 +74,14 @@ class Run:
         with RunStore.open(self.folder, readonly=True) as store:
             yield from store.reader.dialogues(arm=arm, traces=traces)
 
-    def endings(self, *, status: Literal["generated", "failed"] | None = None) -> Iterator[Ending]:
-        """Yield how every case that was played ended, failures and their reasons included."""
+    def endings(self, *, status: CaseStatus | None = None) -> Iterator[Ending]:
+        """Yield how every case that was played ended, failures and their reasons included.
+
+        Raises:
+            UsageError: there is no such status.
+        """
+        if status is not None:
+            check_named("status", status, CaseStatus)
         with RunStore.open(self.folder, readonly=True) as store:
             yield from store.reader.endings(status=status)
 
@@ -126,8 +135,10 @@ class Run:
         """Overrule what was decided on a dialogue, as an expert; nothing is deleted.
 
         Raises:
-            UsageError: there is no reason in ``note``, no such dialogue, or its case failed.
+            UsageError: there is no reason in ``note``, no such verdict or dialogue, or its case
+                failed.
         """
+        check_named("verdict", verdict, Verdict)
         if not note.strip():
             raise UsageError("a verdict of an expert needs a reason", "give it with --note")
         with RunStore.open(self.folder) as store:

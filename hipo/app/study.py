@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from hipo.app.generation import generate_prepared
+from hipo.app.option_values import several
 from hipo.app.plan_estimates import PlanEstimate, estimate_plan
 from hipo.app.preparation import Prepared
 from hipo.app.recipe_options import RecipeChanges, overridden
@@ -118,8 +119,10 @@ def study(
         UsageError: something does not exist or does not fit together; nothing was sent.
         RunError: it could not go on; what was finished is kept.
     """
-    given = {"strategies": list(strategies)}
-    plan = plan_study(recipe, models=models, output=output, overrides=overrides, given=given)
+    given = {"strategies": list(several(strategies))}
+    plan = plan_study(
+        recipe, models=several(models), output=output, overrides=overrides, given=given
+    )
     return waited_for(play_study(plan, watcher=watcher))
 
 

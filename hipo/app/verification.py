@@ -16,6 +16,7 @@ from hipo.app.foils import try_foils
 from hipo.app.interrupts import interruptible, left_when_stopped
 from hipo.app.judges import Panels, choose_panels, judge_material, seat_judges
 from hipo.app.old_runs import bring_up_to_date
+from hipo.app.option_values import several
 from hipo.app.resumption import ledger_of
 from hipo.app.run import RunLike, folder_of
 from hipo.app.unstored import tell_unstored
@@ -155,7 +156,7 @@ def verify(
     base = overrides or VerificationOverrides()
     together = replace(
         base,
-        judges=judges or base.judges,
+        judges=several(judges) or base.judges,
         policy=policy or base.policy,
         budget_usd=base.budget_usd if budget_usd is None else budget_usd,
     )
