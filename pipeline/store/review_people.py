@@ -21,6 +21,9 @@ _ANNOTATOR = "seq, code, role, erased_at"
 _VISIT = """
     select role, language, consent, category, reason, code from sessions
     where hash = ? and expires_at > ?"""
+_UNSEATED = (
+    "select role, language, consent, consented_at from sessions where hash = ? and code is null"
+)
 _CODE = re.compile(r"A\d{2,9}")
 _ADD = """
     insert into people (code, name, name_key, account, secret, language, consent, consented_at)
@@ -128,20 +131,20 @@ class PeopleLog:
             secret: hash of the code they can come back with.
 
         Returns:
-            The new annotator, or None where the name is taken.
+            The new annotator; None where the name is taken, or the session has its person already
+            or is over.
         """
-        if self._is_taken(name):
+        row = self._file.reader.execute(_UNSEATED, (_hashed(token),)).fetchone()
+        if row is None or self._is_taken(name):
             return None
-        row = self._file.reader.execute(
-            "select role, language, consent, consented_at from sessions where hash = ?",
-            (_hashed(token),),
-        ).fetchone()
         role, language, consent, consented_at = row
         person = _NewPerson(name, role, False, secret, language, consent, consented_at)
         # The code first: until somebody has the name, nobody has answered under the code.
         seq, code = await self._writer.post(lambda connection: _new_code(connection, role))
 
         def write(connection: sqlite3.Connection) -> bool:
+            if connection.execute(_UNSEATED, (_hashed(token),)).fetchone() is None:
+                return False
             return _add(connection, code, person) and _sit_down(connection, token, code, role)
 
         if not await self._file.writer.post(write):
@@ -150,7 +153,10 @@ class PeopleLog:
         return self.annotator(seq)
 
     async def come_back(self, token: str, annotator: int) -> None:
-        """Let the person behind a session go on as an annotator who is known."""
+        """Let the person behind a session go on as an annotator who is known.
+
+        A session that has its person already keeps them.
+        """
         who = self.annotator(annotator)
         await self._file.writer.post(
             lambda connection: _sit_down(connection, token, who.code, who.role)
@@ -320,10 +326,12 @@ def _add(connection: sqlite3.Connection, code: str, person: _NewPerson) -> bool:
 
 
 def _sit_down(connection: sqlite3.Connection, token: str, code: str, role: PersonRole) -> bool:
-    connection.execute(
-        "update sessions set code = ?, role = ? where hash = ?", (code, role, _hashed(token))
+    """Give a session its person, once and for all; False where it has one or is over."""
+    changed = connection.execute(
+        "update sessions set code = ?, role = ? where hash = ? and code is null",
+        (code, role, _hashed(token)),
     )
-    return True
+    return changed.rowcount == 1
 
 
 def _annotator(row: Sequence[Any], person: Sequence[Any] | None) -> Annotator:

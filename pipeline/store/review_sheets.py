@@ -58,6 +58,7 @@ _DECIDED = """
     select i.dialogue, p.code, t.id from review_items i join studies t on t.seq = i.study
         join annotators p on p.seq = ?
     where i.seq = ?"""
+_LAST_WORD_AT = "select adjudicated_at from newest_adjudications where item = ?"
 _STANDINGS = """
     select p.seq, p.code, p.role, s.state, v.lead_s, s.done_at,
         exists (select 1 from participations f where f.study = i.study and f.annotator = p.seq)
@@ -130,13 +131,27 @@ class SheetLog:
             for seq, number, code, verdict, note, at in rows
         }
 
-    async def adjudicate(self, adjudication: Adjudication, expert: int) -> None:
-        """Store the last word on an item, durable on return; earlier ones stay as history."""
+    async def adjudicate(
+        self, adjudication: Adjudication, expert: int, *, replaces: float | None
+    ) -> bool:
+        """Store the last word on an item, durable on return; earlier ones stay as history.
+
+        Args:
+            adjudication: the last word.
+            expert: number of who has it.
+            replaces: Unix time of the last word that the expert has seen; None: there was none.
+
+        Returns:
+            False where somebody else has had another one since: nothing is stored then.
+        """
         dialogue, code, study = self._reader.execute(
             _DECIDED, (expert, adjudication.item)
         ).fetchone()
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: sqlite3.Connection) -> bool:
+            newest = connection.execute(_LAST_WORD_AT, (adjudication.item,)).fetchone()
+            if newest != (None if replaces is None else (replaces,)):
+                return False
             labels = label_rows(adjudication.labels)
             number = add_pass(
                 connection,
@@ -157,9 +172,16 @@ class SheetLog:
                     number,
                 ),
             )
+            return True
 
         note_id = await self._file.add_note(code, Note(adjudication.note))
-        await self._writer.post(write)
+        is_stored = False
+        try:
+            is_stored = await self._writer.post(write)
+        finally:
+            if not is_stored:
+                self._file.drop_note(note_id)
+        return is_stored
 
     def _labels(self, query: str, numbers: Iterable[int]) -> defaultdict[int, list[GivenLabel]]:
         found: defaultdict[int, list[GivenLabel]] = defaultdict(list)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import time
 
 from fastapi import APIRouter, Request
@@ -25,7 +25,7 @@ from quality.review.web import (
     set_cookie,
 )
 from quality.web.requests import RefusedRequest, first, sent_form
-from quality.web.sessions import LASTS_S, new_token
+from quality.web.sessions import LASTS_S, digest, first_session, new_token, next_token
 
 router = APIRouter()
 LONGEST_NAME = 60
@@ -117,7 +117,7 @@ async def handover(request: Request) -> Response:
     if not hands_over(request, guest):
         raise RefusedRequest(403, "The next person needs a link of their own.")
     await service.store.people.close_session(guest.token)
-    session = new_token()
+    session = next_token(guest.token)
     await service.store.people.open_session(session, "annotator", time.time() + LASTS_S)
     response = RedirectResponse("/", 303)
     set_cookie(response, service, session)
@@ -166,24 +166,51 @@ async def name(request: Request) -> Response:
         )
     if code:
         return await _come_back(request, wanted, code)
-    fresh = return_code()
+    return await _begin(request, wanted)
+
+
+async def _begin(request: Request, name: str) -> Response:
+    fresh = await _introduced(request, name)
+    guest = guest_of(request)
+    if fresh is not None:
+        return page(request, "code", guest, return_code=fresh)
+    if guest.visit.annotator is not None:  # of two forms at once, the other one was quicker
+        return RedirectResponse("/", 303)
+    problem = "This name is taken. If it is yours, give your return code; or choose another."
+    return page(request, "name", guest, 409, problem=problem, name=name, ask_code=True)
+
+
+async def _introduced(request: Request, name: str) -> str | None:
+    """Make the guest known under a name, and return their return code; None: that cannot be.
+
+    A form that is sent once more meanwhile, by a double click, is answered with the same code: the
+    browser shows the last answer alone.
+    """
+    service, guest = desk_of(request), guest_of(request)
+
+    async def introduce() -> str | None:
+        code = return_code()
+        secret = await service.passwords.hash_of(code, origin=_session_of(guest))
+        person = await service.store.people.introduce(guest.token, name, secret)
+        return None if person is None else code
+
+    key = (digest(guest.token), name_key(name))
+    under_way = service.introductions.get(key)
+    if under_way is None:
+        under_way = service.introductions[key] = asyncio.create_task(introduce())
+        under_way.add_done_callback(lambda _: service.introductions.pop(key))
     try:
-        secret = await service.passwords.hash_of(fresh, origin=_session_of(guest))
+        return await asyncio.shield(under_way)
     except AttemptRefused as error:
         raise RefusedRequest(429, _REFUSALS[error.why]) from error
-    person = await service.store.people.introduce(guest.token, wanted, secret)
-    if person is None:
-        problem = "This name is taken. If it is yours, give your return code; or choose another."
-        return page(request, "name", guest, 409, problem=problem, name=wanted, ask_code=True)
-    return page(request, "code", guest_of(request), return_code=fresh)
 
 
 async def _come_back(request: Request, name: str, code: str) -> Response:
     service, guest = desk_of(request), guest_of(request)
     secret = service.store.people.secret_of(name)
     stored = secret[3] if secret else _WRONG
-    # Whoever gets here came by a link of their own, so that the session tells people apart even
-    # where all of them come through one tunnel, from one address.
+    # Whoever gets here came by a link of their own, or after somebody who did, so that the session
+    # tells people apart even where all of them come through one tunnel, from one address.
     account, origin = f"code {name_key(name)}", _session_of(guest)
     fits = await _fits(request, code.lower(), stored, account, origin)
     # A link for annotators opens no expert's seat, nor the other way round.
@@ -203,8 +230,8 @@ async def _fits(request: Request, secret: str, stored: str, account: str, origin
 
 
 def _session_of(guest: VisitorSession) -> str:
-    # The hash, so that no token is kept in memory longer than its request.
-    return f"session {hashlib.sha256(guest.token.encode()).hexdigest()}"
+    """Return where guesses come from: one and the same for all whom one link has let in."""
+    return f"session {first_session(guest.token)}"
 
 
 @router.get("/language")

@@ -70,25 +70,42 @@ async def adjudicate(request: Request, number: RowNumber) -> Response:
     verdict = next((v for v in ("accepted", "discarded") if v == chosen), None)
     if verdict is None and service.study.asks_opinion:
         problems["verdict"] = "not answered"
-    note = read_text(data, "note")
-    overtaken = first(data, "settled") != _last_word(service, number)
-    if problems or overtaken:
-        return _adjudication_page(request, number, problems, data, overtaken=overtaken)
+    if problems:
+        return _adjudication_page(request, number, problems, data)
     adjudication = Adjudication(
         item.seq,
         guest.person.code,
         "discarded" if verdict == "discarded" else "accepted" if verdict else None,
         filled.labels,
-        note,
+        read_text(data, "note"),
         time.time(),
     )
-    await service.store.sheets.adjudicate(adjudication, guest.person.seq)
+    if not await _is_last_word(service, adjudication, guest.person.seq, first(data, "settled")):
+        return _adjudication_page(request, number, problems, data, overtaken=True)
     if adjudication.verdict is not None:
         decision = Decision(
             item.case, item.arm, adjudication.verdict, "expert", "final expert pass"
         )
         await service.store.judgements.decide([decision])
     return saved(request, _next_waiting(service, number))
+
+
+async def _is_last_word(service: ReviewService, sent: Adjudication, expert: int, seen: str) -> bool:
+    """Store what an expert sent, unless it is not about the last word they have seen.
+
+    Sent once more, by a double click or after a lost reply, it is the last word already.
+    """
+    settled = _settled(service, sent.item)
+    if seen == _told_apart(settled):
+        replaces = None if settled is None else settled.at
+        if await service.store.sheets.adjudicate(sent, expert, replaces=replaces):
+            return True
+        settled = _settled(service, sent.item)
+    return settled is not None and _said(settled) == _said(sent)
+
+
+def _said(word: Adjudication) -> tuple[object, ...]:
+    return word.expert, word.verdict, frozenset(word.labels), word.note
 
 
 def _adjudication_page(
@@ -104,7 +121,7 @@ def _adjudication_page(
     if item is None:
         raise RefusedRequest(404, "There is no such item.")
     exhibit, flags = service.exhibits.of(item), service.exhibits.flags(item)
-    settled = service.store.sheets.adjudications(service.study, item=number).get(number)
+    settled = _settled(service, number)
     sheets = in_blind_order(
         service.study, list(service.store.sheets.sheets(service.study, item=number))
     )
@@ -124,7 +141,7 @@ def _adjudication_page(
         422 if problems else 409 if overtaken else 200,
         item=item,
         overtaken=overtaken,
-        last_word=_last_word(service, number),
+        last_word=_told_apart(settled),
         exhibit=exhibit,
         side=side,
         rows={row.field.name: row for row in side.rows},
@@ -137,9 +154,12 @@ def _adjudication_page(
     )
 
 
-def _last_word(service: ReviewService, number: int) -> str:
+def _settled(service: ReviewService, number: int) -> Adjudication | None:
+    return service.store.sheets.adjudications(service.study, item=number).get(number)
+
+
+def _told_apart(settled: Adjudication | None) -> str:
     """Return what tells the last word on an item from another one; empty where there is none."""
-    settled = service.store.sheets.adjudications(service.study, item=number).get(number)
     return "" if settled is None else repr(settled.at)
 
 

@@ -237,14 +237,8 @@ def _kept_values(
 async def filter_page(request: Request) -> Response:
     """Ask which items somebody wants to see."""
     service, guest = desk_of(request), annotator(request)
-    items = [found for found, _ in service.store.sheets.items(service.study)]
-    return page(
-        request,
-        "filter",
-        guest,
-        categories=sorted({found.category for found in items if found.category}),
-        reasons=sorted({reason for found in items for reason in found.reasons}),
-    )
+    categories, codes = _offered_filters(service)
+    return page(request, "filter", guest, categories=categories, reasons=codes)
 
 
 @router.post("/filter")
@@ -252,10 +246,25 @@ async def set_filter(request: Request) -> Response:
     """Store which items somebody wants to see."""
     service, guest = desk_of(request), annotator(request)
     data = await sent_form(request, guest.token)
-    await service.store.people.update_session(
-        guest.token, category=first(data, "category"), reason=first(data, "reason")
-    )
+    categories, codes = _offered_filters(service)
+    category, reason = first(data, "category"), first(data, "reason")
+    if category not in ("", *categories) or reason not in ("", *codes):
+        raise RefusedRequest(422, "There are no such items to choose.")
+    await service.store.people.update_session(guest.token, category=category, reason=reason)
     return RedirectResponse("/next", 303)
+
+
+def _offered_filters(service: ReviewService) -> tuple[list[str], list[str]]:
+    """Return the categories and the codes of flags that items may be chosen by.
+
+    Where nobody is asked for an opinion no flag is told: it may be about the declared labels.
+    """
+    items = [found for found, _ in service.store.sheets.items(service.study)]
+    flagged = items if service.study.asks_opinion else []
+    return (
+        sorted({found.category for found in items if found.category}),
+        sorted({code for found in flagged for code in found.reasons}),
+    )
 
 
 @router.get("/finish")

@@ -53,6 +53,10 @@ class ReviewService:
     languages: Mapping[str, PageLanguage] = field(init=False)
     """What the page itself can be read in besides English, by code."""
     passwords: PasswordChecks = field(init=False, default_factory=PasswordChecks)
+    introductions: dict[tuple[bytes, str], asyncio.Task[str | None]] = field(
+        init=False, default_factory=dict
+    )
+    """People who are being made known, by session and name; the result is their return code."""
     _filled_at: float = field(init=False, default_factory=time.monotonic)
     _filling: asyncio.Lock = field(init=False, default_factory=asyncio.Lock)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any
@@ -124,6 +124,9 @@ def guest_of(request: Request) -> VisitorSession:
             "You need a link to come in. Each link works once: ask the person who invited you for a"
             " new one, or look at the terminal the page was started from.",
         )
+    if not service.study.asks_opinion:
+        # Chosen in another study of the run: it would tell of labels before one's own are given.
+        visit = replace(visit, reason="")
     return VisitorSession(token, visit)
 
 

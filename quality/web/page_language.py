@@ -40,6 +40,43 @@ class _File(Strict):
     texts: dict[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """A text with blanks, taken apart."""
+
+    fixed: tuple[str, ...]
+    """What stands before, between and after the blanks; empty where nothing does."""
+    names: tuple[str, ...]
+    """Of the blanks, in the order of the text."""
+    into: str
+    """The translation."""
+    is_loose: bool
+    """Whether so few letters are fixed, as in "or", that any sentence may fit."""
+
+    def blanks(self, said: str) -> dict[str, str] | None:
+        """Return what stands in each blank, by name; None where ``said`` does not fit.
+
+        A blank holds at least one character, and each as few as can be. The fixed parts are looked
+        for once, one after the other: a text that anybody wrote, however it repeats them, takes a
+        time in proportion to its length.
+        """
+        first, *middle, last = self.fixed
+        if not said.startswith(first):
+            return None
+        start = len(first)
+        found = []
+        for part in middle:
+            end = said.find(part, start + 1)
+            if end < 0:
+                return None
+            found.append(said[start:end])
+            start = end + len(part)
+        end = len(said) - len(last)
+        if end <= start or not said.endswith(last):
+            return None
+        return dict(zip(self.names, (*found, said[start:end]), strict=True))
+
+
 @dataclass(frozen=True)
 class PageLanguage:
     """The texts of pages in one language."""
@@ -59,14 +96,13 @@ class PageLanguage:
             return known
         if depth >= DEEPEST or not plain:
             return text
-        for pattern, into, is_loose in self._patterns:
-            found = pattern.fullmatch(plain)
-            if found is None:
+        for pattern in self._patterns:
+            said = pattern.blanks(plain)
+            if said is None:
                 continue
-            said = found.groupdict()
             values = {name: self.of(value, depth + 1) for name, value in said.items()}
-            if not is_loose or all(_is_known(said[name], values[name]) for name in said):
-                return _filled(into, values)
+            if not pattern.is_loose or all(_is_known(said[name], values[name]) for name in said):
+                return _filled(pattern.into, values)
         return text
 
     def page(self, html: str) -> str:
@@ -79,11 +115,11 @@ class PageLanguage:
         return PageLanguage(self.code, self.name, {**more, **self.texts})
 
     @cached_property
-    def _patterns(self) -> list[tuple[re.Pattern[str], str, bool]]:
-        """Texts with blanks, those with the most fixed words first; whether those are few."""
+    def _patterns(self) -> list[_Pattern]:
+        """Texts with blanks, those with the most fixed words first."""
         varying = [text for text in self.texts if _BLANK.search(text)]
         varying.sort(key=lambda text: -len(_BLANK.sub("", text)))
-        return [(_pattern(text), self.texts[text], _is_loose(text)) for text in varying]
+        return [_pattern(text, self.texts[text]) for text in varying]
 
     def _pieces(self, pieces: Iterable[str]) -> Iterator[str]:
         inside: list[str] = []
@@ -137,15 +173,11 @@ def accepted(header: str, known: Iterable[str]) -> str | None:
     return None
 
 
-def _pattern(text: str) -> re.Pattern[str]:
-    parts = _BLANK.split(text)
-    fixed = [re.escape(part) if i % 2 == 0 else f"(?P<{part}>.+?)" for i, part in enumerate(parts)]
-    return re.compile("".join(fixed))
-
-
-def _is_loose(text: str) -> bool:
-    """Whether a text with blanks has so few fixed letters, as in "or", that any sentence may fit."""
-    return sum(map(str.isalpha, _BLANK.sub("", text))) < FEWEST_LETTERS
+def _pattern(text: str, into: str) -> _Pattern:
+    parts = _BLANK.split(text)  # the names stand between what is fixed
+    fixed = tuple(parts[::2])
+    is_loose = sum(map(str.isalpha, "".join(fixed))) < FEWEST_LETTERS
+    return _Pattern(fixed, tuple(parts[1::2]), into, is_loose)
 
 
 def _is_known(said: str, translated: str) -> bool:

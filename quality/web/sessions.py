@@ -18,6 +18,17 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
+def next_token(session: str) -> str:
+    """Return the token of a session that follows another one in the same browser."""
+    return f"{new_token()}.{first_session(session)}"
+
+
+def first_session(session: str) -> str:
+    """Return what the sessions that follow each other have in common: a hash of the first token."""
+    _, follows, first = session.partition(".")
+    return first if follows else digest(session).hex()
+
+
 def form_token(session: str) -> str:
     """Return what every form of a session carries; it cannot be made without the cookie."""
     return hmac.new(session.encode(), b"hipo review form", hashlib.sha256).hexdigest()

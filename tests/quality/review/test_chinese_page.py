@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,9 +12,12 @@ from typing import get_args
 
 import pytest
 
+from pipeline.store.reviews import ReviewStore
 from quality.annotation_qc import annotation_qc
 from quality.annotations import RawAnswer, Timing
 from quality.findings import FindingCode
+from quality.review.exhibits import ReviewDialogue, exhibit
+from quality.review.scenario_reports import ScenarioReport
 from quality.review.translations import LANGUAGES, page_languages
 from quality.web.page_language import PageLanguage, accepted, read_page_language
 from scenarios.schemes.registry import load_scheme
@@ -23,6 +28,11 @@ BLANK = re.compile(r"\{\w+\}")
 WORD = re.compile(r"[A-Za-z]{2,}")
 ALLOWED = {"hipo", "Enter", "Esc", "xxxx"}
 CHINESE = {"Accept_Language": "zh-CN,zh;q=0.9,en;q=0.5"}
+A_FEW_TEXTS = PageLanguage(
+    "zh",
+    "中文",
+    {"Yes": "是", "Mr {name} said": "{name} 说", "{a} out of {b} ({c})": "{b}有{a}共{c}"},
+)
 READ_ALOUD = ("aria-label", "title", "placeholder", "data-submit", "data-label")
 
 
@@ -133,6 +143,64 @@ def _scenario_words(service: object) -> set[str]:
     return {word for name in names for word in WORD.findall(name)}
 
 
+def test_words_of_people_and_scenarios_are_shown_as_they_are(
+    verified_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def named_like_a_text_of_the_page(*given: object) -> ReviewDialogue:
+        shown = exhibit(*given)  # type: ignore[arg-type]
+        return replace(
+            shown,
+            title="Nothing.",
+            facts=tuple(replace(fact, owner="Nothing.") for fact in shown.facts),
+            utterances=tuple(replace(line, speaker="Nothing.") for line in shown.utterances),
+        )
+
+    monkeypatch.setattr("quality.review.exhibits.exhibit", named_like_a_text_of_the_page)
+    with ReviewStore.open(verified_run) as store:
+        store._writer.run(
+            lambda connection: connection.execute("update flags set reason = 'None.'")
+        )
+    with served(verified_run, everything=True, per_item=1) as site:
+        guest, expert = Visitor(site.url, **CHINESE), Visitor(site.url, **CHINESE)
+        item = guest.come_in(site.link(), "Lin")
+        pages = [guest.get(item)[1].text]
+        answer_item(guest, item)
+        pages.append(guest.get(item)[1].text)
+        answer_item(guest, item, note="None.", scenario_wrong="yes", scenario_problem="Nothing.")
+        listing = expert.get(expert.come_in(site.link("expert"), "Eve"))[1].text
+        (answered,) = re.findall(r'href="(/adjudicate/\d+)"', listing)
+        pages += [listing, expert.get(answered)[1].text]
+    assert [page.count("没有。") for page in pages] == [0] * 4
+    assert [page.count("只有") for page in pages] == [1, 1, 0, 1]
+    assert all("Nothing." in page for page in pages)
+    assert pages[3].count("None.") > 1
+    assert '情境</span> <span translate="no">Nothing.</span>' in pages[3]
+
+
+def test_what_is_reported_of_a_scenario_is_shown_as_it_was_written(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = ScenarioReport("None.", "None.", "case/arm", "A01", "None.")
+    monkeypatch.setattr("quality.review.expert_pages.scenario_reports", lambda *_: [report])
+    with served(run, everything=True) as site:
+        expert = Visitor(site.url, **CHINESE)
+        expert.come_in(site.link("expert"), "Eve")
+        _, _, shown = expert.get("/dashboard")[1].text.partition("<main")
+        assert shown.count("None.") == 3
+
+
+def test_a_filter_that_is_chosen_in_chinese_is_one_that_is_on_offer(verified_run: Path) -> None:
+    with served(verified_run, per_item=1) as site:
+        guest = Visitor(site.url, **CHINESE)
+        guest.come_in(site.link(), "Lin")
+        _, page = guest.get("/filter")
+        offered = re.findall(r'<option value="([^"]+)"', page.text.partition('name="reason"')[0])
+        items = site.service.store.sheets.items(site.service.study)
+        assert set(offered) == {item.category for item, _ in items}
+        answer = guest.post("/filter", csrf_of(page.text), category=offered[0], reason="")
+        assert answer.location == "/next"
+
+
 def test_who_chooses_english_reads_english_whatever_the_browser_asks_for(run: Path) -> None:
     with served(run, mode="quiz") as site:
         guest = Visitor(site.url, **CHINESE)
@@ -193,11 +261,23 @@ def test_labels_of_the_scheme_are_named_as_its_translation_names_them() -> None:
         ('<input value="Yes" title="Yes">', '<input value="Yes" title="是">'),
         ("<p>Mr &lt;b&gt; said</p>", "<p>&lt;b&gt; 说</p>"),
         ("<textarea>Yes</textarea>", "<textarea>Yes</textarea>"),
+        ("<p>Mr  said</p>", "<p>Mr  said</p>"),
+        ("<p>Mr A said B said</p>", "<p>A said B 说</p>"),
+        ("<p>2 out of 3 out of 4 (5)</p>", "<p>3 out of 4有2共5</p>"),
+        ("<p>2 out of (5)</p>", "<p>2 out of (5)</p>"),
     ],
 )  # fmt: skip
 def test_texts_are_translated_and_data_is_left_alone(html: str, shown: str) -> None:
-    language = PageLanguage("zh", "中文", {"Yes": "是", "Mr {name} said": "{name} 说"})
-    assert language.page(html) == shown
+    assert A_FEW_TEXTS.page(html) == shown
+
+
+def test_a_text_that_repeats_what_is_fixed_takes_no_long_time() -> None:
+    chinese = page_languages(load_scheme("hipo"))["zh"]
+    of, items = " of x" * 105, " attention items (x" * 24
+    hostile = f"failed x{of}{items}{of}" + " questions right; guessing gets x" * 18
+    began = time.perf_counter()
+    assert chinese.of(hostile) == hostile
+    assert time.perf_counter() - began < 2
 
 
 def test_the_first_language_of_a_browser_that_is_known_counts() -> None:

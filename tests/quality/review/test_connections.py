@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
@@ -17,7 +17,7 @@ from quality.review.passwords import hashed
 from quality.web.bounded_listener import BoundedListener
 from quality.web.client_address import trusted_networks
 from tests.quality.review.serving import proxied, served
-from tests.quality.review.visitor import BY_PROXY, Visitor, log_in
+from tests.quality.review.visitor import BY_PROXY, Visitor, csrf_of, first_choices, log_in
 
 HEAD = b"GET /consent HTTP/1.1\r\nHost: x\r\nX-Slow: "
 
@@ -205,6 +205,30 @@ def test_a_proxy_that_does_not_tell_who_asks_is_refused_in_words(run: Path) -> N
         answer = Visitor(site.url, X_Forwarded_Proto="https").send("GET", "/login")
         assert answer.status == 403
         assert "X-Forwarded-For" in answer.text
+
+
+def test_a_form_that_is_cut_off_by_a_lost_connection_is_no_answer(run: Path) -> None:
+    with served(run, mode="quiz") as site:
+        ada = Visitor(site.url)
+        item = ada.come_in(site.link(), "Ada")
+        _, page = ada.get(item)
+        fields = {"csrf": csrf_of(page.text), "stage": "labels", **first_choices(page.text)}
+        body = urlencode({**fields, "note": "It is fine, except that it is a lie."})
+        whole = (
+            f"POST {item} HTTP/1.1\r\nHost: {ada.netloc}\r\n"
+            f"Cookie: {'; '.join(f'{k}={v}' for k, v in ada.cookies.items())}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}"
+        ).encode()
+        store, study = site.service.store, site.service.study
+        with half_open(site.url, 1, whole[: whole.index(b"%2C+except")]) as (connection,):
+            connection.shutdown(socket.SHUT_WR)
+            assert is_ended(connection)
+        with half_open(site.url, 1, whole) as (connection,):
+            assert connection.recv(12) == b"HTTP/1.1 303"
+        (sheet,) = store.sheets.sheets(study)
+        assert sheet.opinion is not None
+        assert sheet.opinion.note == "It is fine, except that it is a lie."
+        assert store._reader.execute("select count(*) from reviews").fetchone() == (1,)
 
 
 class Closed(logging.Handler):

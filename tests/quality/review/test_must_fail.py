@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 from collections.abc import Iterator
@@ -302,6 +303,47 @@ def test_guessing_return_codes_ends_soon(site: Served) -> None:
     codes = [eve.post("/name", token, name="Ada", code=f"aaaa-{i}").status for i in range(9)]
     assert codes[0] == 403
     assert codes[-1] == 429
+
+
+def test_handing_over_gives_no_further_guesses(site: Served) -> None:
+    Visitor(site.url).come_in(site.link(), "Ada")
+    eve = Visitor(site.url)
+    token = eve.agree(site.link())
+    found = []
+    for number in range(12):
+        found.append(eve.post("/name", token, name="Ada", code=f"aaaa-{number}").status)
+        assert eve.post("/handover", token).status == 303
+        token = eve.agree(f"{site.url}/consent")
+    assert found == [403] * 8 + [429] * 4
+    assert eve.post("/name", token, name="Eve").status == 200
+
+
+def test_a_quiz_is_not_filtered_by_what_flags_tell_of_the_labels(verified_run: Path) -> None:
+    with served(verified_run, mode="quiz", everything=True, per_item=2) as site:
+        ada = Visitor(site.url)
+        ada.come_in(site.link(), "Ada")
+        (session,) = ada.cookies.values()
+        store = site.service.store
+        items = [item for item, _ in store.sheets.items(site.service.study)]
+        code = next(code for item in items for code in item.reasons)
+        assert not all(code in item.reasons for item in items)
+        assert ada.post("/filter", form_token(session), category="", reason=code).status == 422
+        for _ in ("nothing was stored", "something was, in a review of the run"):
+            _, page = ada.get("/finish")
+            assert f"{len(items)} are left for you" in page.text
+            asyncio.run(store.people.update_session(session, reason=code))
+
+
+@pytest.mark.parametrize("field", ["category", "reason"])
+def test_items_are_filtered_by_what_is_on_offer_alone(verified_run: Path, field: str) -> None:
+    with served(verified_run, per_item=2) as site:
+        ada = Visitor(site.url)
+        ada.come_in(site.link(), "Ada")
+        token = form_token(*ada.cookies.values())
+        item, _ = site.service.store.sheets.items(site.service.study)[0]
+        offered = {"category": item.category, "reason": item.reasons[0]}
+        for value, status in (("made up", 422), (offered[field], 303), ("", 303)):
+            assert ada.post("/filter", token, **{field: value}).status == status
 
 
 def test_a_proxy_that_is_not_the_named_one_is_refused(run: Path) -> None:

@@ -13,7 +13,14 @@ from quality.review.gold import gold_labels, scores
 from quality.review.passwords import hashed, matches, return_code
 from quality.review.translations import Translations
 from quality.web.server import Address, access_at
-from quality.web.sessions import Links, form_token, is_form_token
+from quality.web.sessions import (
+    Links,
+    first_session,
+    form_token,
+    is_form_token,
+    new_token,
+    next_token,
+)
 from scenarios.errors import InputError, UsageError
 from scenarios.reviews import Adjudication, GivenLabel, Item, ReviewStudy, Sheet
 from scenarios.schemes.registry import load_scheme
@@ -92,6 +99,16 @@ def test_a_form_belongs_to_one_session() -> None:
     assert is_form_token("session", form_token("session"))
     assert not is_form_token("another", form_token("session"))
     assert not is_form_token("session", "é")
+
+
+def test_sessions_that_follow_each_other_have_their_first_in_common() -> None:
+    first = new_token()
+    second = next_token(first)
+    third = next_token(second)
+    assert len({first, second, third}) == 3
+    assert first_session(first) == first_session(second) == first_session(third)
+    assert first_session(first) != first_session(new_token())
+    assert first not in second
 
 
 def test_a_link_is_spent_by_its_first_use() -> None:

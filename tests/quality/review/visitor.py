@@ -77,13 +77,17 @@ class Visitor:
         sent = {"Content-Type": "application/x-www-form-urlencoded", **headers}
         return self.send("POST", path, body, sent)
 
-    def come_in(self, link: str, name: str) -> str:
-        """Go from a link to the first page after consent and name; returns its path."""
+    def agree(self, link: str) -> str:
+        """Go from a link to the page that asks for a name; returns the token of its form."""
         parts = urlsplit(link)
         _, page = self.get(f"{parts.path}?{parts.query}")
         self.post("/consent", csrf_of(page.text), agree="yes")
         _, page = self.get("/name")
-        self.post("/name", csrf_of(page.text), name=name)
+        return csrf_of(page.text)
+
+    def come_in(self, link: str, name: str) -> str:
+        """Go from a link to the first page after consent and name; returns its path."""
+        self.post("/name", self.agree(link), name=name)
         path, _ = self.get("/")
         return path
 
