@@ -128,7 +128,10 @@ def findings_as_text(verified: Verified, findings: VerificationSummary) -> str:
             f"{number(outcome.present)} verified already; {plural(verified.calls, 'call')}"
         )
     if outcome.failed:
-        lines.append(f"not judged: {reasons(outcome.failed)}; the same command tries them again")
+        lines.append(
+            f"not judged: {reasons(outcome.failed)}; the same command tries them again, and until"
+            " then a verdict of an earlier verification holds"
+        )
     if findings.raised is not None:
         lines.append(f"  internal_error: hipo show {verified.folder} {findings.raised} says where")
     lines += _tables(findings)
