@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any, Final, Self
 import orjson
 
 from outputs.left_out import LeftOut
+from pipeline.store.own_files import open_own
+from scenarios.errors import UsageError
 from scenarios.log import logger
 
 EXPORTS: Final = "exports.jsonl"
@@ -72,11 +75,14 @@ def record_export(run: Path, export: RecordedExport) -> None:
     """Add a line to the record of a run; several processes may do so at a time.
 
     Raises:
-        OSError: it could not be written.
+        OSError: it could not be written, or is a link.
     """
     line = orjson.dumps(export.plain(), option=orjson.OPT_APPEND_NEWLINE)
     # One write to a file opened for appending is never torn apart by another's.
-    descriptor = os.open(run / EXPORTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        descriptor = open_own(run / EXPORTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    except UsageError as error:  # the set has been made, and stays
+        raise OSError(errno.ELOOP, error.message) from error
     try:
         os.write(descriptor, line)
     finally:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import secrets
 import shutil
-import tempfile
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,24 +16,33 @@ from scenarios.errors import UsageError
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[BinaryIO]:
+def new_file(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     """Open a temporary file beside ``path``; it replaces ``path`` when the block ends well.
 
     Missing parent folders are made. A process that is killed leaves the old file or the new one.
+
+    Args:
+        path: where it will be.
+        mode: who may do what with it, ``0o600`` for instance; None: who may with the file that is
+            replaced, or with any new file of the user's (the umask) where there is none.
 
     Raises:
         UsageError: the place cannot be written to.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
+        kept = _mode_of(path) if mode is None else mode
+        temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        # Until it is whole, nobody may do more with it than afterwards.
+        handle = os.open(temporary, flags, 0o666 if kept is None else 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            temporary.chmod(0o644)
+            if kept is not None:
+                temporary.chmod(kept)
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -58,7 +68,8 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
     """Give a temporary folder beside ``folder``, which takes its place when the block ends well.
 
     A process that is killed leaves the old folder or none. What it had begun is removed, and an
-    old folder that it had set aside is put back, by the next call for the same place.
+    old folder that it had set aside is put back, by the next call for the same place. Who may use
+    the folder is as with the old one, or as with any new folder of the user's (the umask).
 
     Args:
         folder: where it will be.
@@ -74,7 +85,9 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
         _clean_up(folder)
         check(folder)
-        draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}.partial-", dir=folder.parent))
+        kept = _mode_of(folder)
+        draft = folder.parent / f".{folder.name}.partial-{secrets.token_hex(4)}"
+        draft.mkdir(0o777 if kept is None else 0o700)
     except OSError as error:
         raise UsageError(
             f"{folder} cannot be written: {error.strerror}", "choose another -o"
@@ -82,8 +95,9 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
     lock = _locked(draft)
     try:
         yield draft
-        draft.chmod(0o755)
         _sync(draft)
+        if kept is not None:
+            draft.chmod(kept)
         check(folder)
         _replace(draft, folder)
     except BaseException:
@@ -91,6 +105,15 @@ def new_folder(folder: Path, check: Callable[[Path], None]) -> Iterator[Path]:
         raise
     finally:
         os.close(lock)
+
+
+def _mode_of(path: Path) -> int | None:
+    """Return who may do what with a file or folder; None where a link is, or nothing."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return None if stat.S_ISLNK(found.st_mode) else found.st_mode & 0o777
 
 
 def _replace(draft: Path, folder: Path) -> None:

@@ -29,7 +29,7 @@ from scenarios.real_names import with_real_names
 from scenarios.selection import select_facts, select_scenarios
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
-from scenarios.text_file import shown_path
+from scenarios.text_file import real_path, shown_path
 
 __all__ = ["LIBRARY", "PATH_VARIABLE", "Catalogue", "CatalogueEntry", "select_facts"]
 
@@ -135,7 +135,7 @@ class Catalogue:
         seen: set[Path] = set()
         for root in roots:
             for path in scenario_files(root):
-                real = path.resolve()
+                real = real_path(path)
                 if real in seen:
                     continue
                 seen.add(real)

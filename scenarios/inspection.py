@@ -26,7 +26,7 @@ from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
 from scenarios.spec import Scenario
 from scenarios.spelling import suggestion
-from scenarios.text_file import shown_path
+from scenarios.text_file import real_path, shown_path
 from scenarios.validation import Similarity, check_scenario
 from scenarios.yaml_source import validate_model
 
@@ -76,7 +76,7 @@ def inspect_files(
     problems: dict[Path, list[Problem]] = {}
     for root in roots:
         for path in scenario_files(root):
-            real = path.resolve()
+            real = real_path(path)
             if real not in problems:
                 problems[real] = inspector.file(path, root, real)
     if not problems:
@@ -103,7 +103,7 @@ def inspect_draft(
     """
     inspector = _Inspector(scheme, None, LIBRARY.resolve())
     roots = [LIBRARY, FAMILIES, folder]
-    inspector.taken = {n: p for n, p in _names_under(roots).items() if p.resolve() != path}
+    inspector.taken = {n: p for n, p in _names_under(roots).items() if real_path(p) != path}
     try:
         scenario = validate_model(Scenario, located)
     except InputError as error:
@@ -163,10 +163,11 @@ class _Inspector:
         together = dict(self.read)
         for root in beside:
             for path in scenario_files(root):
-                if path.resolve() not in together:
+                real = real_path(path)
+                if real not in together:
                     with suppress(InputError):  # told where that file is checked
                         scenario, located = read_scenario(path, root)
-                        together[path.resolve()] = PlacedScenario(scenario, located, checked=False)
+                        together[real] = PlacedScenario(scenario, located, checked=False)
         files = list(together)
         for index, problem in check_alike(list(together.values()), self.similarity):
             yield files[index], problem
@@ -175,7 +176,7 @@ class _Inspector:
         self, scenario: Scenario, located: Located, path: Path, real: Path
     ) -> Iterator[Problem]:
         other = self.taken.setdefault(scenario.id, path)
-        if other.resolve() != real:
+        if real_path(other) != real:
             yield id_clash(scenario, located, shown_path(other))
 
 

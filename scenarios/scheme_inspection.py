@@ -13,7 +13,7 @@ from scenarios.pack import scenario_files
 from scenarios.schemes.checks import check_scheme
 from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import is_shipped, scheme_names, shipped_files
-from scenarios.text_file import shown_path
+from scenarios.text_file import real_path, shown_path
 from scenarios.yaml_source import read_yaml, validate_model
 
 SchemeCheck = Callable[[Scheme, Located], Iterable[Problem]]
@@ -36,7 +36,7 @@ def inspect_schemes(roots: Sequence[Path] = (), checks: Sequence[SchemeCheck] = 
     if not paths:
         where = ", ".join(shown_path(root) for root in roots)
         raise UsageError(f"there is no scheme under {where}", "schemes are files ending in .yaml")
-    files = {path.resolve(): path for path in paths}
+    files = {real_path(path): path for path in paths}
     problems = [
         problem
         for path in files.values()

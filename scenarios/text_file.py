@@ -86,6 +86,11 @@ def unmarked(start: bytes) -> bytes:
     return start.removeprefix(BOM_UTF8)
 
 
+def real_path(path: Path) -> Path:
+    """Return where a path leads once links are followed; links in a circle are left as they are."""
+    return Path(os.path.realpath(path))  # where Path.resolve() raises, before Python 3.13
+
+
 def shown_path(path: Path) -> str:
     """Return the path as errors show it: relative where it lies in the current directory."""
     try:

@@ -90,7 +90,7 @@ def export_answers(
         if blank:
             _check_not_filled_in(paths, files.values())
         for path, content in zip(paths, files.values(), strict=True):
-            with new_file(path) as file:
+            with new_file(path, 0o600) as file:  # it holds notes in people's own words
                 file.write(content)
     answers = sum(len(dialogue.sheets) for dialogue in dialogues)
     return WrittenAnswers(paths, len(dialogues), answers)

@@ -199,7 +199,7 @@ def _into(folder: Path, draft: Path, target: Path) -> Repaired:
     notes = [*_people(folder, draft)]
     with closing(connect(draft / DATABASE)) as connection:
         notes += _made_whole(connection, folder, target.name, saved)
-    draft.chmod(0o755)
+    draft.chmod(folder.stat().st_mode & 0o777)
     draft.rename(target)
     bring_up_to_date(target)
     _replace_changed(target)

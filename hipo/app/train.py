@@ -221,7 +221,6 @@ def _train(
             summary = _summary(job, done, tally)
             write_text(folder / SUMMARY, summary.model_dump_json(indent=2) + "\n")
             write_text(draft / CARD, adapter_card(record, found, summary))
-            draft.chmod(0o755)
     TrainingLog(folder).draw()
     return TunedModel(folder, record, found, summary)
 

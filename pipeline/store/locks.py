@@ -9,6 +9,7 @@ import re
 import time
 from pathlib import Path
 
+from pipeline.store.own_files import NO_FOLLOW, open_own
 from scenarios.errors import UsageError
 
 LOCK = "run.lock"
@@ -29,11 +30,12 @@ class RunLock:
         """Take the lock of ``folder``.
 
         Raises:
-            UsageError: another process holds it, named by its process id; or it cannot be made.
+            UsageError: another process holds it, named by its process id; or it cannot be made, or
+                is a link.
         """
         path = folder / LOCK
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = open_own(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise UsageError(
                 f"{path} cannot be written: {error.strerror}", _what_to_do(path, error)
@@ -88,7 +90,8 @@ def _acquired(file: int) -> bool:
 def is_locked(folder: Path) -> bool:
     """Whether a living process (this one included) holds the lock of ``folder``."""
     try:
-        file = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        # O_NONBLOCK: a pipe of this name is not waited for.
+        file = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | NO_FOLLOW)
     except OSError:
         return False
     try:

@@ -12,6 +12,7 @@ nothing refers to.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -60,7 +61,7 @@ class PeopleFile:
         """Open the file beside the run in ``folder``, if there is one.
 
         Raises:
-            UsageError: it belongs to another run, or was written by a newer hipo.
+            UsageError: it belongs to another run, was written by a newer hipo, or is a link.
         """
         with ExitStack() as undo:
             file = undo.enter_context(closing(cls(folder, mark)))
@@ -71,7 +72,8 @@ class PeopleFile:
     @property
     def reader(self) -> sqlite3.Connection:
         """What is read with; it finds nothing as long as nobody, here or elsewhere, has written."""
-        if self._opened is None and not self._path.exists():
+        # A link that leads nowhere is there, too, and is refused.
+        if self._opened is None and not os.path.lexists(self._path):
             return self._nothing
         return self._open()[0]
 

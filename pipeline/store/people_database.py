@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.store.foreign_objects import refuse_foreign
+from pipeline.store.own_files import refuse_link
 from pipeline.store.sqlite import (
     EagerConnection,
     StoreUnusable,
@@ -127,10 +128,16 @@ def keep_private(path: Path) -> None:
 
     SQLite gives its journals the rights of the database, so it must not be the one to make it.
     What cannot be changed (somebody else's file) stays; whether it can be used, SQLite says.
+
+    Raises:
+        UsageError: one of them is a link, whose target stays as it is.
     """
+    files = (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
+    for file in files:
+        refuse_link(file)
     with suppress(OSError):
         path.touch(0o600)
-    for file in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+    for file in files:
         with suppress(OSError):
             file.chmod(file.stat().st_mode & 0o700)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
 
+from pipeline.store.own_files import refuse_link, refuse_links_beside
 from scenarios.errors import UsageError
 
 DATABASE = "run.sqlite"
@@ -32,7 +33,13 @@ _GARBAGE = (ValueError, TypeError, LookupError, AttributeError)
 
 
 def connect(path: Path, kind: type[sqlite3.Connection] = sqlite3.Connection) -> sqlite3.Connection:
-    """Open for writing: write-ahead log, every commit on disk before it is acknowledged."""
+    """Open for writing: write-ahead log, every commit on disk before it is acknowledged.
+
+    Raises:
+        UsageError: the file, or one that SQLite keeps beside it, is a link.
+    """
+    refuse_link(path)
+    refuse_links_beside(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=kind)
     for pragma in (
         f"busy_timeout={BUSY_TIMEOUT_MS}",
@@ -67,8 +74,14 @@ def connect_readonly(path: Path) -> sqlite3.Connection:
 
 
 def readonly_uri(path: Path) -> str:
-    """Return how a database is named to SQLite that is only to be read."""
-    uri = f"file:{quote(str(path.resolve()))}?mode=ro"
+    """Return how a database is named to SQLite that is only to be read.
+
+    Raises:
+        UsageError: a file that SQLite keeps beside it, and writes to even so, is a link.
+    """
+    real = path.resolve()
+    refuse_links_beside(real)
+    uri = f"file:{quote(str(real))}?mode=ro"
     if not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
         # An archive: nobody writes there, and the files that readers share cannot be made.
         uri += "&immutable=1"

@@ -11,7 +11,7 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from quality.authoring.desk import AuthoringDesk, ChangedMeanwhile
+from quality.authoring.desk import AuthoringDesk, ChangedMeanwhile, as_utf8
 from quality.web.access import Access
 from quality.web.application import web_application
 from quality.web.requests import RefusedRequest, first, sent_form
@@ -95,7 +95,9 @@ async def check(request: Request, name: str) -> Response:
     """Say what is wrong with a draft."""
     desk, sent = await _sent(request)
     problems, _ = await run_in_threadpool(_said, desk.check, name, _draft(sent))
-    return JSONResponse({"problems": [asdict(problem) for problem in problems]})
+    # As ASCII: a problem may name another file, whose name is in no encoding.
+    content = json.dumps({"problems": [asdict(problem) for problem in problems]})
+    return Response(content, media_type="application/json")
 
 
 @router.post("/save/{name:path}")
@@ -131,6 +133,9 @@ def _draft(sent: dict[str, list[str]]) -> dict[str, Any]:
     """Return the data of a form, which strangers may have made: a mapping, or it is refused."""
     try:
         data = json.loads("".join(sent.get("data", [])), parse_constant=_no_constant)
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise RefusedRequest(400, "This form holds half a character, as no file can.") from error
     except (ValueError, RecursionError) as error:
         raise RefusedRequest(400, "This form cannot be read.") from error
     if not isinstance(data, dict):
@@ -156,10 +161,10 @@ def _said(call: Any, *arguments: Any) -> Any:
 
 def _words(error: HipoError) -> str:
     if isinstance(error, InputError):
-        return "; ".join(str(problem) for problem in error.problems[:3])
+        return as_utf8("; ".join(str(problem) for problem in error.problems[:3]))
     if isinstance(error, UsageError) and error.hint:
-        return f"{error.message}; {error.hint}"
-    return str(error)
+        return as_utf8(f"{error.message}; {error.hint}")
+    return as_utf8(str(error))
 
 
 def _desk(request: Request) -> AuthoringDesk:
@@ -181,7 +186,7 @@ def _page(
         folder=request.app.state.desk.folder,
         **context,
     )
-    return HTMLResponse(html, status)
+    return HTMLResponse(as_utf8(html), status)
 
 
 def _refusal_page(request: Request, error: RefusedRequest) -> Response:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from quality.derived import check_derived
-from scenarios.atomic_files import new_file, write_text
+from scenarios.atomic_files import write_text
 from scenarios.errors import InputError, Problem, UsageError
 from scenarios.fingerprint import content_id
 from scenarios.graph import KnowledgeGraph
@@ -21,13 +25,18 @@ from scenarios.schemes.model import Scheme
 from scenarios.schemes.registry import load_scheme, scheme_names
 from scenarios.schemes.scaffold import new_scheme
 from scenarios.spec import Scenario
-from scenarios.text_file import read_text
+from scenarios.text_file import MAX_BYTES, read_text, real_path
 from scenarios.yaml_merge import merged_yaml
 from scenarios.yaml_source import read_yaml_text, validate_model
 
 Kind = Literal["scenario", "scheme"]
 PlayDraft = Callable[[str, str, Scheme], list[dict[str, Any]]]
 """Plays a dialogue for each goal of a draft: its text, its id, and its scheme."""
+_FIELDS: Mapping[Kind, str] = {
+    "scenario": "'background' and not 'dimensions'",
+    "scheme": "'dimensions'",
+}
+"""By what fields a file of each kind is known."""
 
 
 class ChangedMeanwhile(UsageError):
@@ -55,15 +64,21 @@ class AuthoringDesk:
         self.play = play
         self.model = model
         self.price = price
+        self._writing = threading.Lock()
 
     def files(self) -> dict[str, Kind | None]:
-        """Return the YAML files below the folder by name; None for what is neither kind."""
+        """Return the YAML files below the folder by name; None for what is neither kind.
+
+        What no page can name, since its name is not in UTF-8, is neither.
+        """
         if not self.folder.exists():
             return {}
         found: dict[str, Kind | None] = {}
         for path in scenario_files(self.folder):
-            if path.resolve().is_relative_to(self.folder):
-                found[path.relative_to(self.folder).as_posix()] = self._kind(path)
+            if real_path(path).is_relative_to(self.folder):
+                name = path.relative_to(self.folder).as_posix()
+                shown = as_utf8(name)
+                found[shown] = self._kind(path) if shown == name else None
         return found
 
     def schemes(self) -> dict[str, Scheme]:
@@ -108,9 +123,10 @@ class AuthoringDesk:
                 raise UsageError(f"there is no scheme {scheme!r}")
             text, taken = new_scenario(file_id, schemes[scheme]), False
         path = self.folder / f"{file_id}.yaml"
-        if taken or path.exists() or path.is_symlink():
-            raise UsageError(f"there is a {kind} {file_id!r} already", "take another id")
-        write_text(path, text)
+        with self._alone():
+            if taken or path.exists() or path.is_symlink():
+                raise UsageError(f"there is a {kind} {file_id!r} already", "take another id")
+            write_text(path, text)
         return path.name
 
     def check(self, name: str, data: Mapping[str, Any]) -> tuple[list[Problem], str]:
@@ -126,19 +142,29 @@ class AuthoringDesk:
     def save(self, name: str, data: Mapping[str, Any], version: str) -> str:
         """Write a draft as a whole and return the new version.
 
+        Of several drafts of one version the first is written.
+
         Raises:
             ChangedMeanwhile: the file is not what was opened.
-            UsageError: it cannot be written, or lies outside of the folder.
+            UsageError: it cannot be written, or lies outside of the folder; the draft could not be
+                opened again, or is of another kind than the file.
         """
         path = self._path(name)
-        before = read_text(path, within=self.folder)
-        if content_id(before) != version:
-            raise ChangedMeanwhile(
-                f"{name} was changed by somebody else since you opened it", "reload the page"
-            )
-        text = merged_yaml(before, data, name)
-        with new_file(path) as file:
-            file.write(text.encode())
+        with self._alone():
+            before = read_text(path, within=self.folder)
+            if content_id(before) != version:
+                raise ChangedMeanwhile(
+                    f"{name} was changed by somebody else since you opened it", "reload the page"
+                )
+            _check_kind(name, _kind_of(read_yaml_text(before, name).data), data)
+            text = merged_yaml(before, data, name)
+            if len(text.encode()) > MAX_BYTES:
+                raise UsageError(
+                    f"{name} would have more than {MAX_BYTES >> 20} MiB, and could not be opened"
+                    " again",
+                    "shorten it",
+                )
+            write_text(path, text)
         return content_id(text)
 
     def drawing(self, name: str, data: Mapping[str, Any]) -> str:
@@ -169,16 +195,52 @@ class AuthoringDesk:
         """Return a listed file, links followed: nothing else is ever read or written."""
         if name not in self.files():
             raise UsageError(f"there is no file {name!r} in this folder")
-        path = (self.folder / name).resolve()
+        path = real_path(self.folder / name)
         if not path.is_relative_to(self.folder):
             raise UsageError(f"{name!r} leads out of this folder")
         return path
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let nobody else save or begin a file, here or in another process that serves the folder.
+
+        Where the folder cannot be locked, or is not there yet, other processes are not kept away.
+        """
+        with self._writing:
+            folder = -1
+            with suppress(OSError):
+                folder = os.open(self.folder, os.O_RDONLY | os.O_CLOEXEC)
+                fcntl.flock(folder, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                if folder >= 0:
+                    os.close(folder)
 
     def _kind(self, path: Path) -> Kind | None:
         try:
             return _kind_of(read_yaml_text(read_text(path, within=self.folder), path.name).data)
         except InputError:
             return None
+
+
+def as_utf8(text: str) -> str:
+    """Return a text as it can be sent: what is no character (half of one, a byte) is spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _check_kind(name: str, kind: Kind | None, data: Mapping[str, Any]) -> None:
+    """Do nothing where a draft is of the kind that the file is.
+
+    Raises:
+        UsageError: it is not, or the file is of neither kind.
+    """
+    if kind is None:
+        raise UsageError(f"{name} is neither a scenario nor a scheme", "edit it as a text")
+    if _kind_of(data) != kind:
+        raise UsageError(
+            f"{name} is a {kind}, and this draft is not", f"a {kind} has {_FIELDS[kind]}"
+        )
 
 
 def _kind_of(data: object) -> Kind | None:

@@ -1,7 +1,8 @@
 """An index of the words of a run, in a file of its own beside it; the run itself is only read.
 
 The file is made anew where it does not fit the run: where the run is another one, or has lost what
-was indexed. It holds which word stands in which dialogue, and can be deleted at any time.
+was indexed, or where the file holds what hipo does not write. It holds which word stands in which
+dialogue, and can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from pipeline.store.foreign_objects import refuse_foreign
+from pipeline.store.own_files import refuse_link, refuse_links_beside
 from pipeline.store.queries.browsing import BrowsingReader
+from pipeline.store.sqlite import StoreDamaged, explained
 from scenarios.log import logger
 
 FILE = "view-words.sqlite"
@@ -45,6 +49,9 @@ class WordIndex:
         Args:
             folder: of the run. Where nothing can be written there, the index lives as long as this.
             reader: of the run, for the thread that fills the index.
+
+        Raises:
+            UsageError: the file is a link.
         """
         self._reader = reader
         self._spare: tempfile.TemporaryDirectory[str] | None = None
@@ -112,12 +119,15 @@ class WordIndex:
 
         Returns:
             The numbers; None where the wish holds no word.
+
+        Raises:
+            StoreUnusable: the file is locked or damaged.
         """
         asked = match_of(wish)
         if not asked:
             return None
         # One text of all numbers: a Python object each would take several times as long.
-        with closing(_connected(self._path)) as connection:
+        with explained(self._path), closing(_connected(self._path)) as connection:
             (listed,) = connection.execute(
                 "select group_concat(rowid) from words where words match ?", (asked,)
             ).fetchone()
@@ -155,8 +165,7 @@ class WordIndex:
                 connection.execute(f"pragma {pragma}")
             connection.execute("begin immediate")
             if not connection.execute("select 1 from sqlite_schema").fetchone():
-                for statement in _TABLES:
-                    connection.execute(statement)
+                _make_tables(connection)
                 connection.execute(f"pragma user_version = {FORMAT}")
             connection.execute("commit")
         except BaseException:
@@ -169,14 +178,23 @@ class WordIndex:
         (version,) = self._connection.execute("pragma user_version").fetchone()
         if version != FORMAT:
             return False
-        state = self._state()
-        if not state:
-            return True
-        last = self._reader.finished_at(state["newest"])
-        return bool(
-            state["created"] == self._reader.created()
-            and state["finished_at"] == last
-            and state["until"] <= self._reader.marks().dialogues
+        try:
+            refuse_foreign(self._connection, self._path, (_make_tables,))
+        except StoreDamaged:
+            return False
+        try:
+            state = self._state()
+            return not state or self._is_of_run(**state)
+        except (ValueError, TypeError):
+            return False
+
+    def _is_of_run(self, created: object, until: int, newest: int, finished_at: object) -> bool:
+        """Whether the run has what was indexed; takes the whole state, and raises where it is odd."""
+        return (
+            type(until) is type(newest) is int
+            and 0 <= newest <= until <= self._reader.marks().dialogues
+            and created == self._reader.created()
+            and finished_at == self._reader.finished_at(newest)
         )
 
     def _played_again(self, until: int) -> list[int]:
@@ -228,7 +246,14 @@ def apart(text: str) -> str:
     return _IDEOGRAPHS.sub(r" \1 ", text)
 
 
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES:
+        connection.execute(statement)
+
+
 def _connected(path: Path) -> sqlite3.Connection:
+    refuse_link(path)
+    refuse_links_beside(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     connection.execute(f"pragma busy_timeout={_BUSY_MS}")
     return connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import orjson
 import pytest
@@ -82,7 +83,7 @@ def test_dialogues_whose_rows_are_all_left_out_are_not_those_of_which_none_can_b
     assert hipo([*words, str(tmp_path / "two"), *without]) == 2
     assert (
         "nothing is left to export; 8 dialogues all of whose rows were left out; "
-        "rows left out that overlap with another set: 40\n"
+        "40 rows overlap with another set\n"
     ) in capsys.readouterr().err
 
 
@@ -132,3 +133,13 @@ def test_a_record_that_cannot_be_written_takes_no_set_away(tmp_path, run, capsys
     assert hipo(["export", str(run), "-o", str(tmp_path / "set"), "--no-parquet"]) == 0
     assert "was not recorded in run" in capsys.readouterr().err
     assert (tmp_path / "set/jsonl/train.jsonl").exists()
+
+
+@pytest.mark.parametrize("linked", [os.symlink, os.link])
+def test_an_export_is_not_recorded_in_a_file_elsewhere(tmp_path, run, capsys, linked):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("precious\n")
+    linked(elsewhere, run / EXPORTS)
+    assert hipo(["export", str(run), "-o", str(tmp_path / "set"), "--no-parquet"]) == 0
+    assert f"was not recorded in run: {run / EXPORTS} is a" in capsys.readouterr().err
+    assert elsewhere.read_text() == "precious\n"

@@ -10,9 +10,11 @@ from typing import NamedTuple
 import pytest
 
 from pipeline.embeddings import load_sentence_model, meaning_similarity
-from scenarios.errors import Problem
+from scenarios.catalogue import Catalogue
+from scenarios.errors import InputError, Problem
 from scenarios.inspection import Inspection, inspect_files
 from scenarios.pack import LIBRARY
+from scenarios.scheme_inspection import inspect_schemes
 from tests.factories import retold_car
 
 CAR = Path("products/used_car.yaml")
@@ -235,6 +237,17 @@ def test_a_file_that_cannot_be_opened_is_one_problem_beside_those_of_the_others(
     path.symlink_to(library / "products" / "nowhere.yaml")
     (library / BIKE).write_text((library / BIKE).read_text().replace("hipo", "hippo", 1))
     assert {place(p)[0] for p in inspected(library).problems} == {str(path), str(library / BIKE)}
+
+
+def test_a_link_that_leads_to_itself_is_one_problem_beside_those_of_the_others(library):
+    path = library / "products" / "loop.yaml"
+    path.symlink_to(path)
+    (library / BIKE).write_text((library / BIKE).read_text().replace("hipo", "hippo", 1))
+    assert {place(p)[0] for p in inspected(library).problems} == {str(path), str(library / BIKE)}
+    with pytest.raises(InputError, match=r"loop\.yaml: found .*, expected a readable file"):
+        Catalogue.own([library], environment={})
+    schemes = inspect_schemes([library])
+    assert [p.file for p in schemes.problems if p.code == "path"] == [str(path)]
 
 
 def _facts(count: int) -> str:

@@ -60,6 +60,10 @@ def test_every_export_has_the_rows_it_had(hipo: Hipo, old: Path, name: str) -> N
     rows, before = (
         [json.loads(line) for line in lines.splitlines()] for lines in (exported(hipo, name), then)
     )
+    if "--rationale" in OPTIONS[name]:  # conversations have none: they are left out now
+        before = [row for row in before if row["aspect"] != "conversation"]
+    if name.startswith("imported."):  # which was called fiction then, and nobody knows
+        before = [row | {"fictional": None} for row in before]
     rows, before = beside(rows, before)
     # rows have got columns since (pair; of benchmark items question, messages, ...), and lost none
     assert all(row["pair"] for row in rows)

@@ -53,7 +53,10 @@ def test_every_export_has_the_rows_it_had(drawn: Hipo, name: str) -> None:
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
     rows = [json.loads(line) for line in lines]
     then = gzip.decompress((FIXTURE / "exports" / f"drawn.{name}.jsonl.gz").read_bytes()).decode()
-    rows, before = beside(rows, [json.loads(line) for line in then.splitlines()])
+    before = [json.loads(line) for line in then.splitlines()]
+    if "--rationale" in SETS[name]:  # conversations have none: they are left out now
+        before = [row for row in before if row["aspect"] != "conversation"]
+    rows, before = beside(rows, before)
     # rows have got columns since (pair; of benchmark items question, messages, ...), and lost none
     assert all(row["pair"] for row in rows)
     kept = [{name: row[name] for name in old} for row, old in zip(rows, before, strict=True)]

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from benchmarks.machine import free_port
-from hipo.app.authoring import open_desk
-from hipo.cli.console import dollars
-from quality.authoring.app import authoring_app
-from quality.web.access import Access
-from quality.web.server import Address, listening, server
-from quality.web.single_owner import SingleOwner
+from quality.web.server import Address
 from scenarios.inspection import inspect_files
 from scenarios.yaml_source import read_yaml
+from tests.quality.authoring.serving import served
 from tests.quality.review.chromium import chromium, look_at, new_page, tab_to
 
 pytestmark = pytest.mark.browser
@@ -52,20 +46,6 @@ def address(tmp_path: Path) -> Iterator[tuple[str, str]]:
     """Serve the form of an empty folder; yields its address and the token of a link."""
     with served(Address(port=free_port()), tmp_path / "pack") as found:
         yield found
-
-
-@contextmanager
-def served(place: Address, folder: Path) -> Iterator[tuple[str, str]]:
-    """Serve the form of a folder until the block ends."""
-    owner = SingleOwner("author", lambda token: None)
-    desk = open_desk(folder, "offline/rules", dollars)
-    with listening(place) as listener:
-        serving = server(authoring_app(desk, owner, Access(hosts=place.hosts)), place)
-        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield place.url, owner.mint()
-        serving.should_exit = True
-        thread.join()
 
 
 def summary(page: Page, text: str) -> None:

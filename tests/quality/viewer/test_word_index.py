@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -13,7 +15,8 @@ import pytest
 from pipeline.store.queries.browsing import BrowsingReader
 from pipeline.store.run_store import RunStore
 from pipeline.store.sqlite import DATABASE, connect_readonly
-from quality.viewer.word_index import FILE, WordIndex
+from quality.viewer.word_index import _TABLES, FILE, FORMAT, WordIndex
+from scenarios.errors import UsageError
 from tests.factories import ARM, make_case, make_dialogue, make_run
 
 SAID = (
@@ -134,3 +137,80 @@ def test_where_nothing_can_be_written_the_index_lives_elsewhere(tmp_path: Path) 
         elsewhere = index.path
         assert elsewhere.parent != folder
     assert not elsewhere.exists()
+
+
+def made(path: Path, *statements: str) -> None:
+    """Write an index with the tables and the version that hipo writes, and further statements."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in (*_TABLES, f"pragma user_version = {FORMAT}", *statements):
+            connection.execute(statement)
+
+
+def state(**values: str) -> list[str]:
+    return [f"insert into state values ('{name}', '{value}')" for name, value in values.items()]
+
+
+ENDLESS = """create view failed as with recursive n(dialogue) as
+    (select 1 union all select dialogue + 1 from n) select dialogue from n"""
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        state(until="x{"),
+        state(until="3"),
+        state(created='"x"', until='"x"', newest="[]", finished_at="1"),
+        state(created='"x"', until="1", newest="18446744073709551615", finished_at="1"),
+        state(created='"x"', until="1e999", newest="-1", finished_at="null"),
+        state(created="null", until="0", newest="0", finished_at="null", more="1"),
+        [
+            "drop table failed",
+            ENDLESS,
+        ],
+        ["create trigger t after insert on state begin delete from state; end"],
+        ["create table more (a)"],
+    ],
+)
+def test_an_index_that_holds_what_hipo_does_not_write_is_made_anew(
+    tmp_path: Path, statements: list[str]
+) -> None:
+    folder = run_of(tmp_path / "run", "apples")
+    made(folder / FILE, *statements)
+    with indexed(folder) as index:
+        assert index.path == folder / FILE
+        assert found(index, "apples") == [1]
+    with closing(sqlite3.connect(folder / FILE)) as connection:
+        names = {name for (name,) in connection.execute("select name from sqlite_schema")}
+        assert not {"t", "more"} & names
+        assert connection.execute("select count(*) from state").fetchone() == (4,)
+
+
+def test_words_that_are_damaged_are_said_to_be_so(tmp_path: Path) -> None:
+    folder = run_of(tmp_path / "run", "apples")
+    with indexed(folder) as index:
+        with closing(sqlite3.connect(folder / FILE)) as connection:
+            connection.execute("update words_data set block = x'ffffffffffffffffffff'")
+            connection.commit()
+        with pytest.raises(UsageError, match=f"{FILE} is damaged"):
+            index.search("apples")
+
+
+@pytest.mark.parametrize("linked", [os.symlink, os.link])
+def test_an_index_is_not_kept_in_a_file_elsewhere(
+    tmp_path: Path, linked: Callable[[Path, Path], None]
+) -> None:
+    folder, elsewhere = run_of(tmp_path / "run", "apples"), tmp_path / "elsewhere"
+    made(elsewhere)
+    before = elsewhere.read_bytes()
+    linked(elsewhere, folder / FILE)
+    with pytest.raises(UsageError, match=f"{FILE} is a"), indexed(folder):
+        pass
+    assert elsewhere.read_bytes() == before
+
+
+def test_an_index_is_not_made_elsewhere(tmp_path: Path) -> None:
+    folder = run_of(tmp_path / "run", "apples")
+    (folder / FILE).symlink_to(tmp_path / "absent")
+    with pytest.raises(UsageError, match=f"{FILE} is a link"), indexed(folder):
+        pass
+    assert not (tmp_path / "absent").exists()

@@ -1,0 +1,31 @@
+"""The author's form for tests: a folder served on 127.0.0.1 by a thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hipo.app.authoring import open_desk
+from hipo.cli.console import dollars
+from quality.authoring.app import authoring_app
+from quality.web.access import Access
+from quality.web.server import Address, listening, server
+from quality.web.single_owner import SingleOwner
+
+
+@contextmanager
+def served(place: Address, folder: Path) -> Iterator[tuple[str, str]]:
+    """Serve the form of a folder until the block ends; yields its address and the token of a link."""
+    owner = SingleOwner("author", lambda token: None)
+    desk = open_desk(folder, "offline/rules", dollars)
+    with listening(place) as listener:
+        serving = server(authoring_app(desk, owner, Access(hosts=place.hosts)), place)
+        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield place.url, owner.mint()
+        finally:
+            serving.should_exit = True
+            thread.join()
